@@ -44,7 +44,7 @@ func (u *Answers) close(ctx context.Context) {
 	<-ended
 }
 
-// room says why there is no place for a person's next answer.
+// room returns an error if no place is left for the person's next answer.
 func (u *Answers) room(person string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -57,8 +57,8 @@ func bounded(field, s string, most int) error {
 	return nil
 }
 
-// query makes the question of a body, without what the codelab adds to it. The
-// instruction of a facilitator may be as long as the body.
+// query makes the question of a body, without what the codelab adds to it. A facilitator's
+// instruction is bounded only by the size of the body.
 func (s *Service) query(in *body, facilitator bool) (*upstream.Query, error) {
 	q := &upstream.Query{Model: s.Models.Used(text(in.Model)), System: text(in.System), Config: in.Generation}
 	if !facilitator {
@@ -153,7 +153,7 @@ func about(q *upstream.Query, v *codelab.View, step int, admin bool) {
 
 var errTools = durable.Reject(durable.Forbidden, "tools may be sent by facilitators only")
 
-// read decodes and checks a request, and who sends it.
+// read decodes a request, and checks it and its sender.
 func (s *Service) read(r *rest.Request) (*upstream.Query, *body, error) {
 	raw, err := r.JSONBody()
 	if err != nil {

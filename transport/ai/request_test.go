@@ -72,8 +72,8 @@ func TestWhatMakesAQuestion(t *testing.T) {
 	}
 }
 
-// The known app sends the whole workshop as an instruction, with a model that
-// the server may not offer: it got 400 for both.
+// The known app sends the whole workshop as an instruction, and a model that is perhaps not
+// offered. It got 400 for both.
 func TestWhatAFacilitatorMayAsk(t *testing.T) {
 	s := newService(t)
 	long := strings.Repeat("ä", 217_000)

@@ -2,10 +2,10 @@
 // Markdown file, or a ZIP that holds one. Reading trusts nothing: sizes,
 // counts, ratios and names are bounded before anything is kept.
 //
-// Our ZIP holds codelab.json, steps/NN.md with the title as front matter,
-// guide.md, quizzes.json, polls.json, materials.json, and in files/ the materials and the
-// images that the text uses; files.json says what they were called. Links in
-// the text stay as they are; an import lets them lead to the new files.
+// Our ZIP contains codelab.json, guide.md, quizzes.json, polls.json, materials.json, and
+// steps/NN.md with the title as front matter. The folder files/ has the materials and the images
+// that the text uses, and files.json their original names. Links in the text stay unchanged; an
+// import points them to the new files.
 package archive
 
 import (

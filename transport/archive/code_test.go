@@ -214,7 +214,7 @@ func TestArchivesOfCodeAreBounded(t *testing.T) {
 	// Omitted members are unpacked all the same, to reach later ones.
 	noise := member{name: ".DS_Store", content: zeros(code.MaxTree + maxTarOverhead), mode: 0o644}
 	refused(t, "tar: noise", tarOf(t, noise, member{name: "a", content: "x"}), "more than 64 MiB")
-	// A tar's end is no end of what may be packed behind it.
+	// More compressed data can follow the end of a tar.
 	var b bytes.Buffer
 	b.Write(tarOf(t, member{name: "a", content: "x"}))
 	z := gzip.NewWriter(&b)

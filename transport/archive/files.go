@@ -41,8 +41,7 @@ type entry struct {
 // record. The name is the one it had when it was first sent.
 type Keep func(kind, name string, content io.Reader) (*pb.Upload, error)
 
-// uploads adds the files that the text and the materials use, and what they are
-// called.
+// uploads adds the files that the text and the materials use, with their original names.
 func (p *Pack) uploads(v *codelab.View, uploads *files.Register) error {
 	names := v.TextUploads()
 	for _, m := range v.Materials.All() {
@@ -54,8 +53,8 @@ func (p *Pack) uploads(v *codelab.View, uploads *files.Register) error {
 	return p.Uploads(slices.Compact(names), uploads)
 }
 
-// Uploads adds the files of uploads, and what they were called when they were sent. A
-// link in a text to a file that is gone stays a link.
+// Uploads adds the files of uploads with their original names. If a file no longer exists, the
+// links to it in a text stay.
 func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 	var index []entry
 	for _, name := range names {
@@ -215,7 +214,7 @@ func (k *keeper) picture(file string) func(data string) (string, error) {
 	}
 }
 
-// dataOf is the media type of a data: address, and what it holds (RFC 2397).
+// dataOf returns the media type of a data: address and its content (RFC 2397).
 func dataOf(address string) (mediaType string, content io.Reader) {
 	head, body, _ := strings.Cut(address[len("data:"):], ",")
 	mediaType, _, _ = strings.Cut(head, ";")

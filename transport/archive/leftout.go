@@ -120,7 +120,7 @@ func (t *tree) unheeded(steps []*pb.Step) {
 	}
 }
 
-// short is the beginning of what a file says, to show.
+// short returns the beginning of a text from a file, for display.
 func short(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:40]) + "…"

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Of a ZIP (APPNOTE.TXT 6.3.10): the flag of a name in UTF-8 (appendix D), the header of
-// a field that has the name in UTF-8 beside another one (4.6.9), and who made an entry.
+// Constants of ZIP (APPNOTE.TXT 6.3.10): the flag of a name in UTF-8 (appendix D), the header of
+// the extra field with the name in UTF-8 (4.6.9), and the systems that make entries.
 const (
 	flagUTF8     = 1 << 11
 	unicodePath  = 0x7075
@@ -24,10 +24,10 @@ const (
 	maxNameBytes = 1024
 )
 
-// entryName returns the name of an entry as its author saw it, with slashes and in NFC:
-// from its extra field, as UTF-8 if the flag is set, else in code page 437. macOS and old
-// Unix programs write UTF-8 without the flag. It returns false for an unreadable name,
-// which is only for display.
+// entryName returns the name of an entry in the author's spelling, with slashes and in NFC. The
+// name in the extra field has priority. The name in the entry is in UTF-8 if the flag is set,
+// else in code page 437. macOS and old Unix programs write UTF-8 without the flag. If the name is
+// unreadable, ok is false, and the name is only for display.
 func entryName(f *zip.File) (name string, ok bool) {
 	name = unicodeName(f)
 	switch maker := f.CreatorVersion >> 8; {

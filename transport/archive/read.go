@@ -105,8 +105,8 @@ type tree struct {
 	room  int64           // bytes that may still be unpacked
 	with  Surroundings
 	left  leftOut
-	// lately are the files that were read since a tutorial was begun, and tutorials the
-	// ids of those that were looked at, "" of what is none.
+	// lately has the files read since the current tutorial was begun. tutorials has the id of
+	// each file that was checked, "" if the file is not a tutorial.
 	lately    []string
 	tutorials map[string]string
 }
@@ -171,7 +171,7 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 		if mode := f.Mode(); mode&fs.ModeSymlink != 0 || mode&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
 			return nil, invalid("the archive has an entry that is no plain file: %s", shown(name))
 		}
-		// Each alone first: a sum of what is claimed may overflow.
+		// Each size is checked alone first, because a sum of claimed sizes can overflow.
 		if f.UncompressedSize64 > maxUnpacked || total+f.UncompressedSize64 > maxUnpacked {
 			return nil, invalid("the archive unpacks to more than %d MiB, with %s", maxUnpacked>>20, shown(name))
 		}
@@ -208,7 +208,7 @@ func (t *tree) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// unpack is read for what may be in another encoding.
+// unpack is read for files that can be in another encoding.
 func (t *tree) unpack(name string) ([]byte, error) {
 	f := t.files[name]
 	if f == nil {
@@ -528,7 +528,7 @@ func (t *tree) further(names []string) error {
 	return nil
 }
 
-// relinkSteps lets the steps of a tutorial refer to what the archive brings.
+// relinkSteps points the links in the steps of a tutorial to the contents of the archive.
 func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, lost []string) error {
 	for _, what := range lost {
 		t.left.add(name, what, CodeUnknown)

@@ -13,9 +13,9 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// The layout of the reference application: codelab.json is its record, without a format;
-// the steps are step_NN_<title>.md in the same folder, and the guide is in the record and
-// in preparation_guide.md.
+// The layout of the reference application: codelab.json is its record, without a format. The
+// steps are step_NN_<title>.md in the same folder. The guide is both in the record and in
+// preparation_guide.md.
 
 // yes is a boolean, which that application writes as 0 and 1, too.
 type yes bool

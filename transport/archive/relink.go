@@ -22,7 +22,7 @@ import (
 type reading struct {
 	text *string
 	dir  string // the folder that it is read in
-	step int    // its number; 0 for what is no step
+	step int    // the step's number; 0 if the text is not a step
 }
 
 // edit lets a place of a text lead to something else.
@@ -200,7 +200,7 @@ const maxLink = 1024
 // link is a relative address.
 type link struct {
 	path, fragment string
-	// whole is all of it as the name of a file, which may have a # or a ? in it.
+	// whole is the entire link as the name of a file, since a name can contain # or ?.
 	whole string
 }
 
@@ -252,9 +252,8 @@ func (k *keeper) at(l link, dir string) string {
 	return ""
 }
 
-// codelab finds the codelab that was made of the file to which an address leads: by the
-// id of that file, if it was sent along and reads as a tutorial, else by its name, or that
-// of its folder.
+// codelab finds the codelab that was made from the file at an address. If the file was sent along
+// and is a tutorial, its id identifies the codelab; else the name of the file or its folder does.
 func (k *keeper) codelab(at link, file string) (id string, tutorial bool, err error) {
 	slug := slugIn(at)
 	if file != "" {
@@ -271,8 +270,7 @@ func (k *keeper) codelab(at link, file string) (id string, tutorial bool, err er
 	return id, tutorial, err
 }
 
-// slugIn is the id that a tutorial may have to which an address leads: of a page the name,
-// of a folder that of the folder.
+// slugIn guesses the id of the tutorial at an address: the name of the page or folder.
 func slugIn(at link) string {
 	name := strings.TrimSuffix(at.path, "/")
 	slug := path.Base(name)

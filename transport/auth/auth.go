@@ -203,8 +203,8 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 	return codelab.HashPIN(a.PINKey, lab, code)
 }
 
-// Identity is who is calling, as far as it is known. The zero value is nobody.
-// It tells what the caller may do now: when their session ends, it is nobody's.
+// Identity is the caller, as far as it is known. The zero value is nobody. It reports what the
+// caller may do now: when their session ends, it becomes nobody.
 type Identity struct {
 	// SessionID is the browser's session; "" without one.
 	SessionID string
@@ -296,7 +296,7 @@ func Operator() Identity { return Identity{operator: true} }
 // Operator says that it is.
 func (i *Identity) Operator() bool { return i.operator }
 
-// Key names the caller: the same for all ids of a session; "" for nobody.
+// Key identifies the caller. It is the same for all ids of a session, and "" for nobody.
 func (i *Identity) Key() string {
 	switch {
 	case i.operator:

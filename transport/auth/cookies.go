@@ -29,11 +29,11 @@ const (
 	AttendeeCookie = "svc_attendee"
 )
 
-// DeviceLifetime is how long a browser is known after a login.
+// DeviceLifetime is how long a browser is remembered after a login.
 const DeviceLifetime = 180 * 24 * time.Hour
 
-// Account is the keyed fingerprint of an admin account. It tells whether the
-// password has changed, and without the secret nothing of it.
+// Account is the keyed fingerprint of an admin account. It shows whether the password has
+// changed, and without the secret reveals nothing about the password.
 func Account(secret, id, password string) []byte {
 	m := hmac.New(sha256.New, derive(secret, "atelier admin account"))
 	idSum := sha256.Sum256([]byte(id))

@@ -47,8 +47,8 @@ func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 // Wait is how long to wait before trying; 0 for not at all.
 func (a Attempt) Wait() time.Duration { return a.buckets.Check(a.key) }
 
-// Charge counts the login before it is known to be right; false when its bucket is empty.
-// Right gives back what it took.
+// Charge counts the login before its outcome is known. It returns false if the bucket is empty.
+// Right refunds the charge.
 func (a Attempt) Charge() bool { return a.buckets.Allow(a.key) == 0 }
 
 // Right ends a login that was charged and is right.

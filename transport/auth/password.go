@@ -35,8 +35,8 @@ const (
 	MostPassword  = 256
 )
 
-// commonest are those of the 10,000 commonest passwords that are long enough to be
-// chosen at all, by two lists (SecLists and zxcvbn), and what is like them.
+// commonest are the passwords long enough to be chosen among the 10,000 commonest of two lists
+// (SecLists and zxcvbn), and similar ones.
 var commonest = strings.Fields(`
 	123qweasdzxc 1qaz2wsx3edc q1w2e3r4t5y6 1q2w3e4r5t6y mailcreated5240 qazwsxedcrfv
 	123456qwerty qwerty123456 polniypizdec0211 sojdlg123aljg leavemealone motherfucker
@@ -79,10 +79,10 @@ var ErrBusy = httpapi.Refusal(http.StatusServiceUnavailable, "too many people ar
 // waiting is how many may wait for a place in each queue.
 const waiting = 64
 
-// PasswordComputer hashes and compares people's passwords. Each takes 19 MiB and a tenth of a
-// second of a processor: at most two at once for each processor, half of them for
-// browsers in which somebody has signed in before, so that a flood of strangers does
-// not keep these out. Safe for concurrent use.
+// PasswordComputer hashes and compares people's passwords. Each operation takes 19 MiB and a
+// tenth of a second of a processor, so at most two per processor run at once. Half of them are
+// reserved for browsers in which somebody has signed in before, so that a flood from unknown
+// browsers does not lock these out. Safe for concurrent use.
 type PasswordComputer struct {
 	known, strangers queue
 	// nobody is what is compared with where there is no hash: it takes as long.

@@ -23,8 +23,8 @@ var purposes = []Purpose{Git, Check}
 
 // Personal returns a secret by which a program acts for the caller, in one
 // codelab and for one purpose, and when it ends at the latest. It is a signed reference
-// to the grant that acts, and ends with it. ok is false for who has no such grant: an
-// API token, or the operator.
+// to the grant that acts, and ends with it. ok is false for callers without such a grant: an API
+// token, or the operator.
 func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leading bool) (secret string, expires time.Time, ok bool, err error) {
 	if who.SessionID == "" || who.session.Ended() {
 		return "", time.Time{}, false, nil

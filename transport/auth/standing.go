@@ -58,12 +58,11 @@ type holders struct {
 	byKey map[string][]Holder // guarded by mu
 }
 
-// Hold takes note of something that lives on a grant, so that it ends with it.
-// The grant may have ended after the caller was looked at: it is looked at
-// again, and when it does not stand any more Hold returns why, and the caller
-// ends what was to begin: Over, or Unknown when it cannot be found out. "" means
-// that it stands. Whichever comes first, the end of the grant or Hold, the other
-// sees it.
+// Hold registers something that depends on a grant, so that it ends with the grant. The grant can
+// have ended after the caller was checked, so Hold checks it again. It returns "" if the grant is
+// still valid, else the reason: Over, or Unknown if the state cannot be determined. The caller
+// must then end what it was about to begin. Whichever comes first, the end of the grant or Hold,
+// the other notices it.
 func (a *Authenticator) Hold(h Holder) (ended string) {
 	a.holders.add(h)
 	stands, err := a.stands(h.Standing())
@@ -131,8 +130,7 @@ func (a *Authenticator) Knows(i *Identity, leading bool) (bool, error) {
 	return !i.session.Ended(), nil
 }
 
-// End ends the caller's session, with all ids of its family and what lives on
-// it.
+// End ends the caller's session with all ids of its family and everything that depends on it.
 func (a *Authenticator) End(i *Identity) error {
 	if err := a.Sessions.End(i.SessionID); err != nil {
 		return err
@@ -141,8 +139,8 @@ func (a *Authenticator) End(i *Identity) error {
 	return nil
 }
 
-// Leave ends the grant of an attendee in a codelab, and what lives on it. The rest
-// of the caller's session stays.
+// Leave ends the grant of an attendee in a codelab and everything that depends on it. The rest of
+// the caller's session stays.
 func (a *Authenticator) Leave(i *Identity, codelab string) error {
 	attendee, err := a.Sessions.Leave(i.SessionID, codelab)
 	if err != nil || attendee == "" {

@@ -62,7 +62,7 @@ var _ durable.Bus = (*Bus)(nil)
 // nodeName is what a node may be called: it is part of subjects.
 var nodeName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// CheckNode says whether a node may have this name.
+// CheckNode returns an error if the name of a node is invalid.
 func CheckNode(name string) error {
 	if !nodeName.MatchString(name) {
 		return fmt.Errorf("%q is no name for a node: letters, digits, - and _, at most 64", name)
@@ -190,7 +190,7 @@ func (b *Bus) Request(node, subject string, data []byte, timeout time.Duration, 
 	}
 }
 
-// ask is Request for what nodes ask before they know each other.
+// ask is Request for the questions of the handshake, before nodes know each other.
 func (b *Bus) ask(node, subject string, to session, data []byte, timeout time.Duration, done func(opened, error)) {
 	if number, ok := b.begin(node, timeout, done); ok {
 		b.send(number, node, subject, to, data)
@@ -222,8 +222,8 @@ func (b *Bus) send(number uint64, node, subject string, to session, data []byte)
 	b.mu.Unlock()
 	reply := strconv.AppendUint(append(make([]byte, 0, len(b.inbox)+20), b.inbox...), number, 10)
 	if err := b.publish(address{subjectOf(node, subject), string(reply), to}, kindData, data); err != nil {
-		// It never left: the connection is down, or it is too large. The caller
-		// may hold a lock that the answer needs.
+		// The message was not sent: the connection is down, or the message is too large. The
+		// caller might hold a lock that the answer needs.
 		go b.end(number, opened{}, errors.Join(durable.ErrNobody, err))
 	}
 }
@@ -339,7 +339,7 @@ func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	case !ok:
 		b.reject(Malformed)
 		return
-	case string(e.node) == b.opts.Node: // NATS brings back what this node tells all
+	case string(e.node) == b.opts.Node: // NATS returns this node's own broadcasts
 		return
 	}
 	o, ok := b.open(m, e)
@@ -424,7 +424,7 @@ func (b *Bus) answered(parts *assembly, subject string, o opened) {
 	}
 }
 
-// heard takes what a node tells all.
+// heard handles the broadcast of a node.
 func (b *Bus) heard(parts *assembly, subject string, o opened) {
 	if o.peer == nil {
 		b.reject(UnknownSender)

@@ -83,7 +83,7 @@ func TestConformsOverANATSElsewhere(t *testing.T) {
 	})
 }
 
-// authority returns configurations of nodes that one authority vouches for.
+// authority returns configurations of nodes with certificates of one authority.
 func authority(t *testing.T) func() *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -141,7 +141,7 @@ func TestStrangersAreNotHeard(t *testing.T) {
 		t.Error("the secret was logged")
 	}
 
-	// And who reaches the same NATS cannot say anything.
+	// Anyone who reaches the same NATS without the secret cannot send anything.
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
@@ -240,8 +240,8 @@ func TestNamesOfNodes(t *testing.T) {
 	}
 }
 
-// Nodes that nobody has told of each other found each other through a third one: a
-// link that an operator had left out, or cut, came into being in another way.
+// Nodes connect only to their configured peers. They once found each other through a third node,
+// so a link that an operator had left out or cut was made by another path.
 func TestOnlyPeersAreConnected(t *testing.T) {
 	addrs := bustest.Addresses(t, 3)
 	var buses []durable.Bus

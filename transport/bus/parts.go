@@ -15,7 +15,7 @@ const (
 	maxOpen = 2 * maxParts * partBytes
 	// partOverhead is what each part takes beside its bytes.
 	partOverhead = 64
-	// openFor is how long the parts of a message may take.
+	// openFor is the time limit for the parts of a message.
 	openFor = 15 * time.Second
 )
 

@@ -13,8 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// How nodes come to know each other's sessions. A recording of what a session
-// said can be replayed, so a node accepts messages only of a session that proves to live now:
+// How nodes learn each other's sessions. Recorded messages of a session can be replayed, so a
+// node accepts messages only from a session that proves that it is alive now:
 //
 //	a asks b:     greet          for no session in particular
 //	b answers a:  serial, token  in the session of b, to a question that only this
@@ -23,9 +23,8 @@ import (
 //	b answers a:  -              the token was made for this session of a a moment
 //	                             ago; from this message on b hears a
 //
-// A node greets whom it has something to ask of, and whom it hears of for the
-// first time. A session that replaces another of its node is heard in its place;
-// none comes back.
+// A node greets another node before its first question to it, and when it first receives a
+// message from it. A session replaces the earlier session of its node for good.
 
 const (
 	// greetSubject is where nodes are greeted, and told of those who have come.

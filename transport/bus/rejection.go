@@ -7,22 +7,22 @@ type Rejection uint8
 
 const (
 	accepted Rejection = iota
-	// Malformed: it is none of ours, or of a program that seals in another way.
+	// Malformed: it is not a message of this format.
 	Malformed
-	// Forged: its maker does not know the secret, or made it for another
-	// subject, or it was changed on the way.
+	// Forged: its sender does not have the secret or made it for another subject, or it was
+	// changed in transit.
 	Forged
-	// Replayed: it was heard already.
+	// Replayed: it was already received.
 	Replayed
-	// Late: it came so far behind others of its sender that it cannot be told
-	// whether it was heard; or it was made before the sender was known here.
+	// Late: it was made before its sender was known here, or arrived so long after later messages
+	// of its sender that replay cannot be excluded.
 	Late
 	// StaleReceiver: it was made for an earlier session of this node.
 	StaleReceiver
-	// UnknownSender: its sender has not shown that it lives: it has just come, or
-	// it is an earlier session.
+	// UnknownSender: its sender has not proved that it is alive, because it is new or an earlier
+	// session.
 	UnknownSender
-	// Unasked: it answers a question that nobody asks, or asks no more.
+	// Unasked: it answers a question that is not or no longer open.
 	Unasked
 	// Overflow: it is a part of a message for which there is no room, or which
 	// has this part already.

@@ -84,7 +84,7 @@ func (a *attacker) says(all []*nats.Msg, edit func(m *nats.Msg)) {
 
 func as(*nats.Msg) {}
 
-// ears note what a node hears.
+// ears record the messages that a node receives.
 type ears struct {
 	mu    sync.Mutex
 	heard []string // guarded by mu
@@ -153,8 +153,8 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 	}
 }
 
-// told publishes until the other node has received it: before that node knows the sender,
-// messages are lost.
+// told publishes until the other node has received a message: messages from a sender that it does
+// not know yet are lost.
 func (e *ears) told(t *testing.T, b *Bus, data string) {
 	t.Helper()
 	for until, n := time.Now().Add(20*time.Second), e.count(); e.count() == n; {
@@ -170,9 +170,9 @@ func (e *ears) told(t *testing.T, b *Bus, data string) {
 
 const plain = "PLAIN-TEXT-OF-A-COMMAND"
 
-// An attacker on the nodes' NATS cannot read messages, and replayed messages are rejected:
-// by the same process, by a restarted receiver, from a restarted sender, on another
-// subject, and changed.
+// An attacker on the nodes' NATS cannot read messages. Replayed messages are rejected: by the
+// same process, by a restarted receiver, from a restarted sender, on another subject, and if
+// changed.
 func TestWhatWasRecordedIsNotHeardAgain(t *testing.T) {
 	url := elsewhere(t)
 	attacker := newAttacker(t, url)

@@ -170,7 +170,7 @@ type envelope struct {
 	head, sealed     []byte
 }
 
-// parseEnvelope reads a message's envelope; false for what is none.
+// parseEnvelope reads a message's envelope. ok is false if it is malformed.
 func parseEnvelope(b []byte) (e envelope, ok bool) {
 	if len(b) < fixedBytes+tagBytes || b[0] != sealVersion {
 		return e, false

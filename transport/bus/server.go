@@ -28,13 +28,13 @@ type Options struct {
 	Peers  []string
 	// URL is that of a NATS that runs elsewhere; "" for one within.
 	URL string
-	// TLS is for both sides of each connection between nodes; nil: none. With a
-	// URL it is for the client.
+	// TLS is for both sides of each connection between nodes, or with a URL for the client. nil
+	// means no TLS.
 	TLS    *tls.Config
 	Logger *slog.Logger
 }
 
-// startTime bounds how long the server within may take to be there.
+// startTime is the time limit for the start of the embedded server.
 const startTime = 10 * time.Second
 
 // connect starts the server within, if there is to be one, and connects to it or
@@ -59,7 +59,7 @@ func (b *Bus) connect() error {
 		}
 		var err error
 		if b.conn, err = nats.Connect(o.URL, append(options, nats.RetryOnFailedConnect(true))...); err != nil {
-			// The library's text may hold the address with its password.
+			// The library's text can contain the address with its password.
 			return errors.New("cluster.nats_url: connecting to NATS failed: " + reason(err))
 		}
 		return nil
@@ -118,8 +118,7 @@ func (b *Bus) newServer() (*server.Server, error) {
 	for _, p := range o.Peers {
 		routes = append(routes, &url.URL{Scheme: "nats-route", User: user, Host: p})
 	}
-	// The server within would try for as long as it may take to start, and says
-	// nothing.
+	// The embedded server would retry until its start times out, without an error.
 	l, err := net.Listen("tcp", o.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("cluster.listen: %s is in use by another program; stop it or choose another address", o.Listen)
@@ -130,16 +129,16 @@ func (b *Bus) newServer() (*server.Server, error) {
 	_ = l.Close()
 	s, err := server.NewServer(&server.Options{
 		ServerName: o.Node, NoSigs: true, NoLog: true, MaxPayload: 1 << 20, Routes: routes,
-		// With DontListen it never connects to other servers (v2.15.2). So there
-		// is a door on the loopback, whose key this process keeps to itself.
+		// With DontListen it never connects to other servers (v2.15.2), so it listens on the
+		// loopback. Only this process has the password.
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "atelier", Password: b.key,
 		Cluster: server.ClusterOpts{
 			Name: "atelier", Host: host, Port: number, Username: "atelier", Password: password,
 			AuthTimeout: 5, TLSTimeout: 5, TLSConfig: o.TLS, PoolSize: 1, ConnectRetries: -1,
 			PingInterval: 2 * time.Second, MaxPingsOut: 2,
-			// Nodes connect to their peers and to nobody else. Servers of NATS tell
-			// each other of third ones, and connect to those as well, which no option
-			// switches off; so they tell of an address at which nobody can dial.
+			// Nodes connect only to their peers. NATS servers announce third servers to each
+			// other and connect to those, too, and no option turns this off. So they announce an
+			// address that cannot be dialed.
 			NoAdvertise: true, Advertise: nowhere,
 		},
 	})

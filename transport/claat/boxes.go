@@ -26,11 +26,11 @@ func blocksOf(text []byte) (out []block) {
 	return out
 }
 
-// rewrite returns the content of a step as the app shows it. The two Markdown forms of a
-// box, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"),
-// become the third: an <aside> element, which every Markdown viewer at least shows the text
-// of. Videos become pictures. Questions of surveys are passed to asked; those that it
-// refuses become text. lost is called for elements that the app does not show.
+// rewrite returns the content of a step in the form that the app shows. Boxes have two Markdown
+// forms, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"). Both
+// become the third form, an <aside> element, of which every Markdown viewer shows at least the
+// text. Videos become pictures. Questions of surveys are passed to asked, and become text if it
+// refuses them. lost is called for elements that the app does not show.
 func rewrite(body string, asked func(question) bool, lost func(what string)) string {
 	var b strings.Builder
 	blocks := blocksOf([]byte(body))

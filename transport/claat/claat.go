@@ -386,7 +386,7 @@ func plain(source []byte, h head, links definitions) (string, error) {
 		return "", errors.New("is too long")
 	}
 	line := source[h.start:h.end]
-	// Nothing but the heading is read as Markdown, with what it refers to.
+	// Only the heading is read as Markdown, with the link definitions that it uses.
 	line = append(append([]byte(nil), line...), "\n\n"+strings.Join(links.carried(line, maxHeading), "\n")...)
 	var b strings.Builder
 	n := goldmark.DefaultParser().Parse(text.NewReader(line)).FirstChild()

@@ -13,9 +13,9 @@ import (
 // ErrNoText says that a file is no text at all.
 var ErrNoText = errors.New("this file is neither Markdown nor a ZIP file")
 
-// Decode gives the text of a file in UTF-8 with lines that end with a line feed: it may be
-// in UTF-16, with a byte order mark, and its lines may end as on any system. ErrNoText is
-// one that is something else; other errors say where it is not UTF-8.
+// Decode returns the text of a file in UTF-8 with lines that end with a line feed. The file can
+// be in UTF-16 with a byte order mark, and can have the line ends of any system. The error is
+// ErrNoText if the file is not text; other errors contain the place that is not UTF-8.
 func Decode(file []byte) ([]byte, error) {
 	if bytes.HasPrefix(file, []byte("\xff\xfe")) || bytes.HasPrefix(file, []byte("\xfe\xff")) {
 		text, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(file)

@@ -109,7 +109,7 @@ func defined(text []byte) (out []markdown.Definition) {
 	return out
 }
 
-// isFootnote says of what CommonMark takes for a definition whether it is a footnote.
+// isFootnote reports whether a definition of CommonMark is in fact a footnote.
 func isFootnote(d markdown.Definition) bool { return strings.HasPrefix(d.Label, "^") }
 
 // without gives the content of a step without the definitions that only other steps refer

@@ -6,8 +6,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// pictures puts what each picture in the text itself becomes in its place: a document
-// that was exported as Markdown has them as data: addresses.
+// pictures replaces each picture embedded in the text with the result of becomes. Documents that
+// were exported as Markdown embed pictures as data: addresses.
 func pictures(source []byte, becomes func(data string) (string, error)) ([]byte, error) {
 	if becomes == nil || !strings.Contains(strings.ToLower(string(source)), "data:image") {
 		return source, nil

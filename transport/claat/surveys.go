@@ -122,8 +122,7 @@ func literal(text string) string { return marked.ReplaceAllString(text, `\$0`) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// hidden are the elements that no viewer of this server shows, with their contents or
-// with what can be done with them.
+// hidden are the elements whose content or function no viewer of this server shows.
 var hidden = map[string]bool{
 	"form": true, "input": true, "button": true, "select": true, "textarea": true, "iframe": true, "object": true, "embed": true, "script": true, "style": true, "dialog": true,
 }

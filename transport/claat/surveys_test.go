@@ -36,7 +36,7 @@ func TestASurveyBecomesPollsOfItsStep(t *testing.T) {
 	}
 }
 
-func TestACodelabGetsNoMorePollsThanItMayHave(t *testing.T) {
+func TestACodelabGetsNoMorePollsThanAllowed(t *testing.T) {
 	form := "<form>\n" + strings.Repeat("<name>Q</name>\n<input value=\"a\">\n<input value=\"b\">\n", codelab.Bounds.Polls+1) + "</form>\n"
 	got, err := Parse([]byte("id: x\n# T\n## S\n"+form), Options{Still: always})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package control is how commands of the binary ask a server: through the socket in
-// the data folder of a running one, open to users who may open the folder; or,
-// where none runs, through the same handler in the command's own process.
+// Package control connects commands of the binary with a server. A running server has a socket in
+// its data folder, which is open to users who can open the folder. If no server runs, the command
+// calls the same handler in its own process.
 package control
 
 import (
@@ -54,9 +54,9 @@ func Listen(data string, handler fasthttp.RequestHandler) (*Server, error) {
 	return s, nil
 }
 
-// listenPrivately makes a socket that is never open to others, not even for a moment: it
-// is made in a folder of its own and then moved, in the place of what a killed server has
-// left. A umask would do, but it is the whole process's, and other goroutines make files.
+// listenPrivately makes a socket that is never open to others, not even for a moment. The socket
+// is made in a private folder and then moved, and replaces one that a killed server has left. A
+// umask would affect the whole process, in which other goroutines make files.
 func listenPrivately(path string) (*net.UnixListener, error) {
 	dir := filepath.Join(filepath.Dir(path), ".control")
 	if err := os.RemoveAll(dir); err != nil {
@@ -139,7 +139,7 @@ func socketPath(data string) (path string, release func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), socketName), func() { _ = dir.Close() }, nil
 }
 
-// Client asks a server as its operator.
+// Client sends requests to a server as its operator.
 type Client struct {
 	http    http.Client
 	release func()
@@ -212,7 +212,7 @@ func (c *Client) Call(method, path string, body, out any) error {
 	})
 }
 
-// Send sends a body of any kind, and hands over the answer.
+// Send sends a body of any kind, and passes the answer to read.
 func (c *Client) Send(method, path, kind string, body io.Reader, read func(answer io.Reader) error) error {
 	req, err := http.NewRequestWithContext(context.Background(), method, "http://control"+path, body)
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *Client) Send(method, path, kind string, body io.Reader, read func(answe
 	return read(resp.Body)
 }
 
-// refusal is what an answer says went wrong.
+// refusal returns the error in an answer.
 func refusal(resp *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {

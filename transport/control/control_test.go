@@ -161,8 +161,8 @@ func TestNobodyElseMayConnect(t *testing.T) {
 	}
 }
 
-// What other goroutines make while sockets are opened has the mode that they want: a
-// umask that was set for the socket's sake was everybody's, and two at once left it so.
+// Files that other goroutines make while sockets are opened have the requested mode. A umask once
+// set for the socket affected the whole process, and two at once left it changed.
 func TestListeningChangesNoUmask(t *testing.T) {
 	before := syscall.Umask(0o022)
 	defer syscall.Umask(before)

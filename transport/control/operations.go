@@ -21,9 +21,9 @@ type Operations struct {
 	Scrub func(w io.Writer) (damaged int, err error)
 	// RotateKeys makes a new token key and returns what to print.
 	RotateKeys func() (string, error)
-	// Cluster says how the nodes are, JSON.
+	// Cluster returns the state of the nodes as JSON.
 	Cluster func() ([]byte, error)
-	// Place changes what a node serves, and returns when it is so or on its way.
+	// Place changes what a node serves. It returns when the change is done or in progress.
 	Place func(Placing) error
 }
 
@@ -31,7 +31,7 @@ type Operations struct {
 type Placing struct {
 	// Do is "drain", "undrain", "move" or "forget".
 	Do string `json:"do"`
-	// Node is which; Codelab, of a move, what goes there.
+	// Node is the node; Codelab is the codelab to move there.
 	Node    string `json:"node"`
 	Codelab string `json:"codelab,omitempty"`
 }

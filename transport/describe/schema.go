@@ -30,7 +30,8 @@ type Schema struct {
 	Not         *Schema   `json:"not,omitempty"`
 	// PropertyNames is a schema of the members' names.
 	PropertyNames *Schema `json:"propertyNames,omitempty"`
-	// Open says whether members can come that are not described; nil for what is no object.
+	// Open reports whether members are allowed that are not described; nil if the value is not an
+	// object.
 	Open any `json:"additionalProperties,omitempty"` // a boolean, or a schema of those members
 	// Of, if set, gives the members of the object: a value of its type.
 	Of any `json:"-"`

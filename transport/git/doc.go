@@ -13,9 +13,8 @@
 //
 // # Pushing
 //
-// A pack is unpacked into a file, object by object (Unpack). Its memory is bounded by the
-// number of objects, and by the largest object two times; its time by the bytes that all
-// objects have together. Deltas are resolved from their bases outward, so that those
-// without one, a circle among them, are left over and refused. An object may refer to what
-// the receiver has (a thin pack).
+// A pack is unpacked into a file, object by object (Unpack). Its memory is bounded by the number
+// of objects and by twice the largest object, its time by the total bytes of all objects. Deltas
+// are resolved from their bases outward. Deltas without a base, including cycles, remain and are
+// refused. An object can refer to objects of the receiver (a thin pack).
 package git

@@ -14,16 +14,16 @@ import (
 	"atelier/actors/code"
 )
 
-// Fetch is what a client asks for.
+// Fetch is a client's request to fetch.
 type Fetch struct {
 	wants, haves []string
 	able         map[string]bool
 	// shallow are the commits that the client has without their parents.
 	shallow map[string]bool
-	// depth is how many commits deep it wants to have; 0 for all.
+	// depth is the requested depth in commits; 0 for all.
 	depth int
-	// asks says that there was more than the wants; done, that the client waits for no more
-	// than the pack; rounds are the numbers of haves before each flush.
+	// asks reports that the request had more than the wants. done reports that the client waits
+	// only for the pack. rounds are the numbers of haves before each flush.
 	asks, done bool
 	rounds     []int
 }
@@ -75,7 +75,7 @@ func ParseFetch(body []byte) (*Fetch, error) {
 	}
 }
 
-// need reads a line of what is wanted.
+// need reads a line of the wants.
 func (f *Fetch) need(line string) error {
 	what, rest, _ := strings.Cut(line, " ")
 	id, able, _ := strings.Cut(rest, " ")
@@ -133,7 +133,7 @@ func (p *Plan) Key() string {
 // Refusal is the answer to a fetch that gets nothing, which Git shows its user.
 func Refusal(text string) []byte { return appendLine(nil, "ERR %s\n", text) }
 
-// Answer answers a fetch. Errors that are for who asked are *code.Problem.
+// Answer answers a fetch. Errors for the client are *code.Problem.
 func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 	tips := map[string]bool{}
 	for _, ref := range r.Refs {
@@ -152,7 +152,7 @@ func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of what a client says it has, only what is here counts.
+	// Ignore the client's commits that are not in this repository.
 	for id := range f.shallow {
 		if all[id] == nil {
 			delete(f.shallow, id)
@@ -254,7 +254,7 @@ func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err err
 	return cut, news, nil
 }
 
-// negotiate answers what the client says it has, and whether a pack follows.
+// negotiate answers the client's haves. ready reports whether a pack follows.
 func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has map[string]bool, ready bool) {
 	has = map[string]bool{}
 	detailed, last, said := f.able["multi_ack_detailed"], "", false
@@ -313,11 +313,11 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 	return has, true
 }
 
-// coming says whether each commit that is wanted comes after one that the client has.
-// Each commit is looked at once, however many the client says it has.
+// coming determines whether each wanted commit is a descendant of a commit that the client has.
+// Each commit is visited once, however many haves the client sends.
 type coming struct {
 	after map[string][]string // the children of each commit
-	led   map[string]bool     // those that come after one that the client has, and that itself
+	led   map[string]bool     // the client's commits and their descendants
 	open  map[string]bool     // the wanted ones that are not led
 }
 
@@ -334,7 +334,7 @@ func newComing(wants []string, all map[string]*Commit) *coming {
 	return c
 }
 
-// has notes a commit that the client has.
+// has records a commit that the client has.
 func (c *coming) has(id string) {
 	for todo := []string{id}; len(todo) > 0; {
 		id := todo[len(todo)-1]
@@ -349,8 +349,8 @@ func (c *coming) has(id string) {
 
 func (c *coming) enough() bool { return len(c.open) == 0 }
 
-// plan finds what to send to a client that has some commits with what is behind them, as
-// far as it has that.
+// plan finds the objects to send to a client that has some commits and their ancestors, as far as
+// its history goes.
 func (r *Repository) plan(f *Fetch, has, cut map[string]bool) (*Plan, error) {
 	from := make([]string, 0, len(has))
 	for id := range has {

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/code"
 )
 
-// Bounds of pkt-lines, bytes: with their length of four digits, and what a band of
-// side-band-64k carries in one.
+// Bounds of pkt-lines, in bytes: of a line with its length of four digits, and of the data of
+// side-band-64k in one line.
 const (
 	maxLine = 65520
 	maxBand = maxLine - 5

@@ -13,8 +13,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// oneFile is a repository of files whose commits have one file each, with what the commit
-// is stored under.
+// oneFile is a repository whose commits have one file each, named by the hash of the commit's id.
 type oneFile struct{}
 
 func (oneFile) Files(commit string, fn func(code.Object) error) error {

@@ -10,8 +10,8 @@ import (
 // maxCommands bounds the references that a push may change.
 const maxCommands = 500
 
-// Command is what a push wants of a branch: Old is what it has, "" when the client saw
-// none; New what it gets, "" to remove it.
+// Command is the change of a branch in a push. Old is its present commit, "" if the client saw
+// none. New is its next commit, "" to remove the branch.
 type Command struct{ Branch, Old, New string }
 
 // Push is what a client sends to change branches.
@@ -108,8 +108,8 @@ func (p *Push) Tips() (out []string) {
 	return out
 }
 
-// Report tells the client what became of its push: all was done, or nothing for a reason.
-// unpacked: its pack is whole, and the reason is another.
+// Report is the answer to a push: all of it was done, or nothing for a reason. unpacked reports
+// that the pack was complete and the reason is another.
 func (p *Push) Report(reason string, unpacked bool) []byte {
 	if !p.report || len(p.Commands) == 0 {
 		return nil

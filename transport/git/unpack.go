@@ -15,8 +15,8 @@ import (
 	"atelier/actors/code"
 )
 
-// Bounds of a push: its pack; the bytes of all of its objects and deltas, unpacked; their
-// number; and a delta.
+// Bounds of a push: the bytes of its pack, the unpacked bytes of all its objects and deltas,
+// their number, and the bytes of one delta.
 const (
 	MaxPack     = 64 << 20
 	maxUnpacked = 256 << 20
@@ -73,7 +73,7 @@ func (p *Pushed) read(s span) ([]byte, error) {
 	return b, nil
 }
 
-// room says that so much more may be unpacked.
+// room returns an error if the push has no room for size more unpacked bytes.
 func (p *Pushed) room(size int64) error {
 	if p.end+size > maxUnpacked {
 		return code.Fault("the push has more than %d MiB when it is unpacked: push less at a time", maxUnpacked>>20)
@@ -81,15 +81,15 @@ func (p *Pushed) room(size int64) error {
 	return nil
 }
 
-// delta is an object that is said as what differs from another.
+// delta is an object that is encoded as the difference from another.
 type delta struct {
 	span
 	place int64 // of the object in the pack
 }
 
-// Unpack takes a pack apart, into a file of its own. Objects that are not in it but others
-// are deltas of come from base; ok is false when there is none of that name. Errors that
-// are for who pushes are *code.Problem.
+// Unpack takes a pack apart, into a file of its own. Bases of deltas that are not in the pack
+// come from base; ok is false if it has no object of that name. Errors for the client are
+// *code.Problem.
 func Unpack(pack io.ReaderAt, size int64, file *os.File, base func(name string) (o code.Object, ok bool, err error)) (_ *Pushed, err error) {
 	p := &Pushed{file: file, at: map[string]span{}}
 	u := &unpacking{Pushed: p, byPlace: map[int64][]delta{}, byName: map[string][]delta{}, places: map[int64]string{}}

@@ -24,7 +24,7 @@ func packed(entries ...[]byte) []byte {
 	return append(b, sum[:]...)
 }
 
-// entry is an object, or a delta with what says of what.
+// entry is an object, or a delta with the reference to its base.
 func entry(kind code.ObjectKind, said int, of, content []byte) []byte {
 	b := []byte{byte(kind)<<4 | byte(said&0xf)}
 	for n := said >> 4; n > 0; n >>= 7 {

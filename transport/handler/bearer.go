@@ -69,7 +69,7 @@ func (c *call) admit(scope string) error {
 	})
 }
 
-// receives says that the caller may be given credentials.
+// receives returns an error if the caller must not receive credentials.
 func (c *call) receives() error {
 	return c.surely(func() error {
 		if c.who.Acknowledgement == nil {
@@ -79,7 +79,8 @@ func (c *call) receives() error {
 	})
 }
 
-// participants are as they were a moment ago, where other nodes may change them.
+// participants returns the participants as they were a moment ago; other nodes can have changed
+// them since.
 func (c *call) participants() (*participant.View, error) {
 	if c.view == nil {
 		h, err := c.Participants.Near(participant.ID, login.MaxAge)
@@ -91,9 +92,8 @@ func (c *call) participants() (*participant.View, error) {
 	return c.view, nil
 }
 
-// surely refuses nobody by what was known a moment ago: on another node they may
-// just have been let in, and been told so. So it checks again if anything has
-// changed.
+// surely refuses nobody on stale data: another node may just have admitted the caller and
+// confirmed it. So if the data has changed, it checks again.
 func (c *call) surely(check func() error) error {
 	err := check()
 	var refused *refusal
@@ -140,8 +140,7 @@ func (c *call) sign(p *pb.Participant, keyID, scope string, now time.Time) (stri
 
 var errKid = errors.New("unknown key")
 
-// verify returns the participant of an access token and what the token allows,
-// or nil.
+// verify returns the participant of an access token and the token's scopes, or nil.
 func (c *call) verify(view *participant.View, bearer string) (*pb.Participant, []string) {
 	var in claims
 	_, err := jwt.ParseWithClaims(bearer, &in, func(t *jwt.Token) (any, error) {

@@ -10,8 +10,8 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// On another node somebody was let in a moment ago, and this one has not heard of
-// it: who is refused by what is not new is looked at again.
+// If another node has just admitted somebody and this node does not have the change yet, a
+// refusal on stale data is checked again.
 func TestExpiredTokensRefuseNobody(t *testing.T) {
 	s := newStage(t)
 	h, err := s.Participants.Get(participant.ID)

@@ -18,7 +18,7 @@ type binding struct {
 	ID         *string   `json:"id"`
 }
 
-// identity names the participant for whom the caller acts.
+// identity is the participant that the caller represents.
 type identity struct {
 	AccessToken *string `json:"access_token"`
 }

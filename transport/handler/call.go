@@ -12,8 +12,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// call is one request. It and what it points to is valid only until its
-// handler returns.
+// call is one request. The call and everything that it points to are valid only until its handler
+// returns.
 type call struct {
 	*httpapi.Exchange
 	*base

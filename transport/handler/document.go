@@ -258,8 +258,8 @@ func stable(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// public answers a document that everybody may keep for a while, or 304 to who
-// has it.
+// public answers with a document that everybody may cache for a while, or 304 if the client has
+// it.
 func (c *call) public(contentType string, document []byte) error {
 	sum := sha256.Sum256(document)
 	if c.Fresh(base64.RawURLEncoding.EncodeToString(sum[:16]), "public, max-age=60") {

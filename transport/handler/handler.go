@@ -30,7 +30,7 @@ type Config struct {
 	Tokenize, Detokenize bool
 	// Limiter bounds the requests of each participant; nil for never.
 	Limiter *httpapi.Limiter
-	// ClientIP is the address of who is calling.
+	// ClientIP returns the client's address.
 	ClientIP func(*fasthttp.RequestCtx) string
 	// Denied is called for refused requests; nil for none.
 	Denied func(status int, actorType, actorID, codelab, ip string)
@@ -51,7 +51,7 @@ type Handler struct {
 	wiping func([]byte) // sees what is about to be wiped; for tests
 }
 
-// base is one of the two addresses: an environment with what it offers.
+// base is one of the two addresses: an environment and its operations.
 type base struct {
 	*Handler
 	path        string
@@ -118,7 +118,7 @@ func (b *base) endpoints() (out []httpapi.Endpoint) {
 
 // Handle serves a request if its path is one of ours, and says whether it was.
 func (h *Handler) Handle(ctx *fasthttp.RequestCtx) bool {
-	// As it was sent: the id of a checkout may hold an escaped slash.
+	// The path is read as sent, because the id of a checkout can contain an escaped slash.
 	path := ctx.URI().PathOriginal()
 	for _, b := range h.bases {
 		if rest, ok := bytes.CutPrefix(path, []byte(b.path)); ok && (len(rest) == 0 || rest[0] == '/') {

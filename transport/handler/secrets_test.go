@@ -16,10 +16,9 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
-// TestNothingOfACardStaysInOurBuffers tokenizes and detokenizes through a real
-// server and looks, when both are answered, into every buffer that was ours:
-// what was read, what was decoded, what was opened, what was answered, and what
-// the server still had of the request.
+// TestNothingOfACardStaysInOurBuffers tokenizes and detokenizes through a real server. When both
+// are answered it searches each of our buffers: the bytes read, decoded, decrypted and answered,
+// and the rest of the request in the server.
 func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 	s := newStage(t)
 	var mu sync.Mutex

@@ -73,14 +73,12 @@ type Config struct {
 	// Drain bounds what is read of a body that nobody wants, bytes, so that the
 	// client gets to read the answer.
 	Drain int64
-	// Bodies is the memory that bodies may take, of all interfaces together; nil
-	// for any.
+	// Bodies is the memory budget for the bodies of all interfaces together; nil for no limit.
 	Bodies *wire.BodyBudget
 	// Origins are the pages that may read answers.
 	Origins Origins
-	// Valid is asked when an operation was carried out, before its answer
-	// leaves: an error says that what it was made of may not count any more. nil:
-	// it always does.
+	// Valid is called when an operation has been carried out, before its answer is sent. An error
+	// means that the data of the answer is perhaps no longer valid. nil means that it always is.
 	Valid  func() error
 	Logger *slog.Logger
 	Now    func() time.Time

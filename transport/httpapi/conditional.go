@@ -22,8 +22,8 @@ func (r *Exchange) Fresh(tag, control string) bool {
 // NoneMatch says that the client has what the tag stands for.
 func (r *Exchange) NoneMatch(tag string) bool { return Known(&r.Request.Header, tag) }
 
-// Known says that the sender of these headers has the version of a tag, which is
-// given without its quotes (If-None-Match; RFC 9110, 13.1.2).
+// Known reports whether the sender of these headers has the version of a tag (If-None-Match; RFC
+// 9110, 13.1.2). The tag is passed without its quotes.
 func Known(h *fasthttp.RequestHeader, tag string) bool {
 	for _, line := range h.PeekAll(fasthttp.HeaderIfNoneMatch) {
 		if isStar(line) {
@@ -65,7 +65,7 @@ func (r *Exchange) Tags(header string) (tags []string, star bool) {
 
 func isStar(line []byte) bool { return string(bytes.TrimSpace(line)) == "*" }
 
-// nextTag cuts the first entity tag off a list of them (RFC 9110, 8.8.3).
+// nextTag cuts the first entity tag (RFC 9110, 8.8.3) off a list.
 func nextTag(list []byte) (tag, behind []byte, ok bool) {
 	list = bytes.TrimPrefix(bytes.TrimLeft(list, " \t,"), []byte("W/"))
 	if len(list) == 0 || list[0] != '"' {

@@ -24,9 +24,9 @@ type sharing struct {
 	credentials bool
 }
 
-// sharing finds out what the page that asks may read. With its cookies only a page of
-// the same site asks: browsers send ours to no other, and what could be done with them
-// is no business of other sites. Others name themselves by a bearer token.
+// sharing determines what the requesting page may read. Only pages of the same site may use
+// cookies: browsers send ours to no other site, and other sites must not act with them. Pages of
+// other sites authenticate with a bearer token.
 func (o Origins) sharing(ctx *fasthttp.RequestCtx) sharing {
 	origin := string(ctx.Request.Header.Peek("Origin"))
 	if origin == "" || o.Own(ctx) || !o.Allows(ctx) {
@@ -35,8 +35,8 @@ func (o Origins) sharing(ctx *fasthttp.RequestCtx) sharing {
 	return sharing{origin, o.sameSite(ctx, origin)}
 }
 
-// sameSite says whether an origin and the server are of one registrable domain, with
-// one scheme (HTML, schemelessly same site; scheme as of SameSite cookies).
+// sameSite reports whether an origin and the server are of one registrable domain, with one
+// scheme (HTML, schemelessly same site; scheme as of SameSite cookies).
 func (o Origins) sameSite(ctx *fasthttp.RequestCtx, origin string) bool {
 	scheme, host := "http", string(ctx.Host())
 	if ctx.IsTLS() {

@@ -25,7 +25,7 @@ type Detached struct {
 	head    bool // whether it was sent
 }
 
-// writeFor is how long a client may take for one piece of an answer.
+// writeFor is the time limit for a client to take one piece of an answer.
 const writeFor = 20 * time.Second
 
 // Detach takes the connection over and calls serve on a goroutine of its own when the

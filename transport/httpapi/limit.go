@@ -84,7 +84,7 @@ func NewRateLimiter(perSec float64, burst int, now func() time.Time) *Limiter {
 // is one, which is more than 0.
 func (l *Limiter) Allow(key string) (wait time.Duration) { return l.take(key, 1) }
 
-// Return gives back a token that Allow took.
+// Return refunds a token that Allow took.
 func (l *Limiter) Return(key string) { l.take(key, -1) }
 
 // Check tells like Allow, and takes nothing.
@@ -192,9 +192,8 @@ func (l *Limiter) dropFull(s *shard, now time.Time) {
 	maps.DeleteFunc(s.buckets, func(_ string, b *bucket) bool { return l.refilled(b, now) >= l.burst })
 }
 
-// evict makes room: all full buckets go, and others of any kind until a
-// quarter is free, so that a flood of keys neither grows the map nor scans it
-// for each key.
+// evict removes all full buckets, and then any others until a quarter is free. So a flood of keys
+// neither grows the map nor scans it for each key.
 func (l *Limiter) evict(s *shard, now time.Time) {
 	l.dropFull(s, now)
 	for k := range s.buckets {

@@ -53,7 +53,7 @@ type list struct {
 	next func() error // writes the next value; io.EOF: there is none
 	stop func()
 	buf  []byte
-	end  error // io.EOF, or what is wrong with a value; nil: there is more
+	end  error // io.EOF, or the error of a value; nil if more follows
 }
 
 // Write implements io.Writer for an encoder, which ends each value with a line.
@@ -67,7 +67,7 @@ func (l *list) fill(n int) {
 	defer func() {
 		// While the answer goes out nobody else would catch it.
 		if p := recover(); p != nil {
-			l.end = fmt.Errorf("a value of a list panicked: %T", p) // it may hold what a person wrote
+			l.end = fmt.Errorf("a value of a list panicked: %T", p) // the panic's value can contain a person's text
 		}
 	}()
 	for len(l.buf) < n && l.end == nil {

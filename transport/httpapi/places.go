@@ -12,7 +12,7 @@ type Places struct {
 	n    int            // the sum of held
 }
 
-// NewPlaces returns places, of which each key may hold some.
+// NewPlaces returns all places, of which one key can have at most each.
 func NewPlaces(all, each int) *Places { return &Places{all: all, each: each, held: map[string]int{}} }
 
 // Enter takes a place; false when none is free for the key. leave gives it back, and is

@@ -12,23 +12,23 @@ import (
 	"atelier/transport/wire"
 )
 
-// Exchange is one request on its way, and its answer. It and everything it points to is valid
-// only until its call has ended.
+// Exchange is one request in progress and its answer. It and everything that it points to are
+// valid only until its call has ended.
 type Exchange struct {
 	*fasthttp.RequestCtx
-	// ID is what the answer carries as X-Request-Id.
+	// ID is the answer's X-Request-Id.
 	ID string
 
 	api      *API
 	endpoint *Endpoint // nil for none
 	call     Call
-	share    wire.BodyShare // of what the bodies in memory may take
+	share    wire.BodyShare // of the memory budget for bodies
 	sharing  sharing
 	who      who
 	detached bool
 }
 
-// Alone makes an exchange outside an API, for tests of what calls do with it.
+// Alone makes an exchange outside an API, for tests of calls.
 func Alone(ctx *fasthttp.RequestCtx, e Endpoint) *Exchange {
 	return &Exchange{RequestCtx: ctx, endpoint: &e}
 }
@@ -38,8 +38,7 @@ type who struct{ role, id string }
 
 type whoKey struct{}
 
-// SetWho says who is calling, for the access log: a role, and an id that tells nobody's
-// name.
+// SetWho sets the caller for the access log: a role, and an id that reveals no name.
 func (r *Exchange) SetWho(role, id string) {
 	r.who = who{role, id}
 	r.SetUserValue(whoKey{}, &r.who)
@@ -81,7 +80,7 @@ func (r *Exchange) path() error {
 	return nil
 }
 
-// Param returns a copy of a part of the path, unescaped: it may hold a slash.
+// Param returns a copy of a part of the path, unescaped, so it can contain a slash.
 func (r *Exchange) Param(name string) string {
 	s, _ := r.UserValue(name).(string)
 	s, _ = url.PathUnescape(strings.Clone(s)) // the router's is the server's buffer
@@ -121,9 +120,9 @@ func (r *Exchange) Cookies(name string) iter.Seq[[]byte] {
 	}
 }
 
-// Framed says that the request comes from a page in a frame of another page, as the app
-// says: by the field X-Framed, or where a browser sends no fields of ours (WebSocket,
-// EventSource) by the parameter framed.
+// Framed reports whether the request comes from a page in a frame of another page. The app marks
+// such requests with the field X-Framed. WebSocket and EventSource cannot send it and use the
+// parameter framed.
 func (r *Exchange) Framed() bool {
 	return string(r.Request.Header.Peek("X-Framed")) == "1" || string(r.QueryArgs().Peek("framed")) == "1"
 }

@@ -9,9 +9,9 @@ import (
 // sentKey is the user value of a request whose answer is counted.
 type sentKey struct{}
 
-// CountSent has the body of an answer that is made from now on counted. The function that
-// it returns is called when the answer is made, and calls told when it has gone out: with
-// the bytes of the body, also when the client has left in the middle.
+// CountSent counts the body of the answer that is about to be made. Call the returned function
+// when the answer is made. It calls told with the bytes of the body when the answer has been
+// sent, even if the client left before its end.
 func CountSent(ctx *fasthttp.RequestCtx) func(told func(bytes int64)) {
 	c := &counted{}
 	// Behind a struct of its own: the server closes what of a request can be closed.
@@ -30,8 +30,8 @@ func CountSent(ctx *fasthttp.RequestCtx) func(told func(bytes int64)) {
 	}
 }
 
-// Send answers with what a reader gives, which is closed after it: size bytes, or -1 when
-// that is not known.
+// Send answers with the content of a reader and then closes the reader. size is in bytes, or -1
+// if it is unknown.
 func (r *Exchange) Send(content io.ReadCloser, size int) {
 	if a, counts := r.UserValue(sentKey{}).(counting); counts {
 		a.answer.ReadCloser = content

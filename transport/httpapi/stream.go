@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Stream answers what write writes, while it is written. When that fails on
-// the way, the answer breaks off without its end.
+// Stream sends the output of write while it is written. If write fails, the answer breaks off
+// without its end.
 func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	r.SetContentType(mediaType)

@@ -21,9 +21,8 @@ const (
 // tolerance is what an image may grow by when its metadata is replaced.
 const tolerance = 1 << 10
 
-// Image takes an image of at most MaxImage bytes, without what its file tells
-// beside the picture. Of one that is refused the error is an Invalid rejection, and what
-// Check says.
+// Image takes an image of at most MaxImage bytes and removes its file's metadata. If Check
+// refuses the image, the error is an Invalid rejection with the error of Check.
 func Image(blobs files.Blobs, r io.Reader) (*files.Lease, Kind, error) {
 	f, size, err := blobs.Spool(r, MaxImage)
 	if err != nil {
@@ -58,10 +57,9 @@ func File(blobs files.Blobs, r io.Reader, limit int64) (lease *files.Lease, medi
 	return lease, mediaType, err
 }
 
-// Material takes a file of at most MaxMaterial bytes. An image that browsers
-// show in place loses what it tells beside the picture, as any image does: a
-// picture of the room must not tell where it was taken. What only pretends to
-// be one is never shown.
+// Material takes a file of at most MaxMaterial bytes. If browsers show the file as an image, its
+// metadata is removed as from any image: a picture of the room must not reveal where it was
+// taken. A file that only claims to be an image is never shown.
 func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType string, err error) {
 	f, size, err := blobs.Spool(r, MaxMaterial)
 	if err != nil {

@@ -25,7 +25,7 @@ func store(t *testing.T) *contents.Store {
 	return b
 }
 
-// picture is a PNG with a text that tells more than the picture.
+// picture is a PNG with a text in its metadata.
 func picture(t *testing.T, told string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -52,7 +52,7 @@ func kept(t *testing.T, b *contents.Store, l *files.Lease) string {
 	return string(content)
 }
 
-func TestAnImageLosesWhatItTellsBesideThePicture(t *testing.T) {
+func TestAnImageLosesItsMetadata(t *testing.T) {
 	b := store(t)
 	sent := picture(t, "where it was taken")
 	l, kind, err := Image(b, bytes.NewReader(sent))
@@ -96,7 +96,7 @@ func TestWhatIsNoImageIsNeverShown(t *testing.T) {
 	}
 }
 
-func TestNothingIsLeftOfWhatBreaksOff(t *testing.T) {
+func TestNothingIsLeftOfABrokenUpload(t *testing.T) {
 	b := store(t)
 	broken := errors.New("the line is dead")
 	for _, take := range []func(io.Reader) error{

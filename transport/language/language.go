@@ -44,7 +44,7 @@ type Message struct {
 	Text  string `json:"text"`
 }
 
-// Verify are the texts of the page that tells whether a certificate is valid.
+// Verify are the texts of the page that shows whether a certificate is valid.
 type Verify struct {
 	Valid string `json:"valid"`
 	// Invalid has {number} in its text.
@@ -71,8 +71,8 @@ type Plain struct {
 	Messages    string  `json:"messages"`
 }
 
-// Takeout are the texts of the page in an export of what a codelab, or one of
-// its people, has left on the server.
+// Takeout are the texts of the page in an export of the data that a codelab, or one of its
+// people, has on the server.
 type Takeout struct {
 	// All and Person have {at}, a time in UTC; Person has {codelab}, too.
 	All     string `json:"all"`

@@ -42,16 +42,13 @@ type AttachOptions struct {
 	Data any
 }
 
-// Attach makes a session of a connection that is past its handshake, and takes
-// the connection over: the caller must not touch it again. Buffered is what
-// was already read from it, see TakeOver.
+// Attach makes a session of a connection after its handshake, and takes the connection over: the
+// caller must not use it again. buffered has the bytes already read from it, see TakeOver.
 //
-// The session joins its room in one step: first the welcome; then, for a client
-// that says since when, the stored frames it has missed; then what is
-// published. Nothing comes twice and nothing is left out. When what was missed
-// cannot be had, a resync follows the welcome. Everything published before
-// Attach was called, or before AttachOptions.From was read, is behind the
-// welcome's position, not after it.
+// The session joins its room in one step. The welcome comes first. If the client sends a
+// position, the stored frames that it has missed follow, or a resync if they are not available.
+// Then come the published frames, none twice and none left out. Frames that were published before
+// Attach was called, or before AttachOptions.From was read, are before the welcome's position.
 //
 // On an error the connection is closed and no method of the Handler is called.
 func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {

@@ -207,8 +207,8 @@ func BenchmarkTLS(b *testing.B) {
 	}
 }
 
-// BenchmarkWake is the way of one frame from Publish to a client that waits for
-// it, in an idle process and in one whose processors are all busy.
+// BenchmarkWake measures one frame from Publish to a waiting client, in an idle process and in
+// one whose processors are all busy.
 func BenchmarkWake(b *testing.B) {
 	for _, busy := range []int{0, runtime.GOMAXPROCS(0)} {
 		b.Run(fmt.Sprintf("busy=%d", busy), func(b *testing.B) {
@@ -298,9 +298,8 @@ func bareLoop(b *testing.B, conns []*net.TCPConn, join, rounds int) float64 {
 	return float64(rounds*join*len(fds)) / time.Since(start).Seconds()
 }
 
-// BenchmarkIdleMemory reports what a connected WebSocket session that says
-// nothing adds to the process: 1,100 bytes. Later rounds in one process find
-// memory that the first has left, so it wants a single one:
+// BenchmarkIdleMemory reports the memory that an idle WebSocket session adds to the process:
+// 1,100 bytes. Later rounds in one process reuse memory of the first, so run a single round:
 //
 //	go test -run xxx -bench IdleMemory -benchtime 1x ./transport/live
 func BenchmarkIdleMemory(b *testing.B) {

@@ -22,21 +22,20 @@ type guest struct {
 	roomy int
 	// place is the guest's room.
 	place *place
-	// ended says that its connection was harmed, and all that counts is that what
-	// came was right.
+	// ended means that its connection was harmed. Then only the received bytes are checked.
 	ended bool
-	// answers are the numbers of what was sent to it alone, and after is where its
-	// room was then.
+	// answers are the numbers of the answers sent to it alone, and after has the room's position
+	// at that time.
 	answers []int
 	after   map[int]uint64
 }
 
-// place is a room and what was published in it.
+// place is a room and the frames published in it.
 type place struct {
 	room   *room.Room
 	seq    uint64
 	stored []*room.Frame
-	// erased frames need not come any more.
+	// erased frames are no longer expected.
 	erased     map[uint64]bool
 	transients []*room.Frame
 }
@@ -145,10 +144,10 @@ func tidy(l *loop) error {
 	return nil
 }
 
-// Two rooms of one loop, and in the midst of each write, between two and between turns
-// anything may happen: frames for anybody, answers, news without a frame, erasure, joins,
-// ends, broken connections, sockets that take a part and have room again. Every client
-// receives its frames in order and once, or a resync.
+// Random events happen in two rooms of one loop: during writes, between writes and between turns.
+// The events are frames for anybody, answers, news without a frame, erasure, joins, ends, broken
+// connections, and sockets that take a part and later have room again. Every client receives its
+// frames in order and once, or a resync.
 func TestRandomEventsInALoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var limits room.Limits

@@ -2,5 +2,5 @@
 
 package live
 
-// runChild is for benchmarks of what only Linux has.
+// runChild is for benchmarks of features that only Linux has.
 func runChild() bool { return false }

@@ -42,7 +42,7 @@ func (l *loop) endNow(s *Session, e ending) {
 	}
 }
 
-// drop ends a session: its wire is closed, its owner told. During a fan-out it
+// drop ends a session: it closes the wire and notifies the owner. During a fan-out the session
 // stays in its group, as closed, until the fan-out is done.
 func (l *loop) drop(s *Session, reason Reason) {
 	if s.state != closed {
@@ -51,7 +51,7 @@ func (l *loop) drop(s *Session, reason Reason) {
 	}
 }
 
-// abort is drop without delivering what is on its way.
+// abort is drop without delivery of pending bytes.
 func (l *loop) abort(s *Session, reason Reason) {
 	if s.state != closed {
 		s.wire.abort()
@@ -76,7 +76,7 @@ func (l *loop) bury(s *Session, reason Reason) {
 	}
 	l.count.closes[reason].Add(1)
 	s.handler.Closed(s, reason)
-	// Last: code that waits for the count may take everything for done.
+	// The count comes last: code that waits for it can then rely on the rest being done.
 	l.count.sessions.Add(-1)
 }
 

@@ -13,20 +13,19 @@
 //
 // # Order
 //
-// On one session stored frames arrive in the order of their seq, each exactly
-// once. A private payload that was sent after frame M was published arrives
-// after every frame up to M that is for the session; so an ack with seq M says
-// that everything up to M is there. Private payloads arrive in the order of the
-// calls to Send. Joining is one step: the welcome, then what was missed, then
-// what is published. Transient frames keep their own order, and have no fixed
+// On one session stored frames arrive in the order of their seq, each exactly once. If a private
+// payload is sent after frame M was published, it arrives after every frame up to M that is for
+// the session. So an ack with seq M means that everything up to M has arrived. Private payloads
+// arrive in the order of the calls to Send. Joining is one step: the welcome, then the missed
+// frames, then the published frames. Transient frames keep their own order, and have no fixed
 // place among the others.
 //
 // # Back-pressure
 //
-// A loop never waits for a client. One that does not take everything falls
-// behind: it keeps its place, down to the byte, and goes on when its socket has
-// room, from segments that are shared with the others that are behind. A cut
-// frame is always completed. Bounds, each of which ends in a counter:
+// A loop never waits for a client. A session whose socket does not take everything falls behind.
+// It keeps its position to the byte, and continues when its socket has room, from segments that
+// it shares with other sessions that are behind. A partial frame is always completed. Each of
+// these bounds has a counter:
 //
 //   - overtaken by the room's window, or too many bytes or too long behind: it
 //     is sent a resync and goes on from the present (Stats.Resyncs);

@@ -15,11 +15,10 @@ const (
 	drainSteps = 50
 )
 
-// Drain empties the hub before the process ends. Each session is sent the payload that
-// reconnect makes for a delay drawn from [0, spread), so that the clients do not come back
-// all at once, and is then closed with 1012 in one of about fifty batches over a second.
-// Drain returns when all are closed or ctx ends. New sessions are refused from the
-// beginning.
+// Drain empties the hub before the process ends. Each session is sent the payload that reconnect
+// makes for a delay drawn from [0, spread), so that the clients do not reconnect all at once. It
+// is then closed with 1012, in one of about fifty batches over a second. Drain returns when all
+// are closed or ctx ends. New sessions are refused from the beginning.
 //
 // reconnect is called once per session, concurrently.
 func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte, spread time.Duration) error {

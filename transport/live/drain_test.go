@@ -57,7 +57,7 @@ func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestDrainGivesUpWithItsContext(t *testing.T) {
+func TestDrainEndsWithItsContext(t *testing.T) {
 	h := newHouse(t, Options{})
 	c := h.dial("room=a&person=p") // never answers the close
 	c.next()

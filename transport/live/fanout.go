@@ -31,8 +31,7 @@ func (l *loop) fanOut(h *loopRoom) {
 	l.sweep()
 }
 
-// step takes what was published since the last one, and has everybody visited whom
-// it is for.
+// step takes the frames published since the last step, and schedules visits to their recipients.
 func (l *loop) step(h *loopRoom) {
 	seg, to, ok := h.news()
 	switch {

@@ -40,7 +40,7 @@ func (w *tape) write(p []byte) (int, error) {
 func (*tape) close() {}
 func (*tape) abort() {}
 
-// nobody is the owner of a session of whom nothing is wanted.
+// nobody is the owner of a session in tests that do not use the owner.
 type nobody struct{}
 
 func (nobody) Message(*Session, []byte) {}
@@ -280,7 +280,7 @@ func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	if ann.marks() != "<s1><s2>" || ann.writes != 1 || author.writes != 0 {
 		t.Errorf("got %s in %d writes; the author is written to %d times", ann.marks(), ann.writes, author.writes)
 	}
-	// Nor is anything written to who gets nothing of what the others get.
+	// A session that is no recipient of a frame gets no write, either.
 	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: said("s3").Payload})
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2><s3>" || author.writes != 0 {

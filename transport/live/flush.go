@@ -11,24 +11,23 @@ func (l *loop) flush(s *Session) {
 		} else if end := s.outbox.ending(); end != nil {
 			l.beginLeaving(s, end.reason)
 		}
-		return // Resume comes by the outbox on its way.
+		return // resume empties the outbox, too.
 	}
 	if !l.mail(s) {
 		return
 	}
-	// What remains follows frames that the loop's room has not served. The room's
-	// wake-up may still be on its way, and news without a frame has none. Not now: a
-	// fan-out for each answer that waits would keep everything else waiting, too.
+	// The remaining messages follow frames that the loop has not served. The room's wake-up is
+	// perhaps still pending, and news without a frame has none. The fan-out does not happen now:
+	// one for each waiting answer would delay everything else.
 	if h := s.loopRoom; h.at.stored < s.room.Head() {
 		h.Wake()
 	}
 	l.flushAgain(s)
 }
 
-// flushMidway empties outboxes in the middle of a fan-out, as far as the order
-// allows: a session whose turn has come may get the answer that follows the
-// frame it just got. Otherwise the ack would take as long as the whole fan-out
-// (BenchmarkAckInFanout). The others are held until the end.
+// flushMidway empties outboxes during a fan-out, as far as the order allows. A session that has
+// just received a frame can get the answer after it. Otherwise the ack would take as long as the
+// whole fan-out (BenchmarkAckInFanout). Other outboxes are held until the end.
 func (l *loop) flushMidway() {
 	l.held = l.inbox.takeOutboxes(l.held)
 	kept := l.held[:0]

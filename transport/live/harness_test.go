@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 }
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an expected event.
 const patience = 10 * time.Second
 
 // house is a hub behind a fasthttp server, as the product has it.

@@ -8,12 +8,12 @@ import (
 // inbox is how other goroutines reach a loop. They add under a mutex held for
 // nanoseconds; the loop takes everything at once.
 //
-// The wake-up is a system call, so it is made only for a loop that sleeps. The
-// loop says that it is about to, then looks once more; a producer adds, then
-// looks whether it sleeps. One of the two sees the other.
+// The wake-up is a system call, so it is made only for a loop that sleeps. The loop announces its
+// sleep and then checks the inbox once more. A producer adds first and then checks for sleep. So
+// one of the two always notices the other.
 //
-// Bounds: rooms and outboxes are queued at most once each; tasks are a few per
-// connection; the payloads of signals are bounded by Options.SignalBytes.
+// The inbox is bounded: rooms and outboxes are queued at most once each, and tasks are a few per
+// connection. Options.SignalBytes bounds the payloads of signals.
 type inbox struct {
 	mu sync.Mutex
 	// Guarded by mu.

@@ -1,15 +1,14 @@
 package live
 
-// catchUpBudget is how many bytes one session that is behind may be written in
-// one go, so that a fast reader with much to catch up on does not hold up the
-// others of its loop.
+// catchUpBudget is the maximum number of bytes written to a lagging session per turn. So a fast
+// reader that is far behind does not delay the other sessions of its loop.
 const catchUpBudget = 4 * segmentBytes
 
-// lag is where a session stands that did not keep up with its loop's room, or that has
-// just come back and is being caught up. Its memory is bounded: one segment,
-// mostly shared with others, one control frame, and the outbox.
+// lag is the state of a session that did not keep up with its loop's room, or that has just
+// returned and is catching up. Its memory is bounded: one segment, mostly shared with others, one
+// control frame, and the outbox.
 type lag struct {
-	// rest is the end of what is being written; the cut may be anywhere.
+	// rest are the bytes still to be written; they can begin anywhere in a frame.
 	rest []byte
 	// control is a pong, or our close frame, that goes out after rest.
 	control []byte
@@ -24,7 +23,7 @@ type lag struct {
 	soon bool
 }
 
-// fallBehind notes that a session has not taken all of what it was given.
+// fallBehind records that a session's socket has not taken all bytes.
 func (l *loop) fallBehind(s *Session, rest []byte) {
 	s.lag = &lag{rest: rest, at: s.loopRoom.reached(s), since: l.now, moved: l.now}
 	s.loopRoom.lagging++

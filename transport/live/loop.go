@@ -59,7 +59,7 @@ type loop struct {
 	out       []byte
 	decoder   rfc6455.Decoder
 	buf       []byte
-	// ping is the last ping of what is being read; pinged says there was one.
+	// ping is the last ping among the bytes being read; pinged reports whether there was one.
 	ping   []byte
 	pinged bool
 }
@@ -116,9 +116,9 @@ func (l *loop) serve(events []event) {
 	}
 }
 
-// turn does what has come in since the last one, in the order on which the
-// promises stand: first what the rooms published, then joins, then private
-// payloads, so that each of these finds everything published before it sent.
+// turn does the work that has arrived since the last turn. The order is part of the promises:
+// first published frames, then joins, then private payloads. So everything published before a
+// join or payload is sent before it.
 func (l *loop) turn() (worked bool) {
 	w := l.inbox.take(l.spareWork)
 	l.spareWork = w

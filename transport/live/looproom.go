@@ -11,8 +11,8 @@ import (
 // are behind, 2 MiB a group at most.
 const recentSegments = 32
 
-// loopRoom is one room as one loop sees it: the loop's sessions in it and how far
-// they have been served. It exists while there is such a session.
+// loopRoom is one loop's part of a room: the loop's sessions in it and how far they have been
+// served. It exists while there is such a session.
 type loopRoom struct {
 	// Immutable after newLoopRoom.
 	loop *loop

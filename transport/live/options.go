@@ -9,9 +9,9 @@ import (
 type Options struct {
 	// Loops is the number of event loops. Default the number of processors.
 	Loops int
-	// MaxMessage is the most bytes a client's message may have; a longer one
-	// closes the connection with 1009. Default 128 KiB, room for 64 KiB of
-	// signalling with every character escaped.
+	// MaxMessage is the maximum size of a client's message, in bytes. A longer one closes the
+	// connection with 1009. Default 128 KiB, room for 64 KiB of signalling with every character
+	// escaped.
 	MaxMessage int
 	// MessageRate is how many messages a second one connection may send, and
 	// MessageBurst how many at once. A rate of 0 is no limit; a burst of 0 is
@@ -26,8 +26,8 @@ type Options struct {
 	// little shorter, so that not all are in one tick. Default 14 s, so that a tick later
 	// it is 15.
 	Heartbeat time.Duration
-	// SlowTimeout is how long a session may take no byte before it is closed,
-	// and how long it may stay behind before it has to resync. Default 20 s.
+	// SlowTimeout is the time without a byte taken after which a session is closed, and the time
+	// behind after which it has to resync. Default 20 s.
 	SlowTimeout time.Duration
 	// MaxBehind is how many payload bytes a session may fall behind before it
 	// has to resync. A returning session that is being caught up is excused.
@@ -39,8 +39,8 @@ type Options struct {
 	// SignalBytes bounds, for each loop, the payloads of SendPerson and
 	// SendFacilitators that wait to be distributed. Default 16 MiB.
 	SignalBytes int
-	// CloseGrace is how long a closing connection may take to take its goodbye
-	// and answer it. Default 5 s.
+	// CloseGrace is the time limit for a client to receive and answer the close frame. Default 5
+	// s.
 	CloseGrace time.Duration
 	// SendBuffer is SO_SNDBUF, which bounds what a stuck client swallows of
 	// the kernel's memory. Default 64 kB.

@@ -17,8 +17,8 @@ func TestFreshSessionBeginsAtTheHead(t *testing.T) {
 	c.expect(text(6), text(7))
 }
 
-// TestAFreshSessionBeginsWhereItWasLetIn: under load a welcome came 60 ms after
-// the 101, and what was said between the two was missed.
+// TestAFreshSessionBeginsWhereItWasLetIn: under load the welcome came 60 ms after the 101, and
+// frames published between the two were missed.
 func TestAFreshSessionBeginsWhereItWasLetIn(t *testing.T) {
 	h := newHouse(t, Options{})
 	r := h.room("a")
@@ -64,9 +64,9 @@ func TestReplayThatCannotBeServedIsAResync(t *testing.T) {
 	}
 }
 
-// TestAnswerFollowsTheFramesPublishedBeforeIt once hung: an answer sent while
-// the loop was between serving the room and emptying the outbox stayed in it,
-// since its frame was not served yet and the session was still noted as queued.
+// TestAnswerFollowsTheFramesPublishedBeforeIt once hung. An answer was sent after the loop had
+// served the room and before it emptied the outbox. The answer stayed in the outbox, since its
+// frame was not served yet and the session was still marked as queued.
 func TestAnswerFollowsTheFramesPublishedBeforeIt(t *testing.T) {
 	h := newHouse(t, Options{})
 	r := h.room("a")

@@ -38,12 +38,12 @@ type verdict uint8
 const (
 	// accepted: the outbound message is in, and the session already in its loop's list.
 	accepted verdict = iota
-	// acceptedFirst: the outbound message is in, and the caller must tell the loop.
+	// acceptedFirst: the outbound message is in, and the caller must notify the loop.
 	acceptedFirst
 	// refused: the outbox is shut.
 	refused
-	// overflowed: the outbox was full; it is now empty and shut, and the caller
-	// must end the session.
+	// overflowed: the outbox was full. It is now empty and shut, and the caller must end the
+	// session.
 	overflowed
 )
 

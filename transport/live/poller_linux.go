@@ -14,21 +14,20 @@ const pollBatch = 256
 // event says what a session's socket is ready for.
 type event struct {
 	id uint64
-	// in: there is something to read; out: there is room to write; hup: the
-	// peer has ended its side, so reading must go on to the end.
+	// in means that bytes can be read, and out that there is room to write. hup means that the
+	// peer has ended its side, so reading must continue to the end.
 	in, out, hup bool
 }
 
 // poller is an epoll set, edge-triggered, and an eventfd to wake its owner.
 //
-// A parked loop does not sit in epoll_wait: it waits for the epoll descriptor
-// itself in Go's poller, as any goroutine waits for a connection. A goroutine
-// blocked in a system call keeps its P until sysmon takes it away, 20 us to
-// 10 ms later, and with as many loops as processors that stalls everything
-// else. From Publish to a client took 5 to 6 times as long with poll(2) in
-// place of this when the process was idle (70 us for 12 us), and 2.5 times as
-// long when all processors were busy; under a full fan-out, which never parks,
-// there was no difference (go test -bench 'Wake|Fanout/conns=1000').
+// A parked loop does not block in epoll_wait: it waits for the epoll descriptor itself in Go's
+// poller, as any goroutine waits for a connection. A goroutine blocked in a system call keeps its
+// P until sysmon takes it away, 20 us to 10 ms later. With as many loops as processors that
+// stalls everything else. With poll(2) instead, Publish to a client took 5 to 6 times as long in
+// an idle process (70 us instead of 12 us), and 2.5 times as long with all processors busy. Under
+// a full fan-out, which never parks, there was no difference (go test -bench
+// 'Wake|Fanout/conns=1000').
 type poller struct {
 	// Immutable after newPoller.
 	epoll *os.File

@@ -7,7 +7,7 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// Protocol is how payloads are dressed on their way out.
+// Protocol is the framing of outgoing payloads.
 type Protocol uint8
 
 const (

@@ -10,16 +10,16 @@ const (
 	ReasonGone
 	// ReasonProtocol: the client broke RFC 6455; 1002, 1003, 1007 or 1009.
 	ReasonProtocol
-	// ReasonIdle: nothing was heard for Options.IdleTimeout; 1001.
+	// ReasonIdle: the client sent nothing for Options.IdleTimeout (1001).
 	ReasonIdle
-	// ReasonStalled: the client took no byte for Options.SlowTimeout; 1013,
-	// as far as a client that does not read can be told.
+	// ReasonStalled: the client took no byte for Options.SlowTimeout (1013, which such a client
+	// perhaps never reads).
 	ReasonStalled
-	// ReasonOverflow: too much waited in the session's private queue; 1013.
+	// ReasonOverflow: the session's private queue was full (1013).
 	ReasonOverflow
 	// ReasonServer: the owner called Close.
 	ReasonServer
-	// ReasonDrain: the process is about to end; 1012.
+	// ReasonDrain: the process is about to end (1012).
 	ReasonDrain
 	// ReasonShutdown: the hub was closed under the session.
 	ReasonShutdown

@@ -46,9 +46,8 @@ func (l *loop) input(s *Session, p []byte) {
 	}
 }
 
-// answerPing sends the pong for the last ping of what was just read; RFC 6455,
-// 5.5.3, allows to leave out the others, which bounds the work that a flood of
-// pings can cause.
+// answerPing sends the pong for the last ping among the bytes just read. The others are left out,
+// as RFC 6455, 5.5.3 allows, which bounds the work that a flood of pings can cause.
 func (l *loop) answerPing(s *Session) {
 	if s.state != open {
 		return

@@ -7,9 +7,8 @@ import (
 	"atelier/actors/room"
 )
 
-// This file is how far a fan-out and the sessions in it have got: a fan-out is a
-// round of visits, and each time that it takes along what was published meanwhile
-// is a step of it.
+// This file tracks the progress of a fan-out and its sessions. A fan-out is a round of visits.
+// Each time that it adds frames published meanwhile is a step of it.
 
 // position is a place in a room: of the stored frames and of the transients.
 type position struct {
@@ -113,8 +112,8 @@ func (h *loopRoom) span(had uint64) *segment {
 	return h.spans[i]
 }
 
-// forgetSpans lets their memory be used again, unless a session that is behind may
-// hold part of one.
+// forgetSpans frees the memory of the spans for reuse, unless a lagging session can hold part of
+// a span.
 func (h *loopRoom) forgetSpans() {
 	for _, seg := range h.spans {
 		if seg != nil && h.lagging == 0 {

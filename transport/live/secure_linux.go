@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Beneath returns l as a listener of TLS is to be made over it, so that Attach can
-// take the sockets over: with a goroutine to read and one to write a connection
-// needs several times the memory, and a fan-out twice the time.
+// Beneath prepares l for a TLS listener over it, so that Attach can take the sockets over. With
+// one goroutine to read and one to write, a connection needs several times the memory, and a
+// fan-out twice the time.
 func Beneath(l net.Listener) net.Listener { return lowest{l} }
 
 type lowest struct{ net.Listener }
@@ -32,17 +32,17 @@ type beneath struct {
 	// the following fields.
 	taken  bool
 	socket socket
-	// dry says that the last read emptied the socket; toEnd that its end is to be
-	// seen, too.
+	// dry means that the last read emptied the socket; toEnd means that the reads continue to its
+	// end.
 	dry, toEnd bool
-	// pending is what the socket did not take: at most one record, and what TLS
-	// itself has to say, since a session is refused while there is any.
+	// pending are the bytes that the socket did not take: at most one record and TLS's own
+	// messages, since a session is refused while there are any.
 	pending []byte
 	err     error // what ended writing
 }
 
-// notYet says that there is nothing to read. TLS takes a timeout for that, and
-// goes on after it where it was.
+// notYet means that there is nothing to read. TLS treats it as a timeout, and later continues at
+// the same place.
 type notYet struct{}
 
 func (notYet) Error() string   { return "live: nothing to read yet" }

@@ -62,7 +62,8 @@ func TestTLS(t *testing.T) {
 			d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MaxVersion: c.version}}
 			r := h.room("a")
 			c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
-			// A small buffer of its own: grown by the system, those on the way hold more than is sent.
+			// A small buffer of its own: if the system grew it, the buffers between would hold
+			// more than is sent.
 			d.NetDial = func(network, addr string) (net.Conn, error) {
 				conn, err := net.Dial(network, addr)
 				if err == nil {
@@ -73,7 +74,7 @@ func TestTLS(t *testing.T) {
 			stalled := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p2")
 			c.next()
 			stalled.next()
-			// Ten megabytes are more than all the buffers on the way.
+			// Ten megabytes are more than all the buffers between.
 			for seq := uint64(1); seq <= 2000; seq++ {
 				r.Publish(bulk(seq, seq, 5000)...)
 				if n := c.note(); n.Seq != seq {

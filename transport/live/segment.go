@@ -31,7 +31,7 @@ type joined struct {
 	frames int
 }
 
-// fill takes over frames, in place of what was there.
+// fill takes over frames and replaces the segment's earlier content.
 func (seg *segment) fill(epoch string, from, to uint64, frames []room.Frame) {
 	seg.epoch, seg.from, seg.to, seg.frames, seg.missed = epoch, from, to, frames, 0
 	seg.singles = seg.singles[:0]
@@ -101,7 +101,7 @@ func (l *loop) spareSegment() *segment {
 	return new(segment)
 }
 
-// reuse keeps a segment's memory for another. Nobody may hold part of it.
+// reuse keeps a segment's memory for another. No session can hold part of it any more.
 func (l *loop) reuse(seg *segment) {
 	if len(l.spare) < cap(l.spare) {
 		seg.forget()

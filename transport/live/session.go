@@ -26,7 +26,7 @@ const (
 	_ state = iota
 	// open: frames and messages flow.
 	open
-	// closing: our close frame is written or waiting to be; nothing follows.
+	// closing: our close frame is written or waiting, and nothing follows it.
 	closing
 	// closed: the wire is gone.
 	closed

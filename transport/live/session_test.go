@@ -96,9 +96,9 @@ func TestBrokenFramesCloseTheConnection(t *testing.T) {
 	}
 }
 
-// TestTheAnswerToOurCloseEndsABrokenConnection: what a client sends after it
-// broke the protocol is thrown away, but for its close; the connection stayed
-// for all of CloseGrace.
+// TestTheAnswerToOurCloseEndsABrokenConnection: after a client broke the protocol, everything
+// that it sends except its close frame is discarded. The connection once stayed open for all of
+// CloseGrace.
 func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
 	h := newHouse(t, Options{CloseGrace: time.Hour})
 	c := h.dial("room=a&person=p1")

@@ -153,7 +153,7 @@ func (l *loop) read(s *Session, toEnd bool) {
 	l.unread = append(l.unread, s)
 }
 
-// roomy goes on with what a socket had no room for.
+// roomy continues with the bytes for which a socket had no room.
 func (l *loop) roomy(s *Session) {
 	if w, ok := s.wire.(*secure); ok && s.state != closed && w.under.flush() != nil {
 		l.drop(s, ReasonGone)

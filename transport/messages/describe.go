@@ -13,16 +13,16 @@ import (
 	"atelier/transport/rest"
 )
 
-// head is what the document says of no message by itself: how one connects, and
-// by what right.
+// head is the part of the document that concerns no single message: how clients connect and
+// authenticate.
 //
 //go:embed asyncapi.head.json
 var head []byte
 
 var asyncAPIDocument = sync.OnceValue(written)
 
-// AsyncAPI returns the AsyncAPI document. It is made of the table, so it cannot
-// say of a message what its type does not.
+// AsyncAPI returns the AsyncAPI document. It is generated from the table, so it cannot differ
+// from the types of the messages.
 func AsyncAPI() []byte { return asyncAPIDocument() }
 
 func asyncAPI(r *rest.Request) error { return r.Document(AsyncAPI()) }

@@ -6,9 +6,9 @@
 // what is not stored (signalling, presence, summaries) goes out from here.
 // Gateway brings connections into their rooms; package live carries the bytes.
 //
-// Every message has a type, and a row in one table (table.go) that says who sends
-// it. The AsyncAPI document is made of both; asyncapi.json is generated from it
-// (make generate) for what cannot ask the server.
+// Every message has a type, and a row with its sender in one table (table.go). The AsyncAPI
+// document is made of both. asyncapi.json is generated from it (make generate), for tools that
+// cannot ask the server.
 package messages
 
 //go:generate go test . -run TestTheFileOfTheDocumentIsFresh -update

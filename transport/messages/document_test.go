@@ -88,7 +88,7 @@ func TestEveryTypeOfAMessageHasARow(t *testing.T) {
 	}
 }
 
-// find returns the row of a message that the server says.
+// find returns the row of a message that the server sends.
 func find(kind string) *row {
 	for i := range table {
 		if r := &table[i]; r.from != client && r.kind() == kind {
@@ -150,9 +150,9 @@ func understood(payload map[string]any) error {
 	return err
 }
 
-// What clients say is read as one type, and described as many: each member that
-// is said to be required is, others may be left out, and what a member may not be
-// is refused.
+// Clients' messages are read as one type, and described as many. The members described as
+// required are required, the others are optional, and values that the description excludes are
+// refused.
 func TestClientsAreUnderstoodAsDescribed(t *testing.T) {
 	read := map[string]bool{}
 	for f := range reflect.TypeFor[inbound]().Fields() {
@@ -216,7 +216,7 @@ func TestNothingThatAMemberMayBeIsUnused(t *testing.T) {
 	for _, r := range table {
 		look(reflect.TypeOf(r.example))
 	}
-	for _, m := range members { // elements of a list are named by what the list is
+	for _, m := range members { // the elements of a list have the name of the list
 		if m.Items != nil && used[m.name] {
 			used[strings.TrimPrefix(m.Items.Ref, "#/components/schemas/")] = true
 		}

@@ -100,7 +100,7 @@ type helpReleasedMessage struct {
 	ID           string `json:"id" is:"Id"`
 	AttendeeID   string `json:"attendee_id" is:"Id"`
 	AttendeeName string `json:"attendee_name"`
-	Reason       string `json:"reason" doc:"Why, in the words of who released it; often empty."`
+	Reason       string `json:"reason" doc:"The reason given by the person who released it; often empty."`
 	stored
 }
 

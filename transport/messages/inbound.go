@@ -68,8 +68,8 @@ func (m *inbound) ref() string {
 	return *m.Ref
 }
 
-// parse reads a client's message. With an error the reference is returned as
-// far as it could be read, so that the client knows what was refused.
+// parse reads a client's message. With an error it returns the reference if that could be read,
+// so that the client learns which message was refused.
 func parse(payload []byte) (m inbound, err error) {
 	if err = wire.Decode(payload, &m); err != nil {
 		var only struct {

@@ -26,7 +26,7 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// school is a codelab with its gateway and who may enter.
+// school is a codelab with its gateway and its people.
 type school struct {
 	*Gateway
 	t        *testing.T
@@ -337,7 +337,7 @@ func (c closeHook) Close() error {
 	return c.Conn.Close()
 }
 
-// TestAConnectionThatIsReplacedWhileItOpensIsClosed: a newer one may take its place before
+// TestAConnectionThatIsReplacedWhileItOpensIsClosed: a newer connection can take its place before
 // it has a session.
 func TestAConnectionThatIsReplacedWhileItOpensIsClosed(t *testing.T) {
 	s := newSchool(t)

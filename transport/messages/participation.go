@@ -109,15 +109,15 @@ func questionFrame(f room.Frame, at stored, q *pb.Question) (room.Frame, bool) {
 // fourth time.
 const attendeeCounts = 4
 
-// counted is what a codelab's listeners were last told of votes.
+// counted is the state of the votes that was last sent to a codelab's listeners.
 type counted struct {
 	facilitators, attendees *pollCountsMessage
-	questions               uint64 // the change that was looked at
+	questions               uint64 // the last change that was processed
 	votes                   map[string]int
 }
 
-// tell gives the frames of what has changed in the votes: to facilitators, and when it
-// is their turn to attendees, who hear counts only while these are shown.
+// tell returns the frames with the changes of the votes: for facilitators, and with attendees set
+// also for attendees, who receive counts only while these are shown.
 func (t *counted) tell(w codelab.Codelab, v *codelab.View, attendees bool) (frames []room.Frame) {
 	p := v.OpenPoll()
 	if p == nil {

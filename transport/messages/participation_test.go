@@ -46,8 +46,8 @@ func TestRecipientsOfPollsAndQuestions(t *testing.T) {
 	}
 }
 
-// TestCountsGoToWhomTheyAreShown, once each.
-func TestCountsGoToWhomTheyAreShown(t *testing.T) {
+// TestShownCountsAreSentOnce: each audience gets each change of the counts that it can see, once.
+func TestShownCountsAreSentOnce(t *testing.T) {
 	lab := newSchool(t).lab
 	p := &codelab.PollView{Poll: &pb.Poll{Id: "p", State: pb.PollState_POLL_STATE_OPEN, Counts: []int32{1}}}
 	v := &codelab.View{Polls: []*codelab.PollView{p}, Questions: []codelab.QuestionView{

@@ -31,8 +31,8 @@ type peer struct {
 // Standing implements auth.Holder.
 func (p *peer) Standing() *auth.Standing { return &p.standing }
 
-// End implements auth.Holder. The close waits for its turn on the loop; what the
-// client has sent may come before it, and must not count.
+// End implements auth.Holder. The close waits for its turn on the loop. Messages of the client
+// that are handled before it must have no effect.
 func (p *peer) End(reason string) {
 	p.over.Store(true)
 	code := rfc6455.ClosePolicy

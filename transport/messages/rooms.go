@@ -17,9 +17,9 @@ const startsOver = "this server starts over; connect again"
 // Forgotten closes the sessions in a room that has ended.
 func (t Rooms) Forgotten(r *room.Room) { t.Hub.CloseRoom(r, rfc6455.CloseRestart, startsOver) }
 
-// Removed ends the connections of an attendee who was removed or whose PIN was
-// reset, but for those that came with the new one; or all when the codelab was
-// deleted.
+// Removed ends the connections of an attendee who was removed or whose PIN was reset, except
+// those opened with the new PIN. If attendee is "", the codelab was deleted and all connections
+// end.
 func (t Rooms) Removed(r *room.Room, attendee string) {
 	if attendee == "" {
 		t.Hub.CloseRoom(r, rfc6455.ClosePolicy, "codelab deleted")
@@ -36,7 +36,8 @@ func (t Rooms) Removed(r *room.Room, attendee string) {
 	})
 }
 
-// Announce tells this node's facilitators of somebody who has come to another node, or left all.
+// Announce notifies this node's facilitators that somebody has arrived at another node or left
+// all nodes.
 func (t Rooms) Announce(w codelab.Codelab, person string, arrived bool) {
 	kind := "attendee_left"
 	if arrived {

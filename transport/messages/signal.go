@@ -103,8 +103,7 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 	return nil
 }
 
-// stamped is the client's message with who really sent it, whatever it says
-// itself.
+// stamped returns the client's message with its real sender, whatever sender the message names.
 func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {

@@ -7,24 +7,24 @@ import (
 	"atelier/actors/codelab"
 )
 
-// openedElsewhere is the code with which the oldest connection of somebody ends
-// who has too many. A client does not connect again by itself.
+// openedElsewhere closes the oldest connection of a person with too many. Clients do not
+// reconnect automatically after it.
 const openedElsewhere = 4008
 
-// FacilitatorSockets is how many times as many connections a facilitator's session
-// may have in all codelabs as an attendee in one.
+// FacilitatorSockets is the limit of a facilitator's session in all codelabs, as a multiple of an
+// attendee's limit in one.
 const FacilitatorSockets = 8
 
-// sockets are the live connections by who has them, the oldest first, and their
-// number by address. The zero value is empty.
+// sockets are the live connections by owner, the oldest first, and their number by address. The
+// zero value is empty.
 type sockets struct {
 	mu   sync.Mutex
 	of   map[string][]*peer // guarded by mu
 	from map[string]int     // guarded by mu
 }
 
-// owner is by which key the connections of somebody are counted, and how many they
-// may have; 0 for any number.
+// owner returns the key under which a person's connections are counted, and their maximum number;
+// 0 for no limit.
 func (p *peer) owner() (key string, most int) {
 	if most = p.g.SocketsPerPerson; p.who.Role == codelab.RoleAdmin {
 		return p.standing.Key(), most * FacilitatorSockets
@@ -32,7 +32,7 @@ func (p *peer) owner() (key string, most int) {
 	return p.lab.ID() + " " + p.who.ID, most
 }
 
-// full says that an address has as many connections as it may; most 0 is any number.
+// full reports whether an address has its maximum number of connections; most 0 is no limit.
 func (s *sockets) full(address string, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

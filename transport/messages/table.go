@@ -24,7 +24,7 @@ type row struct {
 	handling
 }
 
-// sender is from whom a message comes.
+// sender is the sender of a message.
 type sender uint8
 
 const (

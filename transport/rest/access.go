@@ -72,8 +72,8 @@ func (r *Request) EnterOwn() error {
 	return wire.Invalid("codelab_id is required: you are registered in several codelabs")
 }
 
-// EnterAsAdmin is for an operation on no codelab that attendees may not call:
-// it is false when the admin grant does not act.
+// EnterAsAdmin is for an operation without a codelab that attendees must not call. It returns
+// false if the request does not act by the admin grant.
 func (r *Request) EnterAsAdmin() bool {
 	if !r.who.Admin() || r.Query("as") == "attendee" {
 		return false
@@ -233,7 +233,7 @@ func (r *Request) hasRank(who Access) bool {
 	return rank >= auth.Assistant && !token // Leader
 }
 
-// need refuses a caller who may not.
+// need refuses the caller unless may is true.
 func (r *Request) need(may bool) error {
 	switch {
 	case may:
@@ -270,8 +270,7 @@ func (r *Request) attendeeIn(v *codelab.View, lab string) string {
 	return g.AttendeeID
 }
 
-// Standing is the grant on which the caller acts, for what lives longer than
-// the request.
+// Standing returns the caller's grant, for objects that outlive the request.
 func (r *Request) Standing() auth.Standing {
 	lab, who := r.Codelab, r.Caller
 	if lab.Room == nil { // an admin's, on no codelab
@@ -294,9 +293,8 @@ func (r *Request) Standing() auth.Standing {
 	})
 }
 
-// still says whether the caller may still do what they might when the request
-// began: sending a body takes as long as the client likes, and meanwhile the
-// session or the attendee may be gone.
+// still returns an error if the caller has lost a permission since the request began. A client
+// can take any time to send a body, and meanwhile the session can end or the attendee be removed.
 func (r *Request) still() error {
 	if !r.isMember() || r.who.Operator() {
 		return nil

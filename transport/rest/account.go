@@ -52,7 +52,7 @@ func getAccount(r *Request) error {
 	return r.JSON(out)
 }
 
-// knowLogins waits until this node knows of all logins that other nodes have granted or
+// knowLogins waits until this node has received all logins that other nodes have granted or
 // ended.
 func (r *Request) knowLogins() error {
 	if r.api.Current == nil {

@@ -55,21 +55,21 @@ type Config struct {
 	// keys.
 	AIModels AIModels
 	AIKeys   *keys.Ring
-	// Webhooks, and who sends what they want.
+	// Webhooks, and the sender of their deliveries.
 	Webhooks      *webhook.Webhooks
 	WebhookSender *webhooks.Sender
 	// Workspaces holds the code of codelabs.
 	Workspaces code.Store
-	// Health says how the server is, within a second or so.
+	// Health returns the server's health, within about a second.
 	Health func() Health
-	// Denials takes note of refused requests for the audit trail.
+	// Denials records refused requests for the audit trail.
 	Denials func(status int, actorType, actorID, codelab, ip string)
-	// SignInFailed takes note of a sign-in with the identity provider that strangers can
-	// bring about, for the audit trail; may be nil.
+	// SignInFailed records failed sign-ins with the identity provider, which anybody can cause,
+	// for the audit trail. May be nil.
 	SignInFailed func(why, ip string)
-	// Current fails while it cannot be known who may do what. now asks for
-	// everything that was granted until now, else what was granted a moment ago
-	// may be missing; token whether it is about API tokens, not sessions. nil where there is one node, which always knows.
+	// Current returns an error while this node cannot determine permissions. With now, all grants
+	// up to now are included; else the grants of the last moment can be missing. token selects
+	// API tokens instead of sessions. nil on a single server, whose data is always current.
 	Current func(now, token bool) error
 	// Valid and Bodies are httpapi's.
 	Valid  func() error
@@ -89,9 +89,9 @@ type Config struct {
 	// Framing says that other pages may show those of attendees in frames: sessions that
 	// begin there have cookies that browsers send from there.
 	Framing bool
-	// CodelabsDays is how long codelabs stay after their workshops ended; 0: for ever.
+	// CodelabsDays is how many days codelabs stay after their workshops ended; 0 is for ever.
 	CodelabsDays int
-	// TrustedProxies are believed when they tell whom they forward for.
+	// TrustedProxies are the proxies whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
 	Logger         *slog.Logger
 	Now            func() time.Time
@@ -133,7 +133,7 @@ type API struct {
 	// packs are made for Git's clients.
 	packs *git.Packs
 	shown shownRepositories
-	// asking has the ids of attendees whose question is on its way.
+	// asking has the ids of attendees whose question is in progress.
 	asking sync.Map
 }
 
@@ -166,7 +166,7 @@ func (a *API) endpoints() (out []httpapi.Endpoint) {
 	return out
 }
 
-// Routes are the paths of all operations, with {name} for what stands for something.
+// Routes returns the paths of all operations, with {name} for a parameter.
 func (a *API) Routes() (out []string) {
 	for _, e := range a.way.Endpoints {
 		out = append(out, e.Path)
@@ -190,8 +190,8 @@ func (a *API) Operator(ctx *fasthttp.RequestCtx) {
 // Expect looks at the head of a request, see httpapi.API.Expect.
 func (a *API) Expect(ctx *fasthttp.RequestCtx) int { return a.way.Expect(ctx) }
 
-// ClientIP is the address of who is calling. X-Forwarded-For counts only from
-// a trusted proxy: the last address in it that is no proxy of ours.
+// ClientIP returns the client's address. X-Forwarded-For counts only from a trusted proxy: the
+// last address in it that is not a trusted proxy.
 func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	if ctx.UserValue(operator{}) != nil {
 		return ""
@@ -200,7 +200,7 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	if !a.Trusted(ip) {
 		return ip.String()
 	}
-	// Lines of their own count like parts of one: some proxies add a line.
+	// Several header lines count like one list, because some proxies add a line.
 	forwarded := string(bytes.Join(ctx.Request.Header.PeekAll("X-Forwarded-For"), []byte{','}))
 	for end := len(forwarded); end > 0; {
 		start := end
@@ -211,7 +211,7 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 		if !ok {
 			break
 		}
-		// A zone names an interface of who wrote it, and says nothing here.
+		// A zone names an interface of the proxy, and has no meaning here.
 		if ip = hop.WithZone("").Unmap(); !a.Trusted(ip) {
 			break
 		}

@@ -46,8 +46,8 @@ func getApp(r *Request) error {
 	if embed == nil {
 		embed = []string{}
 	}
-	// A key that cannot be opened is as good as none; one that cannot be looked
-	// for is not: the app asks once.
+	// A key that cannot be decrypted counts as none. But if the look-up fails, so does the
+	// request, because the app asks only once.
 	key, err := r.StoredKey()
 	if errors.Is(err, durable.ErrUnavailable) || errors.Is(err, durable.ErrTimeout) {
 		return err
@@ -59,7 +59,7 @@ func getApp(r *Request) error {
 		IceServers []IceServer `json:"ice_servers"`
 		AI         bool        `json:"ai"`
 		OIDC       *oidcInfo   `json:"oidc"`
-		// Passwords: people other than the owner may have one.
+		// Passwords reports whether people other than the owner can have one.
 		Passwords bool     `json:"password_login"`
 		Embed     []string `json:"embed"`
 	}{

@@ -23,12 +23,12 @@ type attendeeRecord struct {
 	CreatedAt    string        `json:"created_at" is:"Timestamp"`
 	Muted        bool          `json:"muted" doc:"A facilitator has muted them: no chat, direct messages or comments."`
 	StepSince    *string       `json:"step_since" is:"Timestamp" doc:"When they came to the step they are at."`
-	Pulse        *pulseRecord  `json:"pulse" doc:"How they say they get on with their step; null when they have said nothing since they came to it."`
-	Place        *string       `json:"place" length:"..40" doc:"Where they sit, in their own words; null when they have not said so."`
-	Checks       []checkRecord `json:"checks" doc:"How the checks of their work went, the latest report of each, as their own program says. Others see none."`
+	Pulse        *pulseRecord  `json:"pulse" doc:"Their own report of their progress with the step; null if they have reported nothing since they came to it."`
+	Place        *string       `json:"place" length:"..40" doc:"Where they sit, in their own words; null if they have not entered it."`
+	Checks       []checkRecord `json:"checks" doc:"The latest result of each check of their work, reported by their own program. Others see none."`
 	CodeTaken    *takenRecord  `json:"code_taken" doc:"The branch or folder of the workspace whose code they downloaded or fetched last; null for none. Others see none."`
-	Ticks        *ticksRecord  `json:"ticks" doc:"How many of the tasks of the steps they ticked. Others see null."`
-	Simulated    bool          `json:"simulated" doc:"A rehearsal plays them; they go with it."`
+	Ticks        *ticksRecord  `json:"ticks" doc:"How many tasks of the steps they have ticked. Others see null."`
+	Simulated    bool          `json:"simulated" doc:"A rehearsal simulates them; they are erased with it."`
 }
 
 type takenRecord struct {
@@ -43,9 +43,9 @@ func toTaken(t *pb.TakenCode) *takenRecord {
 	return &takenRecord{t.Name, wire.Stamp(t.At)}
 }
 
-// toAttendee is a record as its owner and admins see it; others see neither
-// e-mail nor the time of completion nor how somebody gets on and for how long, nor
-// where they sit, which code they took or how many of the tasks they ticked.
+// toAttendee returns a record as its owner and admins see it. The record for others leaves out
+// the e-mail, the time of completion, and the reported progress with its time. It also leaves out
+// the place, the downloaded code and the number of ticked tasks.
 func toAttendee(lab string, tasks int, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
@@ -88,8 +88,8 @@ func getAttendees(r *Request) error {
 	return r.Answer(b)
 }
 
-// detailedRecord is a record with what takes a look through lists that grow with the
-// room, so it is there for who asks.
+// detailedRecord is a record with members that need a search through lists that grow with the
+// room. So they are included only on request.
 type detailedRecord struct {
 	attendeeRecord
 	Missing *[]string      `json:"missing,omitempty" items:"..4" enum:"quiz|feedback|submission|checks" doc:"Requirements that are missing before completing. Only in an attendee's own record, read with «missing=true»."`
@@ -111,7 +111,7 @@ type quizScore struct {
 	Of       int `json:"of" range:"1.."`
 }
 
-// getAttendee is one record of the list, with more for who asks.
+// getAttendee answers with one record of the list, with more members on request.
 func getAttendee(r *Request) error {
 	v := r.view()
 	a := v.Attendee(r.Param("attendee_id"))
@@ -229,11 +229,11 @@ func showOwn(b []byte, lab string, tasks int, own *pb.Attendee) []byte {
 type attendeeUpdateBody struct {
 	Name  *string `json:"name,omitempty" length:"1..80" doc:"One line, trimmed, unlike every other name of the codelab."`
 	Muted *bool   `json:"muted,omitempty"`
-	Place *string `json:"place,omitempty" length:"..40" doc:"Where the attendee who asks sits: one line, trimmed; empty for no longer."`
+	Place *string `json:"place,omitempty" length:"..40" doc:"Where the calling attendee sits, one line, trimmed; empty to remove it."`
 }
 
-// updateAttendee changes what facilitators may change of an attendee, and for attendees
-// where they sit themselves.
+// updateAttendee changes an attendee's members that facilitators may change, and for attendees
+// their own place.
 func updateAttendee(r *Request) error {
 	switch id := r.Param("attendee_id"); {
 	case r.IsAdmin():
@@ -347,7 +347,7 @@ type certificateRecord struct {
 	Steps           int    `json:"steps" doc:"How many the codelab has."`
 	certificateSettings
 	Shares     []int   `json:"shares,omitempty" range:"0..100" doc:"Per cent of the person's time on each step, 100 together, or 0 each when none was measured. With «seal» only."`
-	DeletionAt *string `json:"deletion_at" is:"Timestamp" doc:"When the server deletes the codelab and with it this certificate; null: never."`
+	DeletionAt *string `json:"deletion_at" is:"Timestamp" doc:"When the server deletes the codelab and with it this certificate; null for never."`
 }
 
 func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {

@@ -2,8 +2,8 @@ package rest
 
 import "atelier/transport/wire"
 
-// drainBytes bounds what is read of a body that nobody wants. It is more than
-// any body may have: an upload just over its limit is refused, not cut.
+// drainBytes bounds the bytes read of an unwanted body. It exceeds the limit of every body, so
+// that an upload just over its limit is refused and not cut off.
 const drainBytes = maxImport + 128<<20
 
 // JSONBody returns the JSON body, not yet decoded.
@@ -24,8 +24,8 @@ func (r *Request) decode(into any) error {
 	return wire.Decode(b, into)
 }
 
-// decodeSecret is decode for a body that must not stay in memory beside the cookie of who
-// sent it. The caller calls wiped at its end.
+// decodeSecret is decode for a body that must not stay in memory together with its sender's
+// cookie. The caller must call wiped at its end.
 func (r *Request) decodeSecret(into any) (wiped func(), err error) {
 	b, err := r.SecretBody()
 	wiped = func() {
@@ -51,7 +51,7 @@ func (r *Request) decodeStrict(into any) error {
 	return wire.DecodeStrict(b, into)
 }
 
-// decodeOptional is decode for a body that may be left out.
+// decodeOptional is decode for an optional body.
 func (r *Request) decodeOptional(into any) error {
 	b, err := r.JSONBody()
 	if err != nil || len(b) == 0 {

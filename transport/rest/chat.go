@@ -102,9 +102,9 @@ const MaxRef = 64
 // directMessagesPostBody is the body of postDirects.
 type directMessagesPostBody struct {
 	Message    string  `json:"message" length:"1..2000"`
-	To         string  `json:"to" enum:"stuck|waiting|step" doc:"«stuck»: attendees who say so; «waiting»: attendees whose help request nobody has claimed; «step»: attendees on «step_number» who have not completed."`
-	StepNumber *int32  `json:"step_number,omitempty" null:"true" range:"1.." doc:"A step that exists. Required with «step»; otherwise it narrows the audience to those who are on it."`
-	Ref        *string `json:"ref,omitempty" null:"true" length:"..64" doc:"As of messages: the same one of a person within ten minutes is done once."`
+	To         string  `json:"to" enum:"stuck|waiting|step" doc:"«stuck» is attendees who report that they are stuck. «waiting» is attendees whose help request nobody has claimed. «step» is attendees on «step_number» who have not completed."`
+	StepNumber *int32  `json:"step_number,omitempty" null:"true" range:"1.." doc:"An existing step. Required with «step»; otherwise it narrows the audience to the attendees on it."`
+	Ref        *string `json:"ref,omitempty" null:"true" length:"..64" doc:"As in messages: if a person sends the same reference within ten minutes, the request is executed once."`
 }
 
 // postDirects sends one text to each attendee of an audience.

@@ -10,7 +10,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// checkRecord is how a check of somebody's work went, as their own program says
+// checkRecord is the result of a check of somebody's work, reported by their own program
 // (RULES.md, "Checks").
 type checkRecord struct {
 	Name  string `json:"name" length:"1..64"`
@@ -75,7 +75,7 @@ func checkCell(a *pb.Attendee, name string) string {
 	return map[bool]string{true: "ok", false: "failed"}[r.Ok]
 }
 
-// giveCheckAccess answers with what a program needs to report checks.
+// giveCheckAccess answers with the secret and address that a program needs to report checks.
 func giveCheckAccess(r *Request) error {
 	if err := r.decodeOptional(&struct{}{}); err != nil {
 		return err
@@ -110,8 +110,8 @@ func (r *Request) identifyChecker() (bad bool, err error) {
 	return false, nil
 }
 
-// reportCheck takes what a program says of its owner's work. It is for programs of one
-// line, so a form will do.
+// reportCheck takes a program's report on its owner's work. It accepts a form, so that a program
+// of one line can send it.
 func reportCheck(r *Request) error {
 	b, err := r.checkInput()
 	if err != nil {

@@ -46,21 +46,20 @@ type codelabRecord struct {
 	SourceID **string `json:"source_id,omitempty"`
 	// DeletionAt is when the server deletes it, null for never; admins only.
 	DeletionAt **string `json:"deletion_at,omitempty"`
-	// ShareCode is what attendees read of the code.
+	// ShareCode selects the code that attendees can read.
 	ShareCode string `json:"share_code"`
-	// StepsCount and Minutes tell how much there is to do: Minutes is the sum of what is
-	// planned.
+	// StepsCount and Minutes are the amount of work. Minutes is the sum of the planned minutes.
 	StepsCount int32 `json:"steps_count"`
 	Minutes    int32 `json:"minutes"`
 	certificateSettings
-	// Rehearsal is the one that runs; admins only.
+	// Rehearsal is the running one; admins only.
 	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty"`
 }
 
-// certificateSettings are what the certificate of a codelab says beside names and times.
+// certificateSettings are the parts of a codelab's certificate besides names and times.
 type certificateSettings struct {
 	Organiser       string   `json:"organiser" length:"..120" doc:"Organiser of the workshop."`
-	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"How long it took, in halves: what the codelab says, else the planned minutes; null when it is not shown."`
+	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"Duration in hours, in halves. It is the codelab's setting, or else the planned minutes; null if it is not shown."`
 	LogoURL         *string  `json:"logo_url" pattern:"^/uploads/images/" doc:"An image that was uploaded here: PNG, JPEG or WebP of at most 200 kB."`
 	Accent          string   `json:"accent" enum:"blue|green|violet|rust|ink" doc:"The colour of the certificate."`
 	CertificateText string   `json:"certificate_text" length:"..500" doc:"What was learned."`
@@ -153,8 +152,7 @@ type codelabInput struct {
 	Seal            *bool           `json:"seal"`
 }
 
-// namedSetting is a setting by its place among the names that it may have; nil when it is left
-// out.
+// namedSetting returns a setting as the index of its name in names; nil if it is left out.
 func namedSetting[E ~int32](field string, names []string, given *string) (*E, error) {
 	if given == nil {
 		return nil, nil
@@ -167,8 +165,7 @@ func namedSetting[E ~int32](field string, names []string, given *string) (*E, er
 	return &e, nil
 }
 
-// asking is the setting of who may ask questions, sharing of what attendees read of the
-// code.
+// asking is the setting for questions, sharing that for the code that attendees can read.
 func (in *codelabInput) asking() (*pb.Asking, error) {
 	return namedSetting[pb.Asking]("questions", codelab.Askings, in.Questions)
 }

@@ -165,7 +165,7 @@ var componentOf = func() map[reflect.Type]string {
 // Siblings implements describe.Vocabulary.
 func (v vocabulary) Siblings() bool { return true }
 
-// withMembers adds the members of its type to what a piece says of a component.
+// withMembers adds the members of its type to a piece's description of a component.
 func (v vocabulary) withMembers(name string, piece json.RawMessage) (json.RawMessage, error) {
 	var members *describe.Schema
 	if t := answered[name]; t != nil {

@@ -16,23 +16,23 @@ type outline struct {
 	Tags        []string `json:"tags"`
 	Summary     string   `json:"summary"`
 	Description string   `json:"description"`
-	// Parameters are those beside the path's, each a component's name or written out.
+	// Parameters are the parameters not in the path, each a component's name or written out.
 	Parameters []any `json:"parameters"`
-	// Takes is the schema of a JSON body, Body what else is sent; a body may be left out
-	// when Optional.
+	// Takes is the schema of a JSON body, Body that of another one. With Optional the body can be
+	// left out.
 	Takes    string         `json:"takes"`
 	Body     map[string]any `json:"body"`
 	Optional bool           `json:"optional"`
-	// Gives is the schema of the JSON that a success answers, in a list where it is one;
-	// Seq: the answer has X-Codelab-Seq.
+	// Gives is the schema of the JSON in a successful answer, or a list with it for an array. Seq
+	// reports that the answer has X-Codelab-Seq.
 	Gives any  `json:"gives"`
 	Seq   bool `json:"seq"`
-	// Also are the codes of answers that not every such operation has, Never those that it
-	// does not have; Answers are written out.
+	// Also are additional codes of answers, Never codes that such operations usually have but
+	// this one has not. Answers are written out.
 	Also    []string                  `json:"also"`
 	Never   []string                  `json:"never"`
 	Answers map[string]map[string]any `json:"answers"`
-	// Security and Servers count in place of what the table says.
+	// Security and Servers replace the values from the table.
 	Security []any `json:"security"`
 	Servers  []any `json:"servers"`
 }

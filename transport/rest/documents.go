@@ -76,9 +76,9 @@ func join() ([]byte, error) {
 	return encoded(whole)
 }
 
-// complete adds to what pieces say of operations what the table says of them, and to
-// components the members of their types; whole has the components of all pieces. Operations
-// that others give are written out in the pieces.
+// complete adds the data of the table to the pieces' operations, and the members of their types
+// to components. whole has the components of all pieces. Operations that are not in the table are
+// written out in the pieces.
 func (d *description) complete(table []Operation, whole *description) error {
 	known, err := pathParametersOf(whole.Components.Parameters)
 	if err != nil {

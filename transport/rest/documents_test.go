@@ -87,8 +87,8 @@ func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 	}
 }
 
-// A path or component that stood twice would silently be the last one's, and
-// what nobody uses any more would stay for ever.
+// Of a duplicate path or component, the last one would silently win, and an unused one would stay
+// for ever.
 func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	const shared = "shared.json"
 	files, err := fs.Glob(pieces, "openapi/*.json")
@@ -157,9 +157,9 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	}
 }
 
-// An imported codelab is a codelab and what became of the file, and a run that was brought
-// up to date one and what changed. They repeat the members of a codelab, since generators
-// of clients follow no reference to a single member.
+// An imported codelab is a codelab with the result of the import, and an updated run is one with
+// its changes. They repeat the members of a codelab, since client generators follow no reference
+// to a single member.
 func TestAnImportedCodelabIsDescribedAsOne(t *testing.T) {
 	changes := []string{"steps", "stale_threads", "removed_threads", "people_on_removed_steps"}
 	type object struct {
@@ -285,8 +285,8 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 	})
 }
 
-// The document follows the table: by what right, with which limit, and what every such
-// operation answers.
+// The document follows the table: the required permission, the limit, and the answers of every
+// such operation.
 func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
 	known, err := pathParametersOf(map[string]json.RawMessage{"thing_id": []byte(`{"name":"thing_id","in":"path"}`), "certificate_id": []byte(`{"name":"id","in":"path"}`)})
 	if err != nil {

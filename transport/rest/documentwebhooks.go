@@ -72,8 +72,7 @@ func (d *description) inlineWebhooks() error {
 	return nil
 }
 
-// inlined is a node with what it refers to and paths do not reach in the place of the
-// references.
+// inlined returns a node in which each reference that no path reaches is replaced by its target.
 func inlined(node any, all map[string]any, reached map[string]bool) any {
 	switch v := node.(type) {
 	case map[string]any:

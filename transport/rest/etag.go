@@ -14,8 +14,8 @@ func (r *Request) fresh(changed uint64, variant string) bool {
 	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
 }
 
-// freshRevision is fresh for what is edited as a whole: the first part of the
-// tag, up to the dot, is that of the revision and all that an edit compares.
+// freshRevision is fresh for objects that are edited as a whole. The part of the tag up to the
+// dot identifies the revision, and an edit compares only this part.
 func (r *Request) freshRevision(revision, changed uint64, variant string) bool {
 	return r.freshAs(r.revision(revision) + "." + shown(changed, variant))
 }
@@ -25,14 +25,13 @@ func (r *Request) madeEdition(e codelab.Edited) {
 	r.Response.Header.Set("ETag", `"`+r.revision(e.Revision)+"."+shown(e.Seq, variantAdmin)+`"`)
 }
 
-// What facilitators and what others are shown.
+// The variants for facilitators and for others.
 const (
 	variantAdmin  = "a"
 	variantOthers = "t"
-	// variantAnyone is of those who are not registered, where it makes a
-	// difference.
+	// variantAnyone is for people who are not registered, if it makes a difference.
 	variantAnyone = "n"
-	// variantOrphan is of facilitators, of a copy whose source is gone.
+	// variantOrphan is for facilitators, of a copy whose source no longer exists.
 	variantOrphan = "o"
 )
 

@@ -25,7 +25,7 @@ import (
 // for them: a commit for each shared branch, without the author's history. It follows from
 // the codelab's record, so every node returns the same.
 
-// maxFetch bounds what a client asks for, bytes, packed and unpacked.
+// maxFetch bounds the body of a fetch, in bytes, both packed and unpacked.
 const maxFetch = 256 << 10
 
 // gitUser is the name that goes with a personal secret.
@@ -62,7 +62,7 @@ func (r *Request) identifyBasic() (bad bool, err error) {
 	return false, nil
 }
 
-// giveGitAccess answers with what a Git client needs to read the code.
+// giveGitAccess answers with the secret and address that a Git client needs to read the code.
 func giveGitAccess(r *Request) error {
 	if err := r.still(); err != nil {
 		return err

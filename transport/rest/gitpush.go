@@ -21,7 +21,8 @@ const maxPushing = 2
 
 var errPush = durable.Reject(durable.Forbidden, "only an API token with the scope all or import may push")
 
-// mayPush refuses callers who may not push. A personal secret only reads, even a facilitator's.
+// mayPush refuses callers without the permission to push. A personal secret can only read, even a
+// facilitator's.
 func (r *Request) mayPush() error {
 	switch {
 	case r.who.Token == nil:

@@ -96,7 +96,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		if err := read(robot, codelab.RoleAdmin, way.read, way.kind, way.body, revoke); !errors.Is(err, errLogin) {
 			t.Errorf("%s with a token that was revoked: %v", name, err)
 		}
-		// For what anybody may do it does not matter.
+		// It does not matter for operations that anybody can call.
 		if err := read(robot, codelab.RoleAnyone, way.read, way.kind, way.body, revoke); err != nil {
 			t.Errorf("%s by anyone: %v", name, err)
 		}

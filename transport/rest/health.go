@@ -8,7 +8,7 @@ type Health struct {
 	Commit      CommitHealth       `json:"commit"`
 	Disk        DiskHealth         `json:"disk"`
 	Backup      BackupHealth       `json:"backup"`
-	Certificate *CertificateHealth `json:"certificate" doc:"null for a server that has none of its own: a proxy before it may have one."`
+	Certificate *CertificateHealth `json:"certificate" doc:"null for a server without its own certificate; a proxy in front of it can have one."`
 	Nodes       *NodesHealth       `json:"nodes" doc:"null on a single server."`
 }
 
@@ -83,7 +83,7 @@ type NodesHealth struct {
 // NodeHealth is one node.
 type NodeHealth struct {
 	Node              string   `json:"node" doc:"Its name."`
-	State             string   `json:"state" enum:"alive|drained|stopped|dead" doc:"«drained»: alive, and serves nobody because an operator asked for that; «stopped»: in order; «dead»: its lease ended without that."`
+	State             string   `json:"state" enum:"alive|drained|stopped|dead" doc:"«drained» is alive, but serves nobody, as an operator requested. «stopped» is a regular stop. «dead» is the end of the lease without one."`
 	Alive             bool     `json:"alive" doc:"Its lease holds."`
 	Stopped           bool     `json:"stopped" doc:"Its lease is over because it stopped in order. A node that is neither has died."`
 	LeaseLeftSeconds  float64  `json:"lease_left_seconds" doc:"For how long its lease holds; below 0 since it ended."`

@@ -20,8 +20,8 @@ type helpRecord struct {
 	ClaimedBy    *string `json:"claimed_by" doc:"The facilitator who took it."`
 	ResolvedAt   *string `json:"resolved_at" is:"Timestamp"`
 	Message      string  `json:"message" length:"..500" doc:"Text of the request, or empty."`
-	Person       *string `json:"person" doc:"Claimant: the owner's account, or the id of a facilitator or assistant; «claimed_by» is their name."`
-	Place        *string `json:"place" length:"..40" doc:"Where who asked sits, if they said so."`
+	Person       *string `json:"person" doc:"The claimant's id, or the owner's account. «claimed_by» is their name."`
+	Place        *string `json:"place" length:"..40" doc:"Where the attendee sits, if they entered it."`
 	Answer       *string `json:"answer" length:"..2000" doc:"Written answer, if there is one."`
 }
 
@@ -92,9 +92,9 @@ type helpAsked struct {
 	ID     string `json:"id" is:"Id"`
 }
 
-// take is do for what may make a request the caller's. What ends a person's rights
-// releases the claims that it finds; one that is stored behind that look would stay with
-// somebody who is out, so the claimer looks once more.
+// take is do for commands that can make the caller the claimant of a request. When a person loses
+// the permission to claim, their existing claims are released. A claim stored after that search
+// would stay, so the claimant's permission is checked once more.
 func (r *Request) take(b codelab.Body) (any, error) {
 	v, err := r.do(b)
 	if err != nil || !r.IsAdmin() || r.who.Leader() == nil {
@@ -182,7 +182,7 @@ func claimHelp(r *Request) error {
 
 // helpReleaseBody is the body of releaseHelp.
 type helpReleaseBody struct {
-	Reason string `json:"reason,omitempty" length:"..200" doc:"In your words; may be left out."`
+	Reason string `json:"reason,omitempty" length:"..200" doc:"In your words; optional."`
 }
 
 func releaseHelp(r *Request) error {

@@ -17,8 +17,7 @@ type joinRecord struct {
 	Attendees        int    `json:"attendees" doc:"How many are registered."`
 }
 
-// joinCode is a code as it is kept, of one that was read off a wall: case,
-// spaces and dashes do not count.
+// joinCode returns a typed code in the stored form: case, spaces and dashes do not count.
 func joinCode(typed string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) || r == minus {

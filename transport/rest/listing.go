@@ -45,7 +45,7 @@ func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	return figures, nil
 }
 
-// listForAdmins answers all codelabs with what is going on in them.
+// listForAdmins answers with all codelabs and the activity in them.
 func (r *Request) listForAdmins(all []*pb.Codelab) error {
 	figures, err := r.figuresOf(all)
 	if err != nil {

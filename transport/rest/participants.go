@@ -195,7 +195,7 @@ func acknowledgeParticipant(r *Request) error {
 // policyChangeBody is the body of setParticipantPolicy.
 type policyChangeBody struct {
 	Policy     *string `json:"policy" is:"TokenPolicy"`
-	TTLSeconds int64   `json:"ttl_seconds,omitempty" range:"0..1800" doc:"60 to 1800, for single_use and ttl; 0, or left out: the server's default."`
+	TTLSeconds int64   `json:"ttl_seconds,omitempty" range:"0..1800" doc:"60 to 1800, for single_use and ttl. 0 or no value is the server's default."`
 }
 
 func setParticipantPolicy(r *Request) error {

@@ -100,8 +100,8 @@ func (r *Request) tellPeople(b people.Body) (*peoplepb.Person, *people.View, err
 	return p, h.View(), nil
 }
 
-// ReleaseClaims lets the requests for help wait again that were claimed by people who
-// may not lead their codelab any more.
+// ReleaseClaims releases the requests for help whose claimants are no longer facilitators of the
+// codelab.
 func (a *API) ReleaseClaims(v *people.View) error {
 	now := a.Now()
 	return a.Codelabs.ReleaseClaims(func(person, codelab string) bool {

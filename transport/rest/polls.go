@@ -30,7 +30,7 @@ type PollRecord struct {
 	OpenedAt *string `json:"opened_at" is:"Timestamp"`
 	EndsAt   *string `json:"ends_at" is:"Timestamp"`
 	Votes    int     `json:"votes" doc:"How many have voted."`
-	// Of is as this server knows it, and not stored.
+	// Of is this server's own count, and is not stored.
 	Of     int           `json:"of" doc:"Attendees who were connected since the poll was opened; in a replayed message at least those who voted."`
 	Counts *[]int32      `json:"counts" is:"counts of a poll"`
 	Words  *[]WordRecord `json:"words" is:"words of a poll"`
@@ -46,8 +46,7 @@ type WordRecord struct {
 	Votes int    `json:"votes"`
 }
 
-// ToPoll is a poll as facilitators see it, or as attendees do; nil for what those do not
-// see.
+// ToPoll is a poll as facilitators or attendees see it; nil if attendees do not see it.
 func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	if !facilitator {
 		p = codelab.ForAttendees(p)

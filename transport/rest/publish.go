@@ -52,10 +52,10 @@ type dryRunRecord struct {
 	Created   bool               `json:"created" doc:"It would be a new codelab."`
 	TitleWas  *string            `json:"title_was" doc:"The title that the codelab would lose; null where it stays."`
 	SlugWas   *string            `json:"slug_was" doc:"The slug that it would lose; null where it stays."`
-	Code      []codeChangeRecord `json:"code" doc:"Of «update-from-source»: the branches or folders of the run's code that would become those of its source, with what the run has made of them."`
+	Code      []codeChangeRecord `json:"code" doc:"For «update-from-source»: the branches or folders of the run's code that would be replaced by those of its source, with the run's own changes to them."`
 }
 
-// toDryRun is what a dry run answers, but for the code.
+// toDryRun is the answer to a dry run, except the code.
 func toDryRun(p codelab.Published, leftOut []archive.LeftOut) dryRunRecord {
 	out := dryRunRecord{changesRecord: toChanges(p, true), LeftOut: leftOut, Code: []codeChangeRecord{}}
 	if p.Before.GetTitle() != p.Codelab.Title {
@@ -266,8 +266,8 @@ func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 	return b, uploadsOf(materials)
 }
 
-// publishWithWorkspace is publish with the code w of the source, where that differs from
-// what the run has. The caller holds the locks of both.
+// publishWithWorkspace is publish with the code w of the source, if it differs from the run's
+// code. The caller holds the locks of both.
 func (r *Request) publishWithWorkspace(w *pb.Workspace, source string, has *pb.Workspace, b codelab.Publish, uploads []string) (codelab.Published, error) {
 	b.Replaces = has
 	if w == nil || sameHeads(w, has) {

@@ -21,7 +21,7 @@ type quizRecord struct {
 	CreatedAt      string   `json:"created_at" is:"Timestamp"`
 }
 
-// toQuiz is a question, with its right answer for who may see it.
+// toQuiz is a question, with its right answer if answered is set.
 func toQuiz(lab string, q *pb.Quiz, answered bool) quizRecord {
 	out := quizRecord{q.Id, lab, q.Question, q.QuizType, q.Options, q.Several, nil, nil, wire.Stamp(q.CreatedAt)}
 	if answered && len(q.Correct) > 0 {

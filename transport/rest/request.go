@@ -35,9 +35,9 @@ func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
 
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
-// bucket names whose requests are counted together: those of a session or API
-// token; without one those of a browser in which an admin has logged in, which
-// others behind its address must not lock out; else those of the address.
+// bucket is the key under which requests are counted. It is the session or API token, if there is
+// one. For a browser in which an admin has logged in it is the browser, so that others behind its
+// address cannot lock it out. Otherwise it is the address.
 func (r *Request) bucket() string {
 	if key := r.who.Key(); key != "" {
 		return key
@@ -240,8 +240,8 @@ func (r *Request) ask(cmd codelab.Command) (any, error) {
 	return v, err
 }
 
-// edit is do for a command that replaces what somebody has read: only when it
-// is still what the client says it was (If-Match), and with the tag of the new.
+// edit is do for a command that replaces an object. It is executed only if the object still has
+// the revision of If-Match, and the answer has the new tag.
 func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 	v, err := r.ask(codelab.Command{Body: b, IfMatch: r.ifMatch()})
 	if err != nil {
@@ -252,8 +252,8 @@ func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 	return made, nil
 }
 
-// knows refuses options that an operation does not have: one that is mistyped does the
-// opposite of a trial.
+// knows refuses options that an operation does not have, because a mistyped dry_run would change
+// data.
 func (r *Request) knows(options ...string) error {
 	for name := range r.QueryArgs().All() {
 		if !slices.Contains(options, string(name)) && string(name) != "as" {

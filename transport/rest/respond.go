@@ -9,13 +9,13 @@ import (
 	"atelier/transport/wire"
 )
 
-// cached answers 200 with what was encoded before of the same thing, or with
-// what value gives, which is kept. Slot tells two variants apart.
+// cached answers 200 with the encoded value that e has for slot. If e has none, it encodes the
+// result of value and keeps it. Variants have different slots.
 func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	return r.cachedOr(e, slot, func() (any, error) { return value(), nil })
 }
 
-// cachedOr is cached for what may fail.
+// cachedOr is cached for a value that can fail.
 func (r *Request) cachedOr(e *cow.Encoded, slot int, value func() (any, error)) error {
 	b, err := e.Get(slot, func() ([]byte, error) {
 		v, err := value()
@@ -34,9 +34,9 @@ func (r *Request) cachedOr(e *cow.Encoded, slot int, value func() (any, error)) 
 }
 
 // stamped is cached for answers with their time in "now", the first member of the first
-// object. All answers within a tenth of a second have the time of the first, because a copy
-// of a codelab of 17 kB for each took two thirds of the memory of reads. The compressed
-// form is rebuilt once per second.
+// object. All answers within a tenth of a second have the time of the first. A copy of a codelab
+// of 17 kB for each answer took two thirds of the memory of reads. The compressed form is rebuilt
+// once per second.
 func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 	now := r.api.TimeOf(r.Codelab)
 	plain, err := e.GetAt(slot, 0, now.UnixMilli()/100, func() ([]byte, error) {
@@ -62,20 +62,20 @@ func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 // nowIsAt is the text before the time.
 const nowIsAt = `[{"now":"`
 
-// compressed answers what was encoded before in the coding that the client likes
-// best, which is made once for all.
+// compressed answers with an encoded value in the client's preferred coding. The value is
+// compressed once for all clients.
 //
-// Only what is the same for all who are shown it is compressed. The length of a
-// compressed answer tells something of its content, so an answer that has what
-// one may read beside what others may write stays as it is: facilitators' views
-// have addresses of people who choose their own names.
+// Only answers that are the same for all their readers are compressed. The length of a compressed
+// answer reveals something about its content. So an answer with both confidential data and texts
+// of other people stays uncompressed. For example, facilitators' views have the e-mail addresses
+// of people who choose their own names.
 func (r *Request) compressed(e *cow.Encoded, slot int, plain []byte) error {
 	return r.inCoding(plain, func(c wire.Coding) ([]byte, error) {
 		return e.GetCoded(slot, int(c), func() ([]byte, error) { return c.Compress(plain) })
 	})
 }
 
-// inCoding answers in the coding that the client likes best.
+// inCoding answers in the client's preferred coding.
 func (r *Request) inCoding(plain []byte, coded func(wire.Coding) ([]byte, error)) error {
 	h := &r.Response.Header
 	h.Add("Vary", "Accept-Encoding")
@@ -87,8 +87,8 @@ func (r *Request) inCoding(plain []byte, coded func(wire.Coding) ([]byte, error)
 	if err != nil {
 		return err
 	}
-	// Other bytes have another tag (RFC 9110, 8.8.3.3); the mark is taken off
-	// where tags are compared.
+	// Different bytes need a different tag (RFC 9110, 8.8.3.3). The suffix is removed when tags
+	// are compared.
 	if tag := h.Peek("ETag"); len(tag) > 1 {
 		h.Set("ETag", string(tag[:len(tag)-1])+"-"+c.String()+`"`)
 	}
@@ -96,8 +96,8 @@ func (r *Request) inCoding(plain []byte, coded func(wire.Coding) ([]byte, error)
 	return r.Answer(b)
 }
 
-// Slots of cow.Encoded: what facilitators and what others are shown; where those
-// who are registered are shown more than anyone, they have their own.
+// Slots of cow.Encoded: the variants for facilitators and for others. If registered people see
+// more than anyone, they have their own slot.
 const (
 	forAdmins  = 0
 	forOthers  = 1

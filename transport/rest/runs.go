@@ -17,7 +17,7 @@ type runRecord struct {
 	CreatedAt string `json:"created_at" is:"LocalTimestamp"`
 	Attendees int    `json:"attendees"`
 	Completed int    `json:"completed"`
-	// Steps are those that the run has, which may not be those of another.
+	// Steps are the steps of the run; other runs can have other steps.
 	Steps    []runStep   `json:"steps"`
 	Quizzes  []runQuiz   `json:"quizzes"`
 	Feedback runFeedback `json:"feedback"`

@@ -40,11 +40,11 @@ func (w *sheet) Close() error {
 	return w.csv.Error()
 }
 
-// sheetCell makes a text safe. A spreadsheet that is set to another separator takes
-// a part of a cell for a cell of its own, whatever quotes stand around it: so
-// each part that begins like a formula, also behind blanks and quotes, and in
-// the wide forms of East Asian keyboards, is marked as text by an apostrophe.
-// Everything else stays as it is, but for NUL, which readers choke on.
+// sheetCell makes a text safe. A spreadsheet that is set to another separator reads a part of a
+// cell as a separate cell, despite the quotes around the cell. So each part that begins like a
+// formula is marked as text by an apostrophe. This includes parts with leading blanks and quotes,
+// and the wide forms of East Asian keyboards. Everything else stays unchanged, except NUL, which
+// many readers reject.
 func sheetCell(text string) string {
 	if strings.ContainsRune(text, 0) {
 		text = strings.ReplaceAll(text, "\x00", "")

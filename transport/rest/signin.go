@@ -17,10 +17,10 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// SignIn is the identity provider where people may sign in.
+// SignIn is the identity provider where people can sign in.
 type SignIn struct {
 	Provider *oidc.Provider
-	// Label is what the button says; Role is that of who signs in for the first time.
+	// Label is the text of the button. Role is the role of people who sign in for the first time.
 	Label, Role string
 }
 
@@ -42,9 +42,9 @@ const (
 	signInPath = "/api/login/oidc"
 	// SignInCallback is the path that the provider sends browsers back to.
 	SignInCallback = signInPath + "/callback"
-	// signInTime is how long the provider may take to answer all that it is asked.
+	// signInTime is the time limit for all requests to the provider together.
 	signInTime = 25 * time.Second
-	// afterSignIn is where somebody gets who asked for nothing else.
+	// afterSignIn is the default page after a sign-in.
 	afterSignIn = "/admin"
 )
 

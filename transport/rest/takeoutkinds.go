@@ -23,10 +23,10 @@ type takeout struct {
 	audit   []*audit.Record // about the person
 	// deletion is when the codelab is deleted; nil for never.
 	deletion *string
-	// submitted says where in the ZIP what was handed in lies, by id.
+	// submitted has the path in the ZIP of each submission, by id.
 	submitted map[string]string
 	written   []written
-	// texts of its page, in the language of who asked for it.
+	// texts of its page, in the caller's language.
 	texts *language.Texts
 }
 
@@ -63,7 +63,7 @@ func (t *takeout) scope() scope {
 	return ofOne
 }
 
-// of says whether something belongs to what is taken out, by those whom it is about.
+// of reports whether the export includes a record about these people.
 func (t *takeout) of(people ...string) bool {
 	for _, id := range people {
 		if id == t.person {
@@ -73,13 +73,13 @@ func (t *takeout) of(people ...string) bool {
 	return t.person == ""
 }
 
-// shows says whether a message belongs to it: facilitators are not given what two
-// people said to each other.
+// shows reports whether the export includes a message. Facilitators do not receive messages
+// between two other people.
 func (t *takeout) shows(m *pb.ChatMessage) bool {
 	return t.of(m.SenderId, m.TargetId) && codelab.Visible(m, t.reader)
 }
 
-// each gives what becomes of the elements of a list that belong to what is taken out.
+// each converts the elements of a list that the export includes.
 func each[T any](list func(t *takeout) cow.View[T], about func(T) string, to func(t *takeout, x T) any) func(*takeout) iter.Seq[any] {
 	return func(t *takeout) iter.Seq[any] {
 		return func(yield func(any) bool) {
@@ -299,7 +299,7 @@ func progressOf(t *takeout) iter.Seq[any] {
 	}
 }
 
-// saidRecord is a comment and what it is about.
+// saidRecord is a comment and its target.
 type saidRecord struct {
 	commentRecord
 	TargetType   string  `json:"target_type"`

@@ -6,8 +6,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// taughtRecord is a codelab as its members see it: with what is pinned, and
-// where the facilitators point (RULES.md, "Live teaching").
+// taughtRecord is a codelab as its members see it: with the pinned message and the facilitators'
+// pointer (RULES.md, "Live teaching").
 type taughtRecord struct {
 	// Now is the server's time, by which timers are counted. It is the first member: its
 	// place is known when the rest was encoded before (stamped).

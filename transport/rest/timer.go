@@ -16,11 +16,11 @@ type TimerRecord struct {
 	By     string `json:"by" doc:"The facilitator's name."`
 	// Person is whose name By is.
 	Person *string `json:"person" is:"person who leads"`
-	// TotalSeconds is how long it was in all, with what was added.
+	// TotalSeconds is the total duration, including extensions.
 	TotalSeconds int `json:"total_seconds"`
 }
 
-// TimerKinds are the names of what a timer is for.
+// TimerKinds are the names of the kinds of timers.
 var TimerKinds = []string{"exercise", "break"}
 
 // ToTimer is a timer as it goes out; nil for none.
@@ -35,7 +35,7 @@ func ToTimer(t *pb.Timer) *TimerRecord {
 	return out
 }
 
-// Spotlights are the names of what the projector may show.
+// Spotlights are the names of the kinds of content that the projector can show.
 var Spotlights = []string{codelab.SpotlightPoll, codelab.SpotlightQuestion, codelab.SpotlightTimer}
 
 // SpotlightRecord is what the projector shows.
@@ -110,7 +110,7 @@ type spotlightSetBody struct {
 	ID   *string `json:"id,omitempty" doc:"Of the poll or question."`
 }
 
-// setSpotlight says what the projector shows; {"kind": null} for nothing of it.
+// setSpotlight selects the content of the projector. {"kind": null} removes it.
 func setSpotlight(r *Request) error {
 	body, err := r.Body()
 	if err != nil {

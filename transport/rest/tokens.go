@@ -33,7 +33,7 @@ func (r *Request) setting(b settings.Body) (any, error) {
 // tokenCreateBody is the body of createToken.
 type tokenCreateBody struct {
 	Name  *string `json:"name" length:"1..80" doc:"Trimmed."`
-	Scope string  `json:"scope,omitempty" enum:"all|read|import" doc:"«all», which is the default: as a facilitator, who may also onboard participants; «read»: GET, and live connections that only hear; «import»: import codelabs, write their code and read codelabs. Beyond it 403 «insufficient_scope». No token deals with people, tokens or settings."`
+	Scope string  `json:"scope,omitempty" enum:"all|read|import" doc:"«all», the default, has the permissions of a facilitator and can also onboard participants. «read» allows GET, and live connections that only receive. «import» allows to import codelabs, write their code and read codelabs. Anything else is 403 «insufficient_scope». No token can manage people, tokens or settings."`
 	Days  *int    `json:"expires_in_days,omitempty" range:"1..3650" doc:"Without it the token does not expire."`
 }
 

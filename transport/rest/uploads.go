@@ -113,7 +113,7 @@ func (r *Request) release(f files.Forgotten) {
 	}
 }
 
-// uploadFor is how long the body of an upload may take.
+// uploadFor is the time limit for the body of an upload.
 const uploadFor = 10 * time.Minute
 
 // bodyReader is the body as it comes in. (Body itself reads a stream into

@@ -12,14 +12,14 @@ type webhookRecord struct {
 	Events   []string     `json:"events" items:"1..8" unique:"true" is:"WebhookEvent"`
 	Codelabs []string     `json:"codelabs" is:"Id"`
 	Names    bool         `json:"names"`
-	State    string       `json:"state" enum:"active|stopped" doc:"«stopped» after 20 tries in a row that failed: no event is kept for it until it is resumed."`
-	Failures uint32       `json:"failures" doc:"Tries that failed since the last one that did not."`
+	State    string       `json:"state" enum:"active|stopped" doc:"«stopped» after 20 failed tries in a row. No event is kept for it until it is resumed."`
+	Failures uint32       `json:"failures" doc:"Failed tries since the last success."`
 	Last     *webhookLast `json:"last" doc:"The last try; null before it."`
 }
 
 type webhookLast struct {
 	At     string `json:"at" is:"Timestamp"`
-	Status int32  `json:"status" range:"0..999" doc:"Of the answer; 0 when there was none: the server's log says why."`
+	Status int32  `json:"status" range:"0..999" doc:"Status of the answer. 0 if there was none; the reason is in the server's log."`
 }
 
 func (r *Request) webhookCaller() webhook.Caller {
@@ -84,7 +84,7 @@ type webhookTry struct {
 	Status *int32  `json:"status" range:"100..999" doc:"Of the answer; null when there was none."`
 	TookMS int32   `json:"took_ms"`
 	Try    uint32  `json:"try" range:"1.." doc:"The number of the try of this delivery."`
-	Error  *string `json:"error" enum:"refused_address|timeout|redirect|tls|connect" doc:"«refused_address»: the address is in our own network; «timeout»: no answer within 10 s; «redirect»: the answer leads elsewhere, which is not followed; «tls»: no trusted connection came about; «connect»: any other reason why nobody was reached. null when there was an answer, whatever its status, or the server itself could not send: its log says why."`
+	Error  *string `json:"error" enum:"refused_address|timeout|redirect|tls|connect" doc:"«refused_address» is an address in our own network. «timeout» is no answer within 10 s. «redirect» is a redirect, which is not followed. «tls» is a connection that is not trusted. «connect» is any other failure to connect. null if there was an answer of any status, or if the server itself could not send; the reason is then in the server's log."`
 }
 
 func webhookDeliveries(r *Request) error {

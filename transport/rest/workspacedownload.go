@@ -16,8 +16,8 @@ const (
 	formatZip = "zip"
 )
 
-// downloadWorkspace answers an archive: of the branch or folder that the query names, or
-// of the whole workspace, which is for those who may take all of a codelab along.
+// downloadWorkspace answers with an archive of the branch or folder in the query, or of the whole
+// workspace. The latter needs the permission to export the whole codelab.
 func downloadWorkspace(r *Request) error {
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	format := r.Query("format")

@@ -266,10 +266,9 @@ func writeFiles(structure string) func(*Request) error {
 // node has written in between.
 const writeTries = 20
 
-// writeHead changes the branch or folder of the path. The lock orders the writes of
-// this node. A write of another node that comes first moves the head, and the change
-// is made again from there: it says what files are to be, so nothing conflicts, as
-// on one node.
+// writeHead changes the branch or folder of the path. The lock orders the writes of this node. If
+// a write of another node comes first, the head moves, and the change is applied again to the new
+// head. The change contains whole files, so nothing conflicts, as on one node.
 func (r *Request) writeHead(structure string, change code.Change) error {
 	defer r.api.Workspaces.Lock(r.Codelab.ID())()
 	for range writeTries {

@@ -25,12 +25,12 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// mute tells nobody.
+// mute publishes nothing.
 type mute struct{}
 
 func (mute) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
 
-// lists are trees whose names list their files. Something may happen after each.
+// lists are trees whose names list their files. The function written is called after each write.
 type lists struct {
 	code.Store
 	written func(before string)

@@ -256,8 +256,8 @@ func createFolder(r *Request) error {
 	return r.createHead(codelab.FolderWorkspace, headInput(in))
 }
 
-// createHead makes step-<n>-<type> of the files that are there: those of
-// "from", else those that were written last; a folder may bring its own.
+// createHead makes step-<n>-<type> from existing files, those of "from", or else those that were
+// written last. A folder can have its own files.
 func (r *Request) createHead(structure string, in headInput) error {
 	if in.StepNumber == nil || *in.StepNumber < 1 || *in.StepNumber > maxStepNumber {
 		return wire.Invalid("step_number must be 1 to %d", maxStepNumber)

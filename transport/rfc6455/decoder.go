@@ -39,10 +39,9 @@ type Sink interface {
 	Closed(code int)
 }
 
-// Decoder turns the bytes of a client into messages. The zero value is ready.
-// It keeps bytes only while a frame or a fragmented message is incomplete, so
-// an idle connection needs none; how the bytes were cut on their way makes no
-// difference to what comes out.
+// Decoder turns the bytes of a client into messages. The zero value is ready. It keeps bytes only
+// while a frame or a fragmented message is incomplete, so an idle connection needs none. The
+// messages do not depend on how the bytes were split in transit.
 type Decoder struct {
 	// pending is the beginning of a frame whose end has not arrived.
 	pending []byte

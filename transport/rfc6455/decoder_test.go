@@ -193,8 +193,7 @@ func TestAnIdleDecoderKeepsNothing(t *testing.T) {
 	}
 }
 
-// FuzzFrames: no input makes the decoder panic, and how it is cut on its way
-// makes no difference.
+// FuzzFrames: no input makes the decoder panic, and its split in transit makes no difference.
 func FuzzFrames(f *testing.F) {
 	for _, seed := range [][]byte{
 		clientText("hello"),

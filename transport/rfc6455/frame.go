@@ -41,7 +41,7 @@ func AppendFrame(dst []byte, op Opcode, payload []byte) []byte {
 	return append(AppendHeader(dst, op, len(payload)), payload...)
 }
 
-// AppendClose appends a close frame. The reason is cut to what fits.
+// AppendClose appends a close frame. The reason is truncated to fit.
 func AppendClose(dst []byte, code int, reason string) []byte {
 	if code == CloseNoStatus {
 		return AppendHeader(dst, Close, 0)

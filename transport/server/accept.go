@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// patientListener goes on when the process, or the machine, has run out of
-// what a connection needs. The HTTP server takes any error of Accept for the
-// end, and so a crowd of idle connections could stop the whole service.
+// patientListener continues when the process or the machine has no more resources for a
+// connection, such as descriptors. The HTTP server treats any error of Accept as the end, so a
+// crowd of idle connections could stop the whole service.
 type patientListener struct {
 	net.Listener
 	// shed makes room, if it can.

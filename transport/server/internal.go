@@ -19,7 +19,7 @@ import (
 
 // Health is what /readyz tells.
 type Health struct {
-	// Ready is whether traffic may come.
+	// Ready reports whether the server accepts traffic.
 	Ready bool `json:"ready"`
 	// Why says why not, and Reason in one word: "starting", "stopping", "disk_full", "disk",
 	// "clock", "drained", "unreachable", "aside", "lease", "database" or "store".

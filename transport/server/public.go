@@ -20,13 +20,13 @@ import (
 	"atelier/transport/wire"
 )
 
-// answerBuffer is the longest answer that goes out by one write(2), bytes: with the
-// library's 4 kB the write of a head and the first part of a body wakes the client
-// for half of what it waits for. Only answers on their way have one.
+// answerBuffer is the size, in bytes, of the longest answer that is sent by one write(2). With
+// the library's 4 kB, the client wakes when the head and the first part of a body arrive, before
+// it can use them. Only answers being sent have a buffer.
 const answerBuffer = 32 << 10
 
-// prefetch is how much of a body is read before its handler runs. A larger
-// body is streamed to the handler, which knows its limit.
+// prefetch is how much of a body is read before its handler runs. A larger body is streamed to
+// the handler, which has the limit.
 const prefetch = 64 << 10
 
 // Public is the public listener.
@@ -46,9 +46,9 @@ type Public struct {
 type PublicOptions struct {
 	// MaxConnections bounds the connections that are answering a request.
 	MaxConnections int
-	// API serves what is under /api, /uploads and /git, and APIExpect looks at the
-	// head of such a request whose client waits for 100 Continue: it returns
-	// that, or the status of the answer it has made. APIExpect may be nil.
+	// API serves the paths under /api, /uploads and /git. If the client of such a request waits
+	// for 100 Continue, APIExpect checks its head. It returns 100, or the status of the answer
+	// that it has made. APIExpect may be nil.
 	API       fasthttp.RequestHandler
 	APIExpect func(ctx *fasthttp.RequestCtx) int
 	// Access, if set, is called for each sent answer with the bytes of its body and the
@@ -94,15 +94,14 @@ func Listen(addr string, cert *KeyPair) (*Public, error) {
 	return p, nil
 }
 
-// shedAtOnce is how many silent connections go when there is no room for a new
-// one.
+// shedAtOnce is how many silent connections are closed when there is no room for a new one.
 const shedAtOnce = 64
 
-// justOpened protects a connection that was only now accepted: its request is on its
-// way.
+// justOpened protects a connection that was accepted only now: its request has perhaps not
+// arrived yet.
 const justOpened = 100 * time.Millisecond
 
-// Descriptors is how many files and connections the process may have open.
+// Descriptors returns the process's limit of open files and connections.
 func Descriptors() int {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
@@ -111,29 +110,28 @@ func Descriptors() int {
 	return int(min(files.Cur, 1<<21))
 }
 
-// kept is how many descriptors connections leave to others: the store's files, and
-// the internal listener, which is asked most when there are too many.
+// kept is how many descriptors are reserved: for the store's files, and for the internal
+// listener, which is needed most when there are too many connections.
 func kept(descriptors int) int { return min(descriptors/8, 512) }
 
-// listenError says in words of the configuration why an address cannot be
-// taken.
+// listenError explains why the server cannot listen on an address, with the key of the
+// configuration.
 func listenError(key, addr string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("%s: %s is in use by another program; stop it or choose another address", key, addr)
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("%s: this user may not listen on %s; choose a port above 1023 or grant CAP_NET_BIND_SERVICE", key, addr)
+		return fmt.Errorf("%s: this user has no permission to listen on %s; choose a port above 1023 or grant CAP_NET_BIND_SERVICE", key, addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf("%s: this machine has no address %s", key, addr)
 	}
 	return fmt.Errorf("%s: %w", key, err)
 }
 
-// slowAnswer is how long the answer to a request for a file may take.
+// slowAnswer is the time limit of an answer with a file.
 const slowAnswer = 15 * time.Minute
 
-// timeouts gives files, which the kernel sends by itself, more time than other
-// answers have.
+// timeouts allows more time for files, which the kernel sends, than for other answers.
 func timeouts(prefix httpapi.Prefix) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 		path, _, _ := bytes.Cut(h.RequestURI(), []byte{'?'})
@@ -144,9 +142,9 @@ func timeouts(prefix httpapi.Prefix) func(h *fasthttp.RequestHeader) fasthttp.Re
 	}
 }
 
-// Leave says in each answer from now on that it is the connection's last: so a
-// client that goes on has another one before the door is closed, and does not find
-// its request on a connection that is just being closed.
+// Leave marks each answer from now on as the last of its connection. So an active client opens
+// another connection before the listener closes, and does not send a request on a connection that
+// is just being closed.
 func (p *Public) Leave() { p.leaving.Store(true) }
 
 func (p *Public) farewell(next fasthttp.RequestHandler) fasthttp.RequestHandler {
@@ -158,7 +156,7 @@ func (p *Public) farewell(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 	}
 }
 
-// Abandon closes a door that was not opened to anybody.
+// Abandon closes a listener that has not served anybody.
 func (p *Public) Abandon() error { return p.accept.Close() }
 
 // Addr is the address it listens on.
@@ -230,10 +228,9 @@ func (p *Public) Failed() <-chan error { return p.failed }
 // ones are cut off, which is no error: a client that sends half a body must not take the
 // time for writing snapshots. It does not wait for connections that were taken over.
 //
-// The HTTP server counts a connection as busy from its first moment on, and
-// would wait for one that never says anything until its read times out, longer
-// than any stop may take. So those go first; one that was just opened has a
-// moment to send its request.
+// The HTTP server counts a new connection as busy. It would wait for a silent one until its read
+// times out, which is too long for a stop. So silent connections are closed first, but each new
+// one has a moment to send its request.
 func (p *Public) Shutdown(ctx context.Context) error {
 	// The HTTP server forgets to close a listener that it is just about to
 	// take.
@@ -261,11 +258,10 @@ func (p *Public) Shutdown(ctx context.Context) error {
 	}
 }
 
-// sayAnything is how long a new connection may take to its first request while
-// the server stops.
+// sayAnything is the time limit for the first request of a new connection while the server stops.
 const sayAnything = 500 * time.Millisecond
 
-// toNotice is how long a handler may take to see that its client is cut off.
+// toNotice is the time limit for a handler to notice that its client is cut off.
 const toNotice = 2 * time.Second
 
 // deadline is that of ctx, or far away.

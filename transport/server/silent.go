@@ -12,18 +12,19 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// silence keeps the connections, and in two rings those of which a whole request
-// header is awaited, the longest wait first: those that have never sent anything,
-// and those that are idle between requests. The first are bounded: a client that opens
-// many and sends nothing pushes out only others that send nothing. All connections of
-// one address are bounded, too: what is over that is closed at once, whether it
-// speaks or not. Safe for concurrent use.
+// silence keeps all connections. Those that wait for a whole request header are also in one of
+// two rings, the longest wait first. One ring has the connections that have never sent anything,
+// the other those that are idle between requests. The size of the first ring is bounded, so a
+// client that opens many silent connections replaces only other silent ones. The connections of
+// one address are bounded, too. Further ones are closed at once, silent or not. Safe for
+// concurrent use.
 //
 // A connection enters and leaves the ring of the idle with each request, without
 // an allocation.
 type silence struct {
 	most, mostFrom int
-	// proxy says that connections of an address are of many; nil for none.
+	// proxy reports whether an address is a proxy with the connections of many clients; nil if
+	// there is none.
 	proxy func(netip.Addr) bool
 
 	mu   sync.Mutex

@@ -5,8 +5,7 @@ import (
 	"io/fs"
 )
 
-// The folder is kept in the repository with nothing in it but the list of what
-// Git ignores; so Go builds without the app.
+// The folder is in the repository with only its .gitignore, so that Go builds without the app.
 //
 //go:embed all:built
 var built embed.FS

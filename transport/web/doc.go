@@ -1,6 +1,5 @@
-// Package web serves the browser app: its pages and its assets, with the
-// headers that protect them, and in its place a plain page when the program was
-// built without it.
+// Package web serves the browser app: its pages and its assets, with the headers that protect
+// them. A program that was built without the app serves a plain page instead.
 //
 // The app is built from transport/web/app into transport/web/built (make build), and
 // embedded from there. Common responses are prepared when the server starts: each page with
@@ -11,9 +10,9 @@
 //
 // What index.html promises: one <html lang="en">, one <title>, and one <!--app:noscript-->
 // in its body, where the server writes the text for people without JavaScript. For a
-// certificate (/verify/<id>) that is its validity. Title and text are in the language that
-// the browser asks for, and the page names the file with the app's texts in it, so that
-// this is loaded with the program and not after it.
+// certificate (/verify/<id>) that is its validity. Title and text are in the language that the
+// browser requests. The page also names the file with the app's texts in that language, so that
+// it is loaded together with the program and not after it.
 //
 // The frame in which authors' diagrams are drawn (/diagram.html) has a policy of its own, with a
 // sandbox; its scripts may be loaded by documents without an origin.

@@ -24,32 +24,31 @@ func policyWith(embed, ancestors []string) string {
 		"frame-ancestors " + within + "; manifest-src 'self'"
 }
 
-// ofDiagram is the Content-Security-Policy of the frame in which the app has the diagrams
-// of authors drawn (diagramPage): scripts of this server, the styles that the drawing needs,
-// and nothing else. In its sandbox it has no origin, whoever opens it.
+// ofDiagram is the Content-Security-Policy of the frame that draws the diagrams of authors
+// (diagramPage). It allows scripts of this server, the styles that the drawing needs, and nothing
+// else. In its sandbox the frame has no origin, whichever page opens it.
 const ofDiagram = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'self'; sandbox allow-scripts"
 
-// permissions is what pages may ask the browser for: to share the screen, to
-// copy, to fill the screen, and to keep it awake where it hangs on a wall. All
-// else that a page could ask for is off.
+// permissions are the browser features that pages can use: to share the screen, to copy, to fill
+// the screen, and to keep a projector's screen awake. All other features are off.
 const permissions = "display-capture=(self), clipboard-write=(self), fullscreen=(self), screen-wake-lock=(self), " +
 	"accelerometer=(), autoplay=(), camera=(), clipboard-read=(), encrypted-media=(), gamepad=(), geolocation=(), " +
 	"gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), " +
 	"picture-in-picture=(), publickey-credentials-get=(), serial=(), storage-access=(), usb=(), " +
 	"window-management=(), xr-spatial-tracking=()"
 
-// transport tells browsers to come by https only. Other names of the domain are
-// not ours to decide.
+// transport makes browsers use only https for this host. Other names of the domain are not ours
+// to decide.
 const transport = "max-age=31536000"
 
-// How long what is served may be kept.
+// How long answers can be cached.
 const (
 	// forever is for assets, whose names change with their contents.
 	forever = "public, max-age=31536000, immutable"
-	// ask is for what keeps its name: kept, and asked for each time.
+	// ask is for files that keep their name: cached, and revalidated each time.
 	ask = "no-cache"
-	// never is for what tells of one person.
+	// never is for answers about one person.
 	never = "no-store"
 )
 

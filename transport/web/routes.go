@@ -8,13 +8,12 @@ type route struct {
 	// value, and a star at the end for whatever is below that has no line of its
 	// own.
 	pattern string
-	// title names the page's title until the app has a better one, in the texts of
-	// a language; "" is the app's own.
+	// title is the key, in a language's texts, of the page's title until the app sets a better
+	// one; "" is the app's own.
 	title string
-	// verify says that the page tells of the certificate that its last segment
-	// names.
+	// verify means that the page shows the certificate with the id in its last segment.
 	verify bool
-	// framed says that it is an attendee's, which pages of others may show in frames.
+	// framed means that it is an attendee's page, which pages of others can show in frames.
 	framed bool
 }
 
@@ -132,11 +131,11 @@ func segments(path string) func(yield func(string) bool) {
 	}
 }
 
-// longestValue bounds a segment that stands for a value, bytes. Ids have 36.
+// longestValue is the maximum length of a segment with a value, in bytes. Ids have 36 bytes.
 const longestValue = 128
 
-// isValue says whether a segment may be an id or a code as this server makes
-// them: what needs no escaping in a path, and is no way up.
+// isValue reports whether a segment can be an id or a code as this server makes them: what needs
+// no escaping in a path, and is no way up.
 func isValue(s string) bool {
 	if s == "" || len(s) > longestValue || s[0] == '.' {
 		return false

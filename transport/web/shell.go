@@ -20,12 +20,12 @@ type shell struct {
 	// before the language, between it and the title, between that and the marked
 	// place, and after it.
 	before, head, between, after string
-	// name is the title that it came with.
+	// name is the title in the file.
 	name string
-	// noscript says that what is written is for those without JavaScript.
+	// noscript means that the written text is for people without JavaScript.
 	noscript bool
-	// texts are the addresses of the app's first texts by their language: the page asks a
-	// browser to load the app's texts at once.
+	// texts are the addresses of the app's first texts by language. The page has the browser load
+	// them at once.
 	texts map[string]string
 }
 

@@ -2,8 +2,7 @@ package web
 
 import "path"
 
-// kinds are the media types of what a build may hold, whatever the machine
-// says.
+// kinds are the media types of a build's files, independent of the machine's configuration.
 var kinds = map[string]string{
 	".avif":        "image/avif",
 	".css":         "text/css; charset=utf-8",

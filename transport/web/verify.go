@@ -12,10 +12,9 @@ import (
 	"atelier/transport/wire"
 )
 
-// Certificate is what a certificate says.
+// Certificate is the content of a certificate.
 type Certificate struct {
-	// Attendee, Codelab and Author are texts as people wrote them; Author may be
-	// empty.
+	// Attendee, Codelab and Author are people's own texts. Author is optional.
 	Attendee, Codelab, Author string
 	CompletedAt               time.Time
 }

@@ -119,7 +119,7 @@ func New(cfg Config) (*Handler, error) {
 		w.pages.add(r.pattern, p)
 	}
 	if w.missing, err = prepare(notFound, false, nothing); err != nil {
-		return nil, fmt.Errorf("page for what is not there: %w", err)
+		return nil, fmt.Errorf("page for unknown addresses: %w", err)
 	}
 	return w, nil
 }
@@ -139,8 +139,8 @@ func (w *Handler) App() bool { return w.app }
 
 // Handle answers a request, whatever it asks for. It reads no body.
 func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
-	// As it was sent: addresses of the app need no escaping, and what is not
-	// decoded cannot mean two things.
+	// The path is read as sent. Addresses of the app need no escaping, and a path that is not
+	// decoded has only one meaning.
 	path := ctx.URI().PathOriginal()
 	ctx.Response.Header.Set("X-Request-Id", naming.NewID())
 	file := w.files[string(path)] // no copy

@@ -549,8 +549,8 @@ func FuzzPath(f *testing.F) {
 func BenchmarkPage(b *testing.B)  { benchmark(b, "/admin/0193a7b2-1111-7000-8000-000000000000/edit") }
 func BenchmarkAsset(b *testing.B) { benchmark(b, "/assets/index-DiwrgTda.js") }
 
-// BenchmarkUnchanged is a reload of what the browser has: a page, then its
-// assets, each by the tag it had.
+// BenchmarkUnchanged is a reload of files in the browser's cache: a page, then its assets, each
+// with its tag.
 func BenchmarkUnchanged(b *testing.B) {
 	tag := header(answerTo(b, handler(b, nil), "GET /assets/index-DiwrgTda.js", "Accept-Encoding: br"), "ETag")
 	benchmark(b, "/assets/index-DiwrgTda.js", "If-None-Match", tag)
@@ -600,7 +600,7 @@ func TestPagesOfAttendeesMayBeShownInFrames(t *testing.T) {
 }
 
 // The page is served at many addresses, below the path at which browsers reach the server.
-func TestThePageSaysItsFilesBelowThePrefix(t *testing.T) {
+func TestThePageNamesItsFilesBelowThePrefix(t *testing.T) {
 	files := build()
 	files["index.html"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(indexHTML, `="/`, `="./`))}
 	for prefix, want := range map[httpapi.Prefix]string{"": `src="/assets/`, "/lab": `src="/lab/assets/`} {

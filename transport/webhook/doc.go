@@ -1,4 +1,4 @@
-// Package webhook sends what webhooks want (transport/rest/RULES.md, "Webhooks"): the
-// bodies of events, signed as Standard Webhooks says (standardwebhooks.com), posted
-// over https to an address that is checked for each delivery.
+// Package webhook delivers events to webhooks (transport/rest/RULES.md, "Webhooks"). Bodies are
+// signed according to Standard Webhooks (standardwebhooks.com) and posted over https. The address
+// is checked for each delivery.
 package webhook

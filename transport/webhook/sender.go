@@ -23,8 +23,8 @@ import (
 const (
 	// Timeout bounds a delivery, from the name's resolution to the end of the answer.
 	Timeout = 10 * time.Second
-	// maxAnswer is how much of an answer is read, bytes. Nothing in it counts; a
-	// receiver whose answer is not read may take that for an error.
+	// maxAnswer is how much of an answer is read, in bytes. Its content is ignored, but a
+	// receiver could treat an unread answer as an error.
 	maxAnswer = 4 << 10
 	// secretPrefix begins a signing secret, as Standard Webhooks has it.
 	secretPrefix = "whsec_"
@@ -100,7 +100,7 @@ func unreachedBy(err error) error {
 	return &unreached{remote.Plain(err), kind}
 }
 
-var errSecret = errors.New("its secret cannot be opened: the server's key is another one; delete the webhook and make it again")
+var errSecret = errors.New("its secret cannot be decrypted with the server's present key; delete the webhook and make it again")
 
 func (s *Sender) post(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) (int32, error) {
 	secret, ok := s.Seal.Open(h.Secret)

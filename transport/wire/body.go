@@ -28,8 +28,8 @@ func ReadBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, er
 	return readStream(ctx, limit, share)
 }
 
-// readStream reads a body into memory that grows with what arrives: what a client
-// only announces costs nothing.
+// readStream reads a body into memory that grows with the received bytes, so an announced length
+// alone costs nothing.
 func readStream(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	declared := ctx.Request.Header.ContentLength()
 	if declared > limit {

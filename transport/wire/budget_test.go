@@ -10,7 +10,7 @@ import (
 // announced is a client that announces a body and sends a part of it.
 type announced struct {
 	sent  int
-	after func() // called when the server asks for more
+	after func() // called when the server reads further
 }
 
 func (a *announced) Read(p []byte) (int, error) {

@@ -27,12 +27,12 @@ var names = [Count]string{Identity: "identity", Gzip: "gzip", Brotli: "br"}
 // String is the name that Content-Encoding has.
 func (c Coding) String() string { return names[c] }
 
-// SmallestCompressed is what is worth compressing, bytes: what is shorter than a packet
-// stays as it is. scripts/compress.mjs of the app has the same bound.
+// SmallestCompressed is the smallest body worth compressing, in bytes: a body shorter than a
+// packet stays uncompressed. scripts/compress.mjs of the app has the same bound.
 const SmallestCompressed = 1024
 
-// quick is the level of Brotli for what is made while somebody waits: 5 takes as
-// long as gzip and gives a tenth less.
+// quick is the level of Brotli for bodies compressed during a request: level 5 takes as long as
+// gzip, and its output is a tenth smaller.
 const quick = 5
 
 // Compress returns the body in a coding that is not Identity, made quickly.
@@ -58,7 +58,8 @@ func (c Coding) Compress(body []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Expand is what was compressed with Brotli. It has no bound: for what is our own.
+// Expand decompresses a body that was compressed with Brotli. It has no bound, so it is only for
+// our own data.
 func Expand(body []byte) ([]byte, error) {
 	plain, err := io.ReadAll(br.NewReader(bytes.NewReader(body)))
 	if err != nil {
@@ -67,9 +68,9 @@ func Expand(body []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// ChooseCoding returns the coding that a client likes best (RFC 9110, 12.5.3) of
-// those for which has says yes; of equals the smallest. A client that accepts
-// none gets Identity, which every client reads.
+// ChooseCoding returns the coding that a client prefers (RFC 9110, 12.5.3) among those for which
+// has returns true, and the smallest among equals. A client that accepts none gets Identity,
+// which every client can read.
 func ChooseCoding(accept []byte, has func(Coding) bool) Coding {
 	if len(accept) == 0 {
 		return Identity

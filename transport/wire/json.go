@@ -42,9 +42,9 @@ func Decode(body []byte, into any) error {
 	return nil
 }
 
-// wholeNumbers gives a body whose whole numbers stand without a fraction and an exponent:
-// 35.0 and 3.5e1 are 35, which is an integer to JSON Schema and to clients whose language
-// has one kind of numbers. nil when there is none such.
+// wholeNumbers returns a body whose whole numbers have no fraction and no exponent. For example,
+// 35.0 and 3.5e1 become 35: they are integers in JSON Schema, and for clients whose language has
+// one kind of numbers. It returns nil if there is no such number.
 func wholeNumbers(body []byte) []byte {
 	var out []byte
 	done := 0

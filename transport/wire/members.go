@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Programs disagree on what an object says in which a name stands twice, and on nothing
-// else that two texts of the same data differ in (RFC 7493, RFC 8785). Neither function
-// keeps or tells anything of a body: it may hold a credential.
+// Programs disagree on the meaning of an object with a duplicate name. All other differences
+// between two texts of the same data have no meaning (RFC 7493, RFC 8785). Neither function keeps
+// or reports any part of a body, because it can contain a credential.
 
 // maxDepth bounds how deep a body is nested.
 const maxDepth = 512
@@ -24,8 +24,8 @@ var (
 	errJSON  = Invalid("the body is not valid JSON")
 )
 
-// Once says whether each object of a body, at every depth, has each of its members once;
-// names are compared as they read, whichever way they are escaped.
+// Once returns an error if an object of a body, at any depth, has a member twice. Names are
+// compared after unescaping.
 func Once(body []byte) error {
 	m := members{b: body}
 	return m.all(nil)

@@ -8,9 +8,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// ReadSecretBody is ReadBody for a body that must not stay in memory: it returns a copy
-// that is the caller's to wipe, and leaves no other behind but the server's own,
-// which are for WipeBody.
+// ReadSecretBody is ReadBody for a body that must not stay in memory. It returns a copy, which
+// the caller must wipe. The only other copies are the server's own, which WipeBody wipes.
 func ReadSecretBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	if !ctx.Request.IsBodyStream() {
 		b := ctx.Request.Body()

@@ -2,10 +2,9 @@
 // with the admin's password before it left their browser.
 //
 // A key travels as "v1:" and the standard Base64 of salt(16) || iv(16) ||
-// ciphertext || tag(32). PBKDF2-HMAC-SHA256 over the password, 100,000 rounds,
-// gives an encryption key (32) and a MAC key (32); the ciphertext is
-// AES-256-CBC with PKCS#7, the tag HMAC-SHA256 over all before it, checked
-// first and in constant time.
+// ciphertext || tag(32). PBKDF2-HMAC-SHA256 over the password, 100,000 rounds, gives an
+// encryption key (32) and a MAC key (32). The ciphertext is AES-256-CBC with PKCS#7. The tag is
+// HMAC-SHA256 over all bytes before it, and is verified first, in constant time.
 //
 // A derivation takes about 50 ms of CPU, so a Ring runs one after the other, once for all
 // callers with the same salt, at a bounded rate. A caller with wrong keys delays only

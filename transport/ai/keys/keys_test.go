@@ -151,7 +151,7 @@ func TestAFloodOfWrongKeysIsSlowedDown(t *testing.T) {
 	if slow != 190 {
 		t.Errorf("%d of 200 were slowed down", slow)
 	}
-	// Others are served, and what they need is remembered when it was right.
+	// Others are served, and their derived keys are cached if the key opened.
 	for range 100 {
 		if _, err := r.Open("lin", vector); err != nil {
 			t.Fatal(err)

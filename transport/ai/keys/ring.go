@@ -11,7 +11,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// Bounds of what a Ring spends on derivations.
+// Bounds on the work of a Ring for derivations.
 const (
 	// maxRemembered bounds the salts that are remembered, rememberFor how
 	// long each is after its last use.
@@ -53,7 +53,7 @@ type remembered struct {
 
 // derivation is a derivation in progress.
 type derivation struct {
-	done chan struct{} // closed by who derives, after keys and err are set
+	done chan struct{} // closed by the deriving goroutine after it has set keys and err
 	keys derived
 	err  error
 }
@@ -117,7 +117,7 @@ func (r *Ring) id(b []byte) saltID {
 	return saltID(m.Sum(nil))
 }
 
-// derive derives, or waits for who derives the same.
+// derive derives the keys, or waits for a goroutine that is deriving the same ones.
 func (r *Ring) derive(id saltID, salt []byte) (derived, error) {
 	r.mu.Lock()
 	if d := r.running[id]; d != nil {

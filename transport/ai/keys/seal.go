@@ -10,7 +10,7 @@ import (
 
 const sealVersion = 1
 
-// Purposes of what is sealed: what was sealed for one cannot be opened for another.
+// Purposes of sealed data: data sealed for one purpose cannot be opened for another.
 const (
 	ForAIKey   = "atelier ai key"
 	ForWebhook = "atelier webhook secret"

@@ -40,7 +40,7 @@ type Options struct {
 	MaxConnections int
 }
 
-// Client asks one upstream. Safe for concurrent use.
+// Client sends queries to one upstream. Safe for concurrent use.
 type Client struct {
 	Options
 	protocol  protocol
@@ -63,8 +63,8 @@ type protocol interface {
 type reader interface {
 	// chunk reads an event; last says that none follows.
 	chunk(data []byte) (c Chunk, last bool, err error)
-	// reasoned tells whether every whole answer says why it ends, so that one
-	// that does not was cut off.
+	// reasoned reports whether every complete answer has a reason for its end, so that an answer
+	// without one was cut off.
 	reasoned() bool
 }
 
@@ -152,9 +152,8 @@ func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chun
 	whole, some := false, false
 	for in := newEvents(res.Body); ; {
 		data, err := in.next()
-		// A stream that ends as HTTP says it should, after an answer, is whole
-		// also without a reason for its end where the protocol does not have
-		// one in every answer.
+		// If the protocol does not require a reason for the end, a stream that ends correctly in
+		// HTTP after an answer is complete without one.
 		if err == io.EOF && (whole || some && !answer.reasoned()) {
 			return nil
 		}

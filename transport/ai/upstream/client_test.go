@@ -73,7 +73,7 @@ func question() *upstream.Query {
 	}
 }
 
-// ask returns the text of an answer and what was counted.
+// ask returns the text of an answer and its usage.
 func ask(t testing.TB, c *upstream.Client) (string, upstream.Usage, error) {
 	t.Helper()
 	var text strings.Builder

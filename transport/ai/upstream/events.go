@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Bounds of what an upstream may send.
+// Bounds of an upstream's answer.
 const (
 	maxEvent  = 1 << 20
 	maxAnswer = 16 << 20

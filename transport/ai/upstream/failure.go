@@ -83,7 +83,7 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return min(max(wait, time.Second), maxRetry)
 }
 
-// explain makes a failure of an error on the way to, or of, the answer.
+// explain turns an error before or during the answer into a Failure.
 func explain(ctx context.Context, err error, before *Failure) *Failure {
 	var own *Failure
 	var network net.Error

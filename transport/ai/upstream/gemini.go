@@ -82,6 +82,6 @@ func (gemini) chunk(data []byte) (Chunk, bool, error) {
 	if m, ok := first.Grounding.(map[string]any); ok && len(m) > 0 {
 		c.Grounding = m
 	}
-	// The last event is the one with a reason; what counts tokens may follow.
+	// The last event has the reason, but an event with token counts can follow it.
 	return c, false, nil
 }

@@ -13,7 +13,8 @@ const (
 	maxAnswer  = 1 << 20 // bytes
 )
 
-// client asks the provider. A redirect is an answer like any other, and no good one.
+// client sends requests to the provider. It does not follow redirects: a redirect is an
+// unexpected answer.
 var client = &http.Client{
 	Timeout:       answerTime,
 	Transport:     bounded{http.DefaultTransport.(*http.Transport).Clone()},

@@ -97,8 +97,8 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 // maxToken bounds an ID token, bytes.
 const maxToken = 16 << 10
 
-// exchangeFailed keeps of a refusal the word that the standard has for it, and nothing
-// else of the answer, which may hold anything.
+// exchangeFailed keeps only the standard's error code of a refusal. The rest of the answer is not
+// trusted.
 func exchangeFailed(err error) error {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) {

@@ -23,8 +23,8 @@ const (
 	maxKeys = time.Hour
 )
 
-// algorithms are the signatures that tokens may have. None with a shared secret: whoever
-// knows that of the client could be anybody.
+// algorithms are the accepted signatures of tokens. None uses a shared secret: anyone with the
+// client's secret could sign as anybody.
 var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 }
@@ -39,8 +39,8 @@ type keySet struct {
 	until time.Time
 }
 
-// VerifySignature implements oidc.KeySet. A key that is not known is asked for once more:
-// the provider may have a new one.
+// VerifySignature implements oidc.KeySet. If a key is unknown, the keys are fetched once more,
+// because the provider might have a new one.
 func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	signed, err := jose.ParseSigned(token, signatures)
 	if err != nil || len(signed.Signatures) != 1 {

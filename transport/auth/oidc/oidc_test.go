@@ -24,7 +24,7 @@ import (
 	"atelier/transport/auth/oidc/oidctest"
 )
 
-// desk is a provider, and what signs people in there.
+// desk is a provider and the client that signs people in there.
 type desk struct {
 	*oidc.Provider
 	at  *oidctest.Provider
@@ -65,7 +65,8 @@ func open(t *testing.T, change func(*oidc.Config)) *desk {
 	return d
 }
 
-// begin goes to the provider and comes back with what the browser has then.
+// begin signs in at the provider and returns the attempt and the answer that the browser then
+// has.
 func (d *desk) begin(t *testing.T) (oidc.Attempt, oidc.Answer) {
 	t.Helper()
 	address, attempt, err := d.Begin(t.Context(), "/admin")
@@ -266,7 +267,7 @@ func TestAProviderThatHangsIsLeftAloneAndHoldsNobodyLonger(t *testing.T) {
 	d.at.Answers["/.well-known/openid-configuration"] = func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		<-answer
-		d.pass(10 * time.Second) // as long as an answer may take
+		d.pass(10 * time.Second) // the time limit of an answer
 		http.NotFound(w, r)
 	}
 	first := make(chan error)
@@ -524,7 +525,7 @@ func TestAnswersComeFromTheProvider(t *testing.T) {
 	refused(t, err, oidc.Invalid)
 }
 
-// A key counts as long as the provider's answer says, and a minute at least.
+// A key is valid as long as the provider's cache header allows, and at least for a minute.
 func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
 	for said, lives := range map[string]time.Duration{
 		"public, max-age=600": 10 * time.Minute, "max-age=86400": time.Hour, "no-cache, max-age=600": time.Minute, "": time.Minute, `max-age="120"`: 2 * time.Minute,

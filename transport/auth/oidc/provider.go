@@ -31,9 +31,9 @@ type Config struct {
 	Now        func() time.Time
 }
 
-// Bounds of what is asked of the provider.
+// Bounds on requests to the provider.
 const (
-	// Life is how long somebody may take to sign in.
+	// Life is the time limit for signing in.
 	Life = 10 * time.Minute
 	// fresh is how long a discovery document counts; its keys are read again when
 	// a token names one that is not known.
@@ -48,23 +48,23 @@ const (
 	maxUsed = 20_000
 )
 
-// Reason says why somebody may not sign in. It holds nothing of what the provider
-// sent, and is the word that the app has a sentence for.
+// Reason is why somebody cannot sign in. It contains no text from the provider. The app has a
+// sentence for each Reason.
 type Reason string
 
 // The reasons.
 const (
-	// Away: the provider does not answer, or not as it should.
+	// Away: the provider does not answer, or answers incorrectly.
 	Away Reason = "away"
-	// Busy: too many sign in at once.
+	// Busy: too many people are signing in at once.
 	Busy Reason = "busy"
 	// Expired: it took too long, was begun in another browser, or came back before.
 	Expired Reason = "expired"
-	// Denied: the provider says no.
+	// Denied: the provider refused.
 	Denied Reason = "denied"
-	// Invalid: what the provider says of the person does not verify.
+	// Invalid: the provider's claims about the person do not verify.
 	Invalid Reason = "invalid"
-	// Unverified: the provider has not verified the address, or tells none.
+	// Unverified: the provider has not verified the address, or sends none.
 	Unverified Reason = "unverified"
 	// NotAllowed: the address is not among those that may sign in.
 	NotAllowed Reason = "not_allowed"
@@ -79,7 +79,7 @@ type Provider struct {
 	// Of sign-ins that the provider is asked about; and of those that wait for the first
 	// discovery, without which nobody signs in.
 	strangers, known, early *httpapi.Places
-	asking                  chan struct{} // held by who asks for the discovery document
+	asking                  chan struct{} // held while the discovery document is fetched
 
 	mu    sync.Mutex
 	found *found    // guarded by mu; nil before the first discovery

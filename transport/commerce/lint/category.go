@@ -53,8 +53,8 @@ const (
 	unknown category = ""
 )
 
-// variantsOf are the variants of each category of entity, and categoryIn is the
-// category of what each registry holds.
+// variantsOf are the variants of each category of entity. categoryIn is the category of the
+// entities in each registry.
 var (
 	variantsOf = map[category][]string{}
 	categoryIn = map[string]category{}

@@ -2,9 +2,9 @@
 // never changes, and checks schemas, profiles and service descriptions against
 // them. Rules is the list; AUTHORING.md beside the parent package explains it.
 //
-// A rule about documents has its examples in testdata/<code>.txtar: what is
-// under good keeps every rule, each file under bad breaks this one, with its
-// findings behind it, which go test -update writes.
+// A rule about documents has its examples in testdata/<code>.txtar. The files under good keep
+// every rule. Each file under bad breaks this rule and is followed by its findings, which go test
+// -update writes.
 //
 // Files gives findings in the order of files and places, whatever the order of
 // the arguments.

@@ -12,8 +12,8 @@ import (
 
 var dateInURL = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
-// entity checks name and version: demanded of what is negotiated, forbidden
-// to what is only part of it.
+// entity checks name and version. They are required of a negotiated entity, and forbidden in its
+// parts.
 func (s *subject) entity() {
 	switch s.category {
 	case plain, meta:

@@ -86,7 +86,7 @@ func (s *subject) closed(pointer string, node map[string]any, chosen bool) {
 	}
 }
 
-// speaks says that a member is the protocol's own: it refers to what the protocol says.
+// speaks reports whether a member is the protocol's own: it refers to a schema.
 func (s *subject) speaks(node map[string]any) bool {
 	ref, _ := node["$ref"].(string)
 	return ref != "" || len(allOfRefs(node)) > 0

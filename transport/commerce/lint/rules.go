@@ -19,8 +19,8 @@ const (
 	Advice Severity = "advice"
 )
 
-// Rule is a convention that is checked. Codes are stable: a rule may go, its
-// code is never used for another.
+// Rule is a convention that is checked. Codes are stable: if a rule is removed, its code is never
+// used for another.
 type Rule struct {
 	Code     string
 	Severity Severity

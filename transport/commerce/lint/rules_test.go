@@ -27,9 +27,8 @@ const (
 	right = "right by itself: "
 )
 
-// TestRules has an archive for each rule: the files under good, linted
-// together, break no rule at all; of those under bad each breaks this one, and
-// their other findings follow them.
+// TestRules has an archive for each rule. The files under good are linted together and break no
+// rule. Each file under bad breaks this rule and is followed by all of its findings.
 func TestRules(t *testing.T) {
 	for _, rule := range lint.OfDocuments() {
 		t.Run(rule.Code, func(t *testing.T) {

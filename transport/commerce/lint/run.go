@@ -30,7 +30,7 @@ type Options struct {
 // Side is whose declarations a document has.
 type Side string
 
-// The sides; an answer refers to what was negotiated.
+// The sides. An answer refers to the negotiated capabilities.
 const (
 	Platform Side = "platform"
 	Business Side = "business"
@@ -185,8 +185,8 @@ func (s *subject) find(code, pointer, message string) {
 	}
 }
 
-// expand lists the files of paths: a file as it is, of a folder all *.json
-// below it, hidden folders aside. References may lead to what was named.
+// expand lists the files of paths. A folder stands for all *.json below it, except in hidden
+// folders. References can lead to the listed files.
 func expand(lib *schema.Library, paths []string) (files []string, failed []Finding) {
 	for _, path := range paths {
 		info, err := os.Stat(path)

@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestErrorsRepeatLittle: the content of one was 689 kB, of what had been sent.
+// TestErrorsRepeatLittle: the content of one error repeated 689 kB of the request.
 func TestErrorsRepeatLittle(t *testing.T) {
 	business := parsed(t, withVersion(day, ""))
 	long := strings.Repeat("x", 600_000)

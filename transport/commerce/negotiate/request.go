@@ -13,9 +13,8 @@ type Request struct {
 	Want    map[string]string
 }
 
-// ReadRequest reads the body of a negotiation, {"profile": …, "want": …}, and
-// the header UCP-Agent. An inline profile comes before the header; the body
-// may be empty. The error is an *Error.
+// ReadRequest reads the header UCP-Agent and the body of a negotiation, {"profile": …, "want":
+// …}, which can be empty. An inline profile has priority over the header. The error is an *Error.
 func ReadRequest(body []byte, agent string) (*Request, error) {
 	r := &Request{}
 	if len(body) > 0 {

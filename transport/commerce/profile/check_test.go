@@ -28,8 +28,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestThePublishedSchemaKnowsTheTransports: an entry with what its transport
-// needs fits, and without any of that it does not.
+// TestThePublishedSchemaKnowsTheTransports: an entry with the members that its transport needs is
+// valid, and without any one of them invalid.
 func TestThePublishedSchemaKnowsTheTransports(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package profile reads what a side declares: its profile, the address of one in
-// the header UCP-Agent, and the capabilities that a payload says it follows
-// (the sections "Registry shape" and "Entity entry fields" of the
-// specification).
+// Package profile reads the declarations of a side: its profile, the address of a profile in the
+// header UCP-Agent, and the capabilities that a payload follows. The specification's sections are
+// "Registry shape" and "Entity entry fields".
 //
 // Parse takes what negotiation needs and no more: a registry that is left out
 // is empty, and an error is a *MalformedError with the place. Checker holds a

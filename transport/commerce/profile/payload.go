@@ -105,10 +105,9 @@ func (s *Followed) Over(base *schema.Resource) []*schema.Resource {
 	return over
 }
 
-// Check holds a payload against what it follows. An answer may follow several
-// bases, say a checkout and an order, and is one of them: it has to fit one,
-// and when it fits none the nearest one speaks. An error is of the schemas: they
-// do not compose.
+// Check validates a payload against the capabilities that it follows. An answer can follow
+// several bases, such as a checkout and an order, and must match one of them. If it matches none,
+// the problems are those of the nearest base. An error means that the schemas do not compose.
 func (s *Followed) Check(lib *schema.Library, payload any, view schema.View) ([]schema.Problem, error) {
 	var nearest []schema.Problem
 	for i, base := range s.Bases {

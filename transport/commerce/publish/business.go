@@ -55,9 +55,9 @@ type Handler struct {
 	Config            map[string]any
 }
 
-// DefaultBusiness is the profile of a server that nobody configured: the published
-// capabilities at the current release, the shopping service at address, which
-// is where the server is reached, and the tokenization handler below it.
+// DefaultBusiness is the profile of a server without a configured one. It has the published
+// capabilities at the current release, the shopping service at address, and the tokenization
+// handler below it. Clients reach the server at address.
 //
 // Every address in it is served there. Schemas are below schemaBase, "" for
 // that of the server; a server that does not know its address has neither

@@ -24,7 +24,7 @@ const (
 
 	// maxBody bounds an inline profile, bytes.
 	maxBody = 1 << 20
-	// negotiateFor bounds a negotiation, with what it fetches.
+	// negotiateFor is the time limit of a negotiation, including its fetches.
 	negotiateFor = 15 * time.Second
 	// atOnce bounds the concurrent negotiations that fetch from elsewhere, and eachAtOnce
 	// those that one address asked for.

@@ -12,9 +12,9 @@ import (
 // maxTold bounds the findings of an error.
 const maxTold = 20
 
-// Schemas are those that a server publishes under a base: ours, and those of a
-// folder of its operator; "" is none. The error names the file and the place in it
-// that breaks a convention; findings below the severity error are allowed.
+// Schemas returns the schemas that a server publishes under a base: ours, and those in a folder
+// of its operator ("" for none). The error names the file and the place that breaks a convention.
+// Findings below the severity error are allowed.
 func Schemas(ctx context.Context, base, folder string) (*schema.Set, error) {
 	set, err := schema.Published(base)
 	if err != nil {

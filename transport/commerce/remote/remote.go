@@ -26,31 +26,31 @@ const (
 
 // Client fetches. Safe for concurrent use; the zero Client is not usable.
 type Client struct {
-	http *http.Client
-	door *door
+	http   *http.Client
+	egress *egress
 }
 
 // New makes a client.
 func New() *Client {
-	d := &door{allowed: public}
+	d := &egress{allowed: public}
 	return &Client{d.client(Timeout), d}
 }
 
-// NewHTTP makes a client for what else is sent to servers nobody vouches for, which it
-// may take so long for in all. It follows no redirects, goes through no proxy, and
-// reaches the public internet alone, or with inside our own network too.
+// NewHTTP makes a client for other requests to untrusted servers. timeout bounds each request in
+// all. The client follows no redirects and uses no proxy. It reaches only the public internet, or
+// with inside also our own network.
 func NewHTTP(timeout time.Duration, inside bool) *http.Client {
-	d := &door{allowed: public}
+	d := &egress{allowed: public}
 	if inside {
 		d.allowed = func(netip.AddrPort) error { return nil }
 	}
 	return d.client(timeout)
 }
 
-// door is where connections leave our network.
-type door struct{ allowed func(netip.AddrPort) error }
+// egress makes connections out of our network, to allowed addresses only.
+type egress struct{ allowed func(netip.AddrPort) error }
 
-func (d *door) client(timeout time.Duration) *http.Client {
+func (d *egress) client(timeout time.Duration) *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Control: d.control}
 	return &http.Client{
 		Timeout: timeout,
@@ -60,7 +60,7 @@ func (d *door) client(timeout time.Duration) *http.Client {
 			TLSHandshakeTimeout:    timeout,
 			ResponseHeaderTimeout:  timeout,
 			MaxResponseHeaderBytes: 64 << 10,
-			// A connection that is kept was checked for what the name led to before.
+			// An idle connection was checked for an earlier address of the name.
 			DisableKeepAlives: true,
 			ForceAttemptHTTP2: true,
 		},
@@ -70,7 +70,7 @@ func (d *door) client(timeout time.Duration) *http.Client {
 
 // control runs after the name has been resolved and before the connection: the address
 // that it sees is the one that is dialled.
-func (d *door) control(_, address string, _ syscall.RawConn) error {
+func (d *egress) control(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("address %q: %w", address, err)
@@ -205,8 +205,8 @@ var inside = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),       // documentation
 }
 
-// outside is all of IPv6 that is given to the public internet. Beside it are ranges in
-// which an address of ours may be wrapped: NAT64, and what was once meant for IPv4.
+// outside is the range of IPv6 that is assigned to the public internet. Ranges outside it can
+// embed an address of our network: NAT64, and obsolete mappings of IPv4.
 var outside = netip.MustParsePrefix("2000::/3")
 
 // public refuses what is not an address of the public internet.

@@ -39,7 +39,7 @@ func local(t *testing.T, handler http.HandlerFunc) (*Client, string) {
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(server.Close)
 	c := New()
-	c.door.allowed = func(netip.AddrPort) error { return nil }
+	c.egress.allowed = func(netip.AddrPort) error { return nil }
 	c.http.Transport.(*http.Transport).TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
 	return c, server.URL
 }
@@ -140,7 +140,7 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 func TestNamesAreCheckedWhenDialled(t *testing.T) {
 	called := false
 	c, address := local(t, func(http.ResponseWriter, *http.Request) { called = true })
-	c.door.allowed = public
+	c.egress.allowed = public
 	for _, a := range []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1), strings.Replace(address, "127.0.0.1", "[::ffff:7f00:1]", 1)} {
 		if _, err := c.Fetch(t.Context(), a); !errors.Is(err, errInside) {
 			t.Errorf("%s: %v", a, err)

@@ -244,8 +244,8 @@ func (c copier) schema(pointer string, value any) (any, error) {
 	return out, nil
 }
 
-// drops tells whether a keyword has no place in the copy. Its value cannot tell:
-// null is one that "const", "default" and others may have.
+// drops reports whether the copy must not have a keyword. The value does not decide this, because
+// null is valid for "const", "default" and others.
 func (c copier) drops(pointer, key string) bool {
 	switch key {
 	case "$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary":

@@ -20,11 +20,11 @@ type ComposeOptions struct {
 	Protocol string
 }
 
-// Compose lays extensions over a base: a value that fits the result fits the
-// base and what every extension adds under $defs[<name of its parent>]. The
-// order of the extensions does not matter. Errors are those of Bundle, and name
-// the extension that does not fit, is of a parent that is not there, or whose
-// requirements are not met (transport/commerce/RULES.md, "Variants").
+// Compose applies extensions to a base. A value that is valid for the result is valid for the
+// base and for the additions of every extension under $defs[<name of its parent>]. The order of
+// the extensions does not matter. Errors are those of Bundle. They also name an extension that
+// does not fit, has a missing parent, or has unmet requirements (transport/commerce/RULES.md,
+// "Variants").
 func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeOptions) (map[string]any, error) {
 	if err := opts.View.Check(); err != nil {
 		return nil, err

@@ -43,10 +43,11 @@ type place struct {
 	node    map[string]any
 }
 
-// comparer holds what is laid over a schema against it.
+// comparer compares a schema with the additions to it.
 type comparer struct {
 	lib *Library
-	// below is repeated by what lies over it, and does not conflict with itself.
+	// below is the schema under the additions. They repeat it, and it does not conflict with
+	// itself.
 	below *Resource
 	names [2]string
 	parts int
@@ -91,8 +92,8 @@ func (c *comparer) members(below, above []place, path pathTo, depth int) {
 	}
 }
 
-// all are the schemas that apply where one does: itself, what it refers to and
-// its allOf; without those that lead to the document left out.
+// all returns the schemas that apply together with one: itself, those that it refers to, and its
+// allOf. Schemas of the document without are left out.
 func (c *comparer) all(p place, without *Resource) (list []place) {
 	if c.parts++; c.parts > maxParts || p.node == nil {
 		return nil

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ContainerOperations are those of the capabilities of a catalogue. Their request
-// and response are different objects, which no annotations make of one schema:
-// such a schema is a container, without a body of its own, and has each shape in
-// $defs as <operation>_<direction>, say search_response.
+// ContainerOperations are the operations of a catalogue's capabilities. Their request and
+// response are different objects, which annotations of one schema cannot express. So such a
+// schema is a container without a body of its own. It has each shape in $defs as
+// <operation>_<direction>, such as search_response.
 var ContainerOperations = []string{"search", "lookup", "get_product"}
 
 // bodies are the keywords that say something of a value; a container has none of
@@ -55,8 +55,8 @@ func shapeIn(base *Resource, view View) (string, error) {
 	return Pointer("$defs", name), nil
 }
 
-// within narrows additions to what they add to a shape, which an extension
-// repeats under $defs[<parent>]/$defs; those that add nothing to it go.
+// within narrows additions to their part for one shape, which an extension repeats under
+// $defs[<parent>]/$defs. It drops additions without such a part.
 func within(additions []addition, shape string) []addition {
 	if shape == "" {
 		return additions

@@ -4,19 +4,19 @@ import (
 	"fmt"
 )
 
-// Limits of what one schema may come to when its references are followed.
+// Limits of one schema with all of its references followed.
 const (
-	// maxCost is how often a validator may have to look at one value: schemas
-	// that refer to each other twice at each step double the work each time.
+	// maxCost is the maximum number of times that a validator visits one value. Schemas that
+	// refer to each other twice at each step double the work each time.
 	maxCost = 50_000
-	// maxChain is how many steps may follow each other on the same value.
+	// maxChain is the maximum number of successive steps on the same value.
 	maxChain = 2_000
 )
 
-// CycleError is a schema that applies itself to the same value again, which
-// no validator can finish; or one that takes too many steps to apply.
+// CycleError is a schema that applies itself to the same value again, which no validator can
+// finish, or that takes too many steps.
 type CycleError struct {
-	// Resource and Pointer are where the reference stands.
+	// Resource and Pointer are the place of the reference.
 	Resource *Resource
 	Pointer  string
 	// Endless tells a cycle from mere size.

@@ -1,7 +1,6 @@
-// Package schema reads schemas that nobody vouches for, makes one of many, and
-// says what of a value does not fit. The sections "Schema metadata fields",
-// "Variants" and "Versioning" of the specification are its grammar. From the
-// text of a file to a Problem:
+// Package schema reads untrusted schemas, composes many into one, and reports the parts of a
+// value that are not valid. The sections "Schema metadata fields", "Variants" and "Versioning" of
+// the specification are its grammar. From the text of a file to a Problem:
 //
 //	document, pointer      JSON within limits as a tree, and places in it
 //	name, version          names, versions and ranges; who speaks for a name

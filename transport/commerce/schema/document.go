@@ -41,9 +41,8 @@ const (
 	// maxValues bounds memory: a value costs far more than the byte or two
 	// it may be written with.
 	maxValues = 500_000
-	// maxPaths bounds the pointers to all values together, bytes: an answer that tells
-	// where values are writes them out, and a long name is in each of those
-	// below it.
+	// maxPaths bounds the total length, in bytes, of the pointers to all values. An answer with
+	// the places of values writes them out, and a long name is part of every pointer below it.
 	maxPaths  = 64 << 20
 	maxDigits = 400
 )

@@ -1,8 +1,7 @@
 package schema
 
-// ownFormat comes before the name of a format that is checked here: the
-// validator has some of its own under these names, which are laxer or of
-// another dialect, and keeps them.
+// ownFormat is the prefix of the formats that are checked here. The validator has its own formats
+// under some of these names, which are laxer or of another dialect and cannot be replaced.
 const ownFormat = "commerce-"
 
 // formatChecks are the formats that are checked here, by name. A value that is no string

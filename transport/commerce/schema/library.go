@@ -251,10 +251,9 @@ func absoluteID(id any, base string) string {
 	return u.String()
 }
 
-// Entity finds the schema an entry declares: at the address it states, else
-// among the files of the library and the published schemas by the name and the
-// version that are declared. If the library has nothing at the
-// address, the name is looked for.
+// Entity finds the schema that an entry declares. If the library has no schema at the stated
+// address, Entity looks among its files and the published schemas for the declared name and
+// version.
 func (l *Library) Entity(name, version, address string) (*Resource, error) {
 	var stated error
 	if address != "" {

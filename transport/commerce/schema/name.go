@@ -12,9 +12,9 @@ const Reserved = "dev.commerce."
 
 const maxName = 255
 
-// CheckName says what is wrong with a reverse-domain name: labels joined by
-// dots, at least two, each a lower-case letter and then lower-case letters,
-// digits, '_' and '-' (transport/commerce/RULES.md, "Names and versions").
+// CheckName returns an error if a reverse-domain name is invalid. A name has at least two labels
+// joined by dots. Each label is a lower-case letter followed by lower-case letters, digits, '_'
+// and '-' (transport/commerce/RULES.md, "Names and versions").
 func CheckName(name string) error {
 	if name == "" {
 		return errors.New("the name is empty")

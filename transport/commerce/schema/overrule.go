@@ -11,10 +11,9 @@ type word struct {
 	visibility, extension string
 }
 
-// overrule lets the annotations of the additions count for the members they
-// are on, whichever document declared those: an extension that omits a member of its base
-// takes it out of the result, and one that makes it optional lets it be
-// missing. Extensions that disagree do not compose.
+// overrule applies the annotations of the additions to their members, whichever document declared
+// the members. If an extension omits a member of its base, the result does not have it. If an
+// extension makes it optional, it can be missing. Extensions that disagree do not compose.
 func (b *bundler) overrule(root map[string]any, additions []addition) error {
 	said := map[string]word{}
 	for _, a := range additions {
@@ -79,8 +78,8 @@ func properties(schemas []map[string]any) map[string][]map[string]any {
 	return byName
 }
 
-// lift takes members out of what a schema requires and, when they are omitted,
-// out of the schema. The addition has what is required.
+// lift removes members from the required ones of a schema and, if they are omitted, from the
+// schema. The addition has the required members.
 func lift(schema map[string]any, words map[string]string) {
 	if len(words) == 0 {
 		return

@@ -25,14 +25,14 @@ const (
 // ownPath is the grammar of a served path: no step is hidden, and none leads up.
 var ownPath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`)
 
-// WithFolder adds the *.json files below a folder to what is published, at their
-// paths in the folder. The first step of a path is a version, as it is of our own
-// schemas; addresses under DefaultBase become those of the set. It returns the
-// documents that were added, in the order of their paths.
+// WithFolder adds the *.json files below a folder to the published schemas, at their paths in the
+// folder. The first step of a path is a version, as it is of our own schemas; addresses under
+// DefaultBase become those of the set. It returns the documents that were added, in the order of
+// their paths.
 //
-// Hidden files and folders, and other files, are left out. The error names the
-// file that is too large, leads out of the folder, is not where a schema may be,
-// or has the address or the name of one of ours.
+// Hidden files and folders, and other files, are left out. A file must be small enough, inside
+// the folder, and at an allowed path, and must not have the address or name of one of our
+// schemas. Otherwise the error names it.
 func (s *Set) WithFolder(folder string) (*Set, []*Document, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

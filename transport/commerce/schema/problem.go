@@ -29,9 +29,9 @@ func (p Problem) String() string {
 	return p.Pointer + ": " + p.Message
 }
 
-// problems reads the tree of a validator as a list: the leaves, each once.
-// Where a value fits none of several shapes, the shape it comes nearest to
-// speaks, since the others would complain of what it never tried to be.
+// problems returns the leaves of a validator's tree as a list, each once. If a value matches none
+// of several shapes, only the problems of the nearest shape are listed, since those of the others
+// would mislead.
 func problems(root *jsonschema.ValidationError, value any) []Problem {
 	r := reader{value, map[int]map[string]string{}}
 	list := r.read(root)
@@ -85,9 +85,9 @@ func (r reader) memberName(e *jsonschema.ValidationError, name string) string {
 	return "member name " + quote(name) + " " + inner[0].Message
 }
 
-// holder finds the object that has a member. The validator's own word on the
-// place of a wrong name is not to be had: it shares the memory of the path it
-// walks, and has walked on by the time it is read. Only the depth is right.
+// holder finds the object that has a member. The validator's own path to a wrong name cannot be
+// used: it shares memory with the path of the walk, and is overwritten before it is read. Only
+// its depth is correct.
 func (r reader) holder(depth int, member string) string {
 	byMember, ok := r.holders[depth]
 	if !ok {

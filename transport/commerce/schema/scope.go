@@ -125,7 +125,7 @@ func (c copier) scopeAt(pointer string) scope {
 // dynamic adds what a $dynamicRef at pointer leads to.
 func (c copier) dynamic(copied map[string]any, pointer string, value any) error {
 	if !c.all {
-		return fmt.Errorf("%s#%s: $dynamicRef leads to what refers to it: take all documents into the result (--bundle)", c.doc.Doc.File, pointer)
+		return fmt.Errorf("%s#%s: the target of $dynamicRef depends on the documents that refer to it: take all documents into the result (--bundle)", c.doc.Doc.File, pointer)
 	}
 	if !c.scoped {
 		return errScope

@@ -15,8 +15,8 @@ var parts = regexp.MustCompile(`(?s)^(?:([^:/?#]*):)?(?://([^/?#]*))?([^?#]*)(\?
 
 var (
 	schemeText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
-	// plainText is what a part may have beside delimiters of its own and, in an
-	// IRI, characters beyond ASCII.
+	// plainText are the characters of a part besides its own delimiters and, in an IRI,
+	// characters beyond ASCII.
 	plainText = `A-Za-z0-9._~!$&'()*+,;=\-`
 	futureIP  = regexp.MustCompile(`^[vV][0-9A-Fa-f]+\.[` + plainText + `:]+$`)
 )

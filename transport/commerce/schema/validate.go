@@ -42,7 +42,7 @@ func CompileBundle(bundle map[string]any) (*Validator, error) {
 	return CompileBundleWith(bundle, AssertFormats)
 }
 
-// CompileBundleWith is CompileBundle with a choice of what formats do.
+// CompileBundleWith is CompileBundle with a choice of the treatment of formats.
 func CompileBundleWith(bundle map[string]any, formats Formats) (*Validator, error) {
 	c := newCompiler(formats)
 	if err := c.AddResource(bundleURL, ownFormats(bundle)); err != nil {
@@ -100,10 +100,9 @@ func (s *Validator) Check(value any) []Problem {
 	return []Problem{{Message: failed.Error()}}
 }
 
-// Compiler compiles many targets of one library; what they share is compiled
-// once: commerce lint goes through a hundred schemas the size of the checkout
-// in 0.11 s, and took 0.66 s with Compile. Owned by one goroutine; its
-// Validators are not.
+// Compiler compiles many targets of one library, and compiles the parts that they share once.
+// With it, commerce lint checks a hundred schemas of the size of the checkout in 0.11 s, and with
+// Compile in 0.66 s. A Compiler is owned by one goroutine; its Validators are not.
 type Compiler struct {
 	// scoped is set by the first $dynamicRef: what it means depends on the
 	// target, so each later target gets a bundle of its own.

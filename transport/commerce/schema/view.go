@@ -68,8 +68,8 @@ func (v View) visibility(property map[string]any) (string, error) {
 	return "", fmt.Errorf("%s is %v: want %s", v.key(), annotation, naming.Or(Visibilities...))
 }
 
-// carry reads the annotations on the properties of a schema: which of them go,
-// and what the schema then requires.
+// carry reads the annotations on the properties of a schema. It returns the omitted properties
+// and the members that the schema then requires.
 func (v View) carry(node map[string]any) (omitted []string, required []any, err error) {
 	properties, _ := node["properties"].(map[string]any)
 	listed, _ := node["required"].([]any)

@@ -2,9 +2,8 @@ package schema
 
 import "slices"
 
-// The closed lists of the protocol. Each is here once. The tests of
-// atelier/actors/naming compare them with what is written by hand elsewhere, such as the
-// published schemas.
+// The enums of the protocol. Each is here once. The tests of atelier/actors/naming compare them
+// with handwritten copies elsewhere, such as the published schemas.
 
 // The registries of a profile ("Registry shape").
 const (
@@ -72,8 +71,8 @@ func TransportNames() []string {
 	return names
 }
 
-// Operations are those the protocol has. A vendor's capability may have others,
-// and names them in its annotations.
+// Operations are those of the protocol. A vendor's capability can have others, which it names in
+// its annotations.
 var Operations = []string{"create", "read", "update", "complete", "cancel"}
 
 // IsOperation tells whether the protocol has an operation.
@@ -81,7 +80,7 @@ func IsOperation(name string) bool {
 	return slices.Contains(Operations, name) || slices.Contains(ContainerOperations, name)
 }
 
-// The annotations, and what they may say of a property.
+// The annotations, and their values for a property.
 const (
 	RequestKey  = "ucp_request"
 	ResponseKey = "ucp_response"
@@ -91,7 +90,7 @@ const (
 	Required = "required"
 )
 
-// Visibilities are what an annotation may say.
+// Visibilities are the values of an annotation.
 var Visibilities = []string{Omit, Optional, Required}
 
 // CheckoutStates are those of a checkout, the one set of values that payloads

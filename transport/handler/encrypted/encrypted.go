@@ -192,9 +192,9 @@ func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
 	return k, alg, nil
 }
 
-// checkRSA refuses keys to which nothing is hidden: of a small or even modulus,
-// or of an exponent that changes nothing (1), has no inverse (an even one), or
-// is not the one that would be used (the library cuts long ones).
+// checkRSA refuses keys that protect nothing. These have a small or even modulus, or an exponent
+// that changes nothing (1), has no inverse (an even one), or would not be used unchanged (the
+// library truncates long ones).
 func checkRSA(modulus *big.Int, exponent json.RawMessage) error {
 	if n := modulus.BitLen(); n < minRSABits || n > maxRSABits || modulus.Bit(0) == 0 {
 		return fmt.Errorf("%w: RSA keys need an odd modulus of %d to %d bits", ErrKey, minRSABits, maxRSABits)

@@ -218,8 +218,8 @@ func TestAMessageWithoutItsCheckoutIsRefused(t *testing.T) {
 	}
 }
 
-// A message made with an algorithm outside the short list is not looked at, as
-// any other would open doors that nobody watches.
+// A message with an algorithm outside the short list is not processed, because any other
+// algorithm would add untested attack surface.
 func TestOtherAlgorithmsAreRefused(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	_, private := pair(t, key, err, &key.PublicKey)

@@ -96,8 +96,8 @@ const server = process.env.ATELIER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   plugins: [svelte(), emoji(), handbook(), offline()],
-  // The server may be below a path of its host, which it alone knows: files name one another
-  // from where they are, and the server says in the page where they begin.
+  // The server can be below a path of its host, which only the server has. So files refer to each
+  // other relatively, and the server writes their base into the page.
   base: './',
   build: {
     outDir: '../built',
@@ -107,8 +107,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The rules of what is loaded later come with it: those of the facilitators' screens
-    // are half of all.
+    // The styles of a lazily loaded part come with it: those of the facilitators' screens are
+    // half of all.
     cssCodeSplit: true,
     rolldownOptions: {
       input: { index: 'index.html', sw: 'src/offline/sw.ts' },
@@ -117,8 +117,8 @@ export default defineConfig({
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
         codeSplitting: {
           groups: [
-            // What every screen needs, in one piece; what the reader does not need at first
-            // is in another one.
+            // The code that every screen needs is in one chunk. The code that the reader does not
+            // need at first is in another one.
             {
               debugName: 'base',
               name: (id, graph) => (words('first').test(id) ? 'base' : ofBase(id, graph)),
@@ -126,7 +126,7 @@ export default defineConfig({
             },
             { name: 'more-words', test: words('more') },
             { name: 'lead-words', test: words('lead') },
-            // The connection and what is true, which readers and facilitators have alike.
+            // The connection and the state, which readers and facilitators have in common.
             { debugName: 'room', name: ofReader('room', true), test: /src\/(call|live|timer|workshop)\//, minShareCount: 2 },
             { debugName: 'more', name: ofReader('more', false), test: shared, minShareCount: 2 },
             {

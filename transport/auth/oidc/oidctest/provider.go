@@ -85,8 +85,7 @@ func New(t *testing.T) *Provider {
 	return p
 }
 
-// Serve replaces the answer of a path, also while it is asked; nil: it is the genuine one
-// again.
+// Serve replaces the answer of a path, even during requests. nil restores the genuine answer.
 func (p *Provider) Serve(path string, answer http.HandlerFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// The AI key as it leaves the browser: encrypted with the admin password, which
-// the server has anyway, so that nobody on the way and no log ever has the key.
+// The AI key leaves the browser encrypted with the admin password, which the server has anyway.
+// So neither the network nor a log ever has the key.
 //
 //   v1:base64(salt(16) || iv(16) || ciphertext || tag(32))
 

@@ -1,9 +1,8 @@
 // What stays fresh by itself while somebody looks.
 
 /**
- * An attachment that reads at once, and then again and again while the page is shown:
- * never sooner than every milliseconds after the last time, also when somebody goes to
- * another tab and comes back.
+ * An attachment that reads at once, and then repeatedly while the page is visible. Two reads are
+ * at least `every` milliseconds apart, even if somebody switches to another tab and back.
  */
 export function whileLooked(read: () => void, every: number): () => () => void {
   return () => {

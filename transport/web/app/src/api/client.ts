@@ -36,8 +36,8 @@ export function csrfToken(): string {
 const tries = 4
 
 /**
- * fetch that waits out a 429 as Retry-After says, and says so meanwhile. It
- * gives up when the wait would be longer than a person waits.
+ * fetch that waits after a 429 as long as Retry-After requires, and shows a notice meanwhile. It
+ * stops if the wait would be longer than a person waits.
  */
 export async function patientFetch(input: Request): Promise<Response> {
   for (let i = 1; ; i++) {
@@ -52,8 +52,8 @@ export const api = createClient<paths>({ baseUrl: sitePath('/api'), fetch: patie
 api.use(csrf)
 
 /**
- * Gives the data of an answer, or throws Refused with what the server said.
- * Offline it throws Refused with status 0.
+ * Returns the data of an answer, or throws Refused with the server's error. Offline it throws
+ * Refused with status 0.
  */
 export async function ask<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   return (await asked(call)).data

@@ -1,4 +1,4 @@
-/** An arc of a seal: in a square of 80, around its middle; angles from the top, clockwise, in radians. */
+/** An arc of a seal, around the middle of a square of 80. Angles are in radians, clockwise from the top. */
 export interface Arc {
   r: number
   from: number

@@ -60,7 +60,7 @@ export function rename(c: Changes, from: string, to: string, text: string, there
   return { ...moved, modes: { ...moved.modes, [to]: kept } }
 }
 
-/** All files in their order, with what happened to them. */
+/** All files in their order, each with its change. */
 export function listed(there: readonly string[], c: Changes): File[] {
   const all = new Set([...there, ...Object.keys(c.edits)])
   return [...all].sort(byFolder).map((path) => ({

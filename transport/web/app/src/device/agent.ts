@@ -1,4 +1,4 @@
-// The names of a browser and of its system, from what the browser sends.
+// The names of a browser and of its system, from its User-Agent.
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],

@@ -47,15 +47,15 @@ export class Back {
   }
 
   /**
-   * The history has moved. here: to an entry of the page that is shown. True
-   * when that concerned nothing but what is open over it.
+   * The history has moved. With here it is at an entry of the page that is shown. Returns true if
+   * only overlays were affected.
    */
   arrived(here: boolean): boolean {
     const own = this.#moving
     this.#moving = false
     const depth = this.#depth
     if (!here) {
-      // The page below an entry of what was open once is what is wanted.
+      // The entry is of an earlier overlay; the page below it is wanted.
       if (depth > 0) this.#go(-depth)
       return depth > 0
     }

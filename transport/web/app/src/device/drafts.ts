@@ -1,7 +1,6 @@
-// Long texts that are not saved yet, kept on this device. There may be more of
-// them than the small store of the page holds, so they go into the database;
-// but that writes in its own time, and a page that is closed has none: what was
-// not written by then goes into the small store at once.
+// Long texts that are not saved yet, kept on this device. They can exceed the page's small store,
+// so they go into the database. But the database writes later, and a page that closes cannot
+// wait. Texts not written by then go into the small store at once.
 import { get, update } from 'idb-keyval'
 import { keeps, recall, remember } from './remember'
 

@@ -46,7 +46,7 @@ export function stopwatch(seconds: number): string {
   return h > 0 ? `${h}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`
 }
 
-/** "about 4 min", for waits and what is left. */
+/** "about 4 min", for waits and remaining times. */
 export function about(seconds: number): string {
   if (seconds < 30) return `< ${m.minutes_short({ count: 1 })}`
   const minutes = Math.round(seconds / 60)

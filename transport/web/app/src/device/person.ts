@@ -38,7 +38,7 @@ function under(all: readonly string[], ...beginnings: string[]): string[] {
   return all.filter((key) => beginnings.some((b) => key === b || key.startsWith(`${b}:`)))
 }
 
-/** The keys of what was begun in this tab. */
+/** The keys of the drafts that were begun in this tab. */
 const begunIn = (codelab: string) => under([...begun.keys()], ...kinds.map((kind) => `atelier:${kind}:${codelab}`))
 
 const outbox = (codelab: string, person: string) => `atelier:out:${codelab}:${person}`

@@ -8,7 +8,7 @@ export const base = import.meta.env.DEV ? '' : new URL(files, import.meta.url).p
 /** A path of this server as the browser asks for it; other addresses stay as they are. */
 export const sitePath = (path: string): string => (/^\/(?!\/)/.test(path) ? base + path : path)
 
-/** The path of an address of this server, as the server says it. */
+/** The path of an address of this server, without the server's own prefix. */
 export const pathOf = (url: { pathname: string }): string =>
   url.pathname.startsWith(base + '/') ? url.pathname.slice(base.length) : url.pathname === base ? '/' : url.pathname
 

@@ -1,5 +1,5 @@
-// The session of this browser: it begins under one lock, so that of two tabs neither
-// loses what the other was granted; and when it ends, this device forgets the person.
+// The session of this browser. It begins under a lock, so that neither of two tabs loses a grant
+// of the other. When it ends, this device forgets the person.
 import { clear } from 'idb-keyval'
 import { api, ask } from '../api/client'
 import { base, sitePath } from './place'
@@ -22,7 +22,7 @@ export async function alone<T>(begin: () => Promise<T>): Promise<T> {
   return done ?? first() // the browser refuses locks in frames whose data it blocks
 }
 
-/** Whether this browser may have a session: its token, which pages may read, lasts as long. */
+/** Whether this browser possibly has a session: its token, which pages can read, lasts as long. */
 export const mayBeKnown = () => /(?:^|; )svc_csrf=/.test(document.cookie)
 
 /** How this device shows pages, which is nobody's. */
@@ -33,9 +33,9 @@ const signedOut = 'signed out'
 const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('atelier') : null
 
 /**
- * Signs out, and forgets on this device who was here: names, codes, drafts and what
- * is not sent. sure is asked when there is something of the kind. Goes to an address
- * then, with all other tabs. False when the person does not want to.
+ * Signs out, and removes the person's data from this device: names, codes, drafts and unsent
+ * messages. If there are unsent messages, it calls sure first. Then it and all other tabs go to
+ * an address. Returns false if the person cancels.
  */
 export async function signOut(to: string, sure: (count: number) => boolean): Promise<boolean> {
   const count = unsentHere().length
@@ -86,7 +86,7 @@ export function followSession(): void {
   channel?.addEventListener('message', (e) => {
     if (e.data !== signedOut) return
     document.documentElement.hidden = true
-    // Once more, for what this tab stored between that sign-out and its message.
+    // Once more, for data that this tab stored between that sign-out and its message.
     void forgetAll()
     location.replace(sitePath('/'))
   })

@@ -17,7 +17,7 @@ export interface Options {
   label: string
   /** markdown, or the name of a language of code; else plain. */
   language: string
-  /** A state from before, with what can be undone. */
+  /** An earlier state, with its undo history. */
   before?: EditorState | undefined
   readonly?: boolean
   changed(text: string): void
@@ -110,7 +110,7 @@ const phrases = (): Record<string, string> => ({
 export function mount(host: HTMLElement, o: Options) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
   const coloured = new Compartment()
-  /** Places that move with the text, by what waits for them. */
+  /** Places that move with the text, by their id. */
   const places = new Map<number, number>()
   const isMarkdown = o.language === 'markdown'
   const extensions: Extension[] = [

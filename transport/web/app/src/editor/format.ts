@@ -95,7 +95,7 @@ export function placed(text: string, at: number, picture: string): string {
   return '\n'.repeat(above) + picture + '\n'.repeat(below)
 }
 
-/** The Markdown of an image; its name stands for what it shows until somebody says it better. */
+/** The Markdown of an image. Its name is the alternative text until somebody writes a better one. */
 export function image(name: string, url: string): string {
   const alt = name
     .replace(/\.\w{1,5}$/, '')

@@ -19,7 +19,7 @@ export const helpFor: readonly (readonly [screen: string, place: string])[] = [
   ['/j', 'attending#join'],
 ]
 
-/** The path in the handbook for the screen at a path; helpers have a page of their own for what they lead. */
+/** The path in the handbook for the screen at a path. Helpers have their own page for the workshops that they lead. */
 export function helpPath(screen: string, helper = false): string {
   const found = helpFor.find(([pattern]) => fits(pattern, screen))?.[1] ?? ''
   return found === '' ? '/help' : `/help/${helper && found === 'workshops' ? 'helping' : found}`

@@ -1,13 +1,13 @@
 import type { ChatMessage } from '../workshop/state'
 import type { Kept } from './outbox'
 
-/** Clocks of servers and what a message needs for its way, milliseconds. */
+/** Tolerance for servers' clocks and a message's transfer, milliseconds. */
 const tolerance = 60_000
 
 /**
- * Which of the entries, sent so long ago that the server no longer knows their
- * refs, are among one's own messages. Each message that is there stands for one
- * that was sent, so that what was said twice on purpose is there twice.
+ * Returns the entries that are among one's own messages. They were sent so long ago that the
+ * server no longer has their refs. Each message matches one entry, so a text that was sent twice
+ * on purpose needs two.
  */
 export function arrived(doubtful: readonly Kept[], own: readonly ChatMessage[]): string[] {
   const there = [...own]

@@ -83,9 +83,9 @@ export class Connection {
 
   #pipe: Pipe | null = null
   #place: Place | null = null
-  /** Messages that wait until everything has been read; null: none need to. */
+  /** Messages that wait until everything has been read; null if none need to. */
   #held: Told[] | null = null
-  /** Counts attempts, so that what belongs to an old one is ignored. */
+  /** Counts attempts, so that events of an old one are ignored. */
   #attempt = 0
   #welcomed = false
   #failures = 0
@@ -214,7 +214,7 @@ export class Connection {
     if (this.ready) this.#doubt()
   }
 
-  /** Waits for the answer to what was sent. */
+  /** Waits for the answers to sent messages. */
   #watch() {
     if (this.#unanswered.size === 0) return
     const attempt = this.#attempt

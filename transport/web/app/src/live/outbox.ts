@@ -26,7 +26,7 @@ export interface Storage {
   watch(f: (key: string) => void): void
 }
 
-/** The server knows a ref for ten minutes; older ones are looked up instead. */
+/** The server keeps a ref for ten minutes. Older ones are looked up instead. */
 const refLife = 9 * 60_000
 /** More is not kept: nobody writes so much offline. */
 const most = 200

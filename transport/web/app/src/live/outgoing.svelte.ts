@@ -19,7 +19,7 @@ export class Outgoing {
     this.#own = own
   }
 
-  /** Opens the outbox of a person, with what an earlier page has left in it. Later calls change nothing. */
+  /** Opens the outbox of a person, with the messages that an earlier page has left in it. Later calls change nothing. */
   open(person: string): void {
     this.#out ??= new Outbox(`${this.#codelab}:${person}`, deviceStorage(), (entries) => (this.entries = entries))
     this.#sender ??= new Sender(this.#out, this.#line, this.#own)

@@ -44,7 +44,7 @@ export class Reads {
     return { params: { path: { id: this.#id }, query: this.#as } }
   }
 
-  /** The codelab with its steps, and what its record says of the timer and the projector. */
+  /** The codelab with its steps, and its record's timer and projector. */
   async text(): Promise<Pick<Workshop, 'codelab' | 'steps' | 'timer' | 'spotlight'>> {
     const sent = Date.now()
     const { data, response } = await asked(api.GET('/codelabs/{id}', this.#path))
@@ -170,9 +170,9 @@ function position(headers: Headers): number | null {
 }
 
 /**
- * Takes the server's time from an answer whose age is known: without a Date it may be of
- * any age, and a cache on the way says so in Age. A browser that had the record kept gives
- * it with the Date of now.
+ * Takes the server's time from an answer whose age is known. Without a Date the answer can be of
+ * any age, and one from a cache in between has the header Age. A browser that revalidates a
+ * cached record returns it with the current Date.
  */
 function tellTime(now: string | undefined, headers: Headers, sent: number): void {
   const date = headers.get('Date')

@@ -110,7 +110,7 @@ test("the server's time is taken from an answer, and not from one that the brows
   const minutesAhead = () => Math.abs(Math.round((serverNow() - Date.now()) / 60_000))
   const there = Date.now() + 3_600_000
   answer = () => [{ id: 'lab', now: new Date(there).toISOString() }, []]
-  // Of unknown age: without a Date, or kept by a cache on the way.
+  // Of unknown age: without a Date, or from a cache in between.
   await r.text()
   headers = { Date: new Date(there).toUTCString(), Age: '8' }
   await r.text()

@@ -1,5 +1,5 @@
-// A codelab as a screen holds it: what is true, how the connection stands, what
-// is on its way, and what one can do.
+// A codelab as a screen holds it: the current state, the state of the connection, the unsent
+// messages, and the available actions.
 import { Refused } from '../api/refused'
 import { framed } from '../device/place'
 import { noteTime } from '../device/now'
@@ -126,7 +126,7 @@ export class Room {
     return this.#signals.add(f)
   }
 
-  /** Called with what arrives, after it is part of what is true. */
+  /** Called with arriving messages, after they have been applied to the state. */
   onArrival(f: (told: readonly Told[], missed: boolean) => void): () => void {
     return this.#arrivals.add(f)
   }
@@ -182,7 +182,7 @@ export class Room {
     return this.#rereads.now(what)
   }
 
-  /** The name of a person: as they last signed, or as the server knows them. */
+  /** The name of a person: the one that they last used, or the server's. */
   async nameOf(id: string): Promise<string> {
     const w = this.now
     const known = w?.people.get(id)?.name ?? w?.chat.findLast((c) => c.sender_id === id)?.sender_name

@@ -10,7 +10,7 @@ function device(): Storage {
   return { get: (k) => map.get(k) ?? null, set: (k, v) => void map.set(k, v), remove: (k) => void map.delete(k), keys: () => [...map.keys()], watch: () => {} }
 }
 
-/** An outbox and its sender; pauses end when the test says so. */
+/** An outbox and its sender. The test ends the pauses. */
 function stage(own: ChatMessage[] = []) {
   const out = new Outbox('lab:a1', device(), () => {})
   const line = { ready: true, sent: [] as { message: string; ref: string }[], send: (m: object) => void line.sent.push(m as never) }

@@ -1,5 +1,5 @@
-// Work that somebody else's text might make endless is done beside the page, by a
-// worker or a frame: one task after the other, and each has a moment for it.
+// Somebody else's text can make work endless. Such work is done outside the page, by a worker or
+// a frame, one task after the other, each with a time limit.
 
 export interface Ask<T> {
   id: number
@@ -8,7 +8,7 @@ export interface Ask<T> {
 export type Answer<R> = { id: number; begun: true } | { id: number; result: R | null }
 
 interface Bounds {
-  /** How long a task may take, milliseconds. */
+  /** The time limit of a task, milliseconds. */
   mostTime: number
   /** After how long without a task the helper ends, milliseconds. */
   idle: number

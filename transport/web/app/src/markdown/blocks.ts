@@ -103,7 +103,7 @@ class Cursor {
     this.text = text
   }
 
-  /** The columns of white space that come next, and what is behind it. */
+  /** The columns of white space that come next, and the rest of the line. */
   peek(): [indent: number, rest: string] {
     let col = this.#col + this.#spare
     let i = this.at
@@ -161,7 +161,7 @@ export class Blocks {
   html: Html | null = null
   /** The last line opened its fence. */
   opened = false
-  /** It opened an item of a list as the innermost of what is around it. */
+  /** It opened an item of a list as the innermost container. */
   item = false
   /** It begins a paragraph. */
   first = false
@@ -182,9 +182,9 @@ export class Blocks {
   }
 
   /**
-   * Whether every reader takes the last line for code, if this one does. Readers part
-   * where something has no end, behind what could be HTML, and on what belongs to an item
-   * of a list. Only what is surely code may hold what looks like a note.
+   * Whether every reader treats the last line as code, if this one does. Readers differ if
+   * something has no end, after possible HTML, and on the content of a list item. Text that looks
+   * like a note is allowed only in code that is code for every reader.
    */
   get sure(): boolean {
     if (this.leaf === 'fence') return this.fence!.sure === true

@@ -1,6 +1,6 @@
-// The two Markdown forms of a box: a definition list ("Positive" and ": text")
-// and a quotation ("> aside positive"). They become the element that the server's
-// import makes of them, too. GitHub's alerts ("> [!NOTE]") are boxes as well.
+// The two Markdown forms of a box are a definition list ("Positive" and ": text") and a quotation
+// ("> aside positive"). They become the same element as in the server's import. GitHub's alerts
+// ("> [!NOTE]") are boxes as well.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' | 'caution'
@@ -134,7 +134,7 @@ function meaningOf(src: string, at: number): number {
   return empty.test(first) && next < src.length && meaning.test(lineAt(src, behind)[0]) ? behind : -1
 }
 
-/** Terms, each with what they mean: PHP Markdown Extra, which Pandoc has, too. */
+/** Terms with their definitions, from PHP Markdown Extra, which Pandoc has, too. */
 export const definitionLists: TokenizerAndRendererExtension = {
   name: 'definitions',
   level: 'block',

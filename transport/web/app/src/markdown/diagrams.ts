@@ -1,6 +1,5 @@
-// Diagrams of a text, in fences of the language mermaid: a frame draws them
-// (diagram/frame.ts), and what it says is shown as a picture, above the source. Loaded
-// where a text has one.
+// Diagrams of a text, in fences of the language mermaid: a frame draws them (diagram/frame.ts),
+// and its result is shown as a picture, above the source. Loaded if a text has one.
 import { sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { ready, type Diagram, type Drawing } from '../diagram/messages'

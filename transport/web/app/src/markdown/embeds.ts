@@ -1,7 +1,7 @@
-// Pages of other servers in a text: frames as people write them, which are links of the
-// class embed (quiet.ts, and the server's import), and pictures that link to such a page or
-// to a video of YouTube. Where the server allows the host, a press shows the page in the
-// place of the button; the link stays. Loaded where a text has one.
+// Pages of other servers in a text. People write them as frames or as pictures. Frames become
+// links of the class embed (quiet.ts, and the server's import). Pictures link to such a page or
+// to a video of YouTube. If the server allows the host, a press shows the page in place of the
+// button. The link stays. Loaded if a text has one.
 import { appInfo } from '../api/app'
 import { m } from '../messages/compiled/messages.js'
 

@@ -1,5 +1,5 @@
 // Short names of emoji (":tada:"), as GitHub has them. Only words have them: no code, no
-// formula and no address. Loaded with the first text that may have one.
+// formula and no address. Loaded with the first text that possibly has one.
 //
 // The names are those of gemoji, which is GitHub's list; the build leaves out what else that
 // says of them (vite.config.ts).
@@ -12,7 +12,7 @@ export const emoji: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Names that touch no word and no address; several may follow each other. */
+/** One or more adjacent names that touch no word and no address. */
 const names = /(?<![A-Za-z0-9_:/])(?::[a-z0-9_+-]{1,40}:)+(?![A-Za-z0-9_/])/g
 const elsewhere = 'code, pre, kbd, samp, math, svg'
 const address = /:\/\/|^www\./

@@ -32,7 +32,7 @@ interface Footnotes extends Tokens.Generic {
 /** A footnote in another one is none. */
 let within = false
 
-/** The footnote that a text begins with: its lines, and what it says. */
+/** The footnote that a text begins with: its lines and its text. */
 export function footnoteAt(src: string): { raw: string; name: string; text: string } | undefined {
   const begin = defined.exec(src)
   if (!begin) return undefined

@@ -29,7 +29,7 @@ export const normal = (label: string) => spaced(label).toUpperCase().toLowerCase
 /** A text with its white space as single blanks. */
 export const spaced = (text: string) => text.replace(spaces, ' ').replace(/^ | $/g, '')
 
-/** A part of what was read, of which all but kept characters go. */
+/** A part of the text, of which only the kept characters stay. */
 interface Mark {
   readonly at: number
   readonly size: number

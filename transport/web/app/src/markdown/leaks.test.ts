@@ -8,7 +8,7 @@ import { parse } from './parse'
 
 type Seen = 'note' | 'code' | 'text'
 
-/** How the page shows a word: within a note, as code, or as text; what it hides is not in it. */
+/** How the page shows a word: within a note, as code, or as text. Hidden words are not included. */
 function shown(html: string, word: string): Set<Seen> {
   const found = new Set<Seen>()
   const look = (node: Tree.Node, as: Seen) => {

@@ -11,7 +11,7 @@ export type Tree = string | { readonly tag: string; readonly attributes: Record<
 /** why is null when it is too long. */
 export type Outcome = { readonly tree: Tree } | { readonly why: string | null }
 
-/** Characters of a formula, elements and texts of what comes of it. */
+/** Limits: characters of a formula, and elements and texts of its result. */
 const longest = 5000
 const mostNodes = 5000
 /** The sizes that a formula may ask for, em. */

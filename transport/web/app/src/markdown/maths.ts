@@ -1,6 +1,5 @@
-// Sets the formulas of a text that is in the page: a worker reads them (maths.worker.ts),
-// and what it says becomes elements of MathML here, of known names alone. Loaded where
-// a text has formulas.
+// Sets the formulas of a text that is in the page. A worker reads them (maths.worker.ts), and its
+// result becomes MathML elements here, with known names only. Loaded if a text has formulas.
 import { m } from '../messages/compiled/messages.js'
 import { Beside, type Helper } from './beside'
 import type { Formula, Outcome, Tree } from './maths.worker'

@@ -261,7 +261,7 @@ function without(text: string, notes: readonly Note[]): string {
   return out + text.slice(at)
 }
 
-/** A text as everybody gets it, and what its notes say. */
+/** The text without its notes, and the texts of the notes. */
 export function parted(text: string): { text: string; notes: string[] } {
   const says: string[] = []
   for (let pass = 0; pass < maxPasses; pass++) {

@@ -15,16 +15,16 @@ export const marked = new Marked(
 // The boxes of task lists have a class of their own: some can be ticked.
 marked.use({ renderer: { checkbox: ({ checked }) => `<input class="task" ${checked ? 'checked="" ' : ''}disabled="" type="checkbox"> ` } })
 
-/** The text as it was written, for what cannot be laid out. */
+/** The text as it was written, if it cannot be laid out. */
 export function plain(markdown: string): string {
   const text = markdown.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   return `<div class="plain">${text}</div>`
 }
 
 /**
- * Gives HTML that is still to be sanitised, or null for what cannot be laid out: the
- * parser needs too long for it, or throws. top is the level of the highest heading in it (3: h3); the
- * others follow, so that the outline of the page has no holes.
+ * Returns HTML that must still be sanitised, or null if the text cannot be laid out: the parser
+ * needs too long for it, or throws. top is the level of the highest heading in it, 3 for h3. The
+ * others follow, so that the outline of the page has no gaps.
  */
 export function parse(markdown: string, top: number): string | null {
   if (heavy(markdown)) return null

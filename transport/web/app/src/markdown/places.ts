@@ -13,7 +13,7 @@ export function hasPlace(markdown: string, fragment: string): boolean {
   return placeOf(page, fragment) !== null
 }
 
-/** The step to which a fragment leads, by its title or by what it has; one that is not among them is undefined. */
+/** The step to which a fragment leads, by its title or its content; undefined if there is none. */
 export function stepOf<S extends { title: string; content_markdown: string }>(steps: readonly S[], fragment: string): S | undefined {
   const wanted = fragment.toLowerCase()
   return steps.find((s) => slugOf(s.title) === wanted) ?? steps.find((s) => hasPlace(s.content_markdown, fragment))

@@ -76,7 +76,7 @@ function tagEnd(html: string, i: number): number {
   return -1
 }
 
-/** A frame as a link to what it shows: the app makes a frame of it where that is allowed (embeds.ts). */
+/** A frame as a link to its page. The app makes a frame of it if that is allowed (embeds.ts). */
 function framed(list: string): string {
   const of = new Map<string, string>()
   for (const [, key, double, single, bare] of list.matchAll(attribute)) {

@@ -5,13 +5,14 @@ import { pathOf, sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { parse, plain } from './parse'
 
-// Boxes are raw HTML around Markdown; these are the classes that they, code, embeds, footnotes and tasks may have.
+// Boxes are raw HTML around Markdown. These are the allowed classes of boxes, code, embeds,
+// footnotes and tasks.
 const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution|embed|footnotes|footnote-(?:ref|back)|task)$/
 
-/** Whether what is being sanitised may load from elsewhere by itself. */
+/** Whether the sanitised content can load from elsewhere without a press. */
 let loads = true
 
-/** The address that a text names; null for what is none. */
+/** The address that a text names; null if it is not an address. */
 function read(address: string | null): URL | null {
   try {
     return new URL(address ?? '', location.href)

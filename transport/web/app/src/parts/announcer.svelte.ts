@@ -16,17 +16,17 @@ export function announce(text: string): void {
   polite = text === polite ? text + '\u00a0' : text
 }
 
-/** Reads a text out at once; for what everybody must hear. */
+/** Reads a text out at once, for announcements that everybody must hear. */
 export function announceNow(text: string): void {
   urgent = text === urgent ? text + '\u00a0' : text
 }
 
-/** Within this time what is said alike is said once, milliseconds. */
+/** Announcements of one kind within this time are read together, milliseconds. */
 const together = 10_000
 
 /**
- * Gives a function that reads things out of which many may come at once: the first at
- * the next pause, and those that come soon behind it together. say puts them in words.
+ * Returns a function that reads out things of which many can come at once. The first is read at
+ * the next pause, and those that follow soon are read together. say puts them in words.
  */
 export function announcing<T>(say: (things: readonly T[]) => string, wait = together): (thing: T) => void {
   let things: T[] = []

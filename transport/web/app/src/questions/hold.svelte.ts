@@ -19,7 +19,7 @@ export class Hold {
     return this.#touch || this.#pointing || this.#focused || this.#scrolling
   }
 
-  /** Watches a list and what scrolls it, until the returned function is called. */
+  /** Watches a list and its scroller, until the returned function is called. */
   watch(list: HTMLElement, scroller: HTMLElement): () => void {
     const point = () => (this.#pointing = true)
     const leave = () => (this.#pointing = false)

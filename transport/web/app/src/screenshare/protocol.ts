@@ -1,6 +1,6 @@
-// What this app says about screens. The server passes it on as it is and adds
-// who sent it; other programs speak here too, so that what is not marked as
-// ours, or is not complete, is not for us.
+// This app's messages about screens. The server passes them on unchanged and adds the sender.
+// Other programs send such messages, too, so messages without our mark and incomplete ones are
+// ignored.
 import type { Signal } from '../live/room.svelte'
 
 const app = 'atelier'
@@ -38,7 +38,7 @@ export type Said =
 /** A message to one person. */
 export const signalTo = (person: string, said: Said) => ({ type: 'webrtc_signal', target_id: person, app, ...said })
 
-/** That a screen is shown, or no longer. only: the facilitator for whom it is. */
+/** Announces that a screen is shown, or no longer. only restricts it to one facilitator. */
 export function status(role: 'admin' | 'attendee', share: string, active: boolean, only: string | null = null, ask: string | null = null) {
   return role === 'admin' ? { type: 'screen_share_status', app, active, share } : { type: 'attendee_screen_status', app, active, share, only, ask }
 }

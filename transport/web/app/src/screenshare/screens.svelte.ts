@@ -1,5 +1,5 @@
-// The screens of a room: which are shown, one's own and who watches it, the one
-// that is watched, and who asked whom.
+// The screens of a room: the shown ones, one's own with its viewers, the watched one, and the
+// requests for screens.
 import { api, ask } from '../api/client'
 import { hold } from '../device/busy'
 import type { Room, Signal } from '../live/room.svelte'
@@ -10,9 +10,9 @@ import { heard, signalTo, status, token, type Heard } from './protocol'
 /** How many can watch a screen: each takes a connection of its own. */
 export const mostViewers = 8
 
-/** Status messages are not kept by the server: they are said again for who comes later. */
+/** The server does not store status messages, so they are sent again for people who come later. */
 const sayEvery = 20_000
-/** A screen of which nothing was heard for so long is gone. */
+/** A screen without a message for this time has ended. */
 const goneAfter = 100_000
 
 export interface Offer {
@@ -39,7 +39,7 @@ export class Screens {
   readonly room: Room
   /** Screens of others that can be watched. */
   offers = $state.raw<readonly Offer[]>([])
-  /** One's own screen, while it is shown. only: the facilitator for whom it is. */
+  /** One's own screen, while it is shown. only restricts it to one facilitator. */
   mine = $state.raw<{ share: string; only: string | null; viewers: readonly Viewer[] } | null>(null)
   /** A facilitator asks to see one's screen. */
   asked = $state.raw<{ ask: string; name: string; from: string | null } | null>(null)

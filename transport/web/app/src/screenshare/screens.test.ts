@@ -45,7 +45,7 @@ interface Person {
 
 const everybody: Person[] = []
 
-/** As the server passes signals on: stamped, to whom they are for. */
+/** Passes signals on as the server does: stamped, and only to their recipients. */
 function pass(from: Person, message: Record<string, unknown>) {
   const stamped = { ...JSON.parse(JSON.stringify(message)), sender: from.name, sender_id: from.id } as Signal
   const to =

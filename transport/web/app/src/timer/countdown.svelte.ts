@@ -22,7 +22,7 @@ export class Countdown {
   timer = $state.raw<Timer | null>(null)
   /** Whole seconds. */
   left = $state(0)
-  /** The timer of which a moment was seen, and what was left of it then. */
+  /** The timer that was last looked at, and its remaining time then. */
   #seen: { timer: string; left: number } | null = null
 
   /** timer gives the timer as it is now; onend is called once when it has run out while the page was open. */

@@ -19,7 +19,7 @@ export function roomOf(labels: readonly string[]): number {
   return Math.floor((mostText - taken) / labels.length)
 }
 
-/** The text of what was written into the boxes; empty ones are left out. */
+/** The text of the boxes; empty ones are left out. */
 export function joinBoxes(labels: readonly string[], texts: readonly string[]): string {
   return labels
     .map((label, i) => [label, texts[i]?.trim() ?? ''] as const)

@@ -8,7 +8,7 @@ export function mergeChat(held: readonly ChatMessage[], page: readonly ChatMessa
   return [...held.filter((m) => m.id < first.id), ...page]
 }
 
-/** The other end of a direct message, for who looks. */
+/** The other person of a direct message, as seen by me. */
 export function otherEnd(m: ChatMessage, me: string): string {
   return m.sender_id === me ? (m.target_id ?? facilitator) : m.target_id === me || m.target_id === null ? m.sender_id : m.target_id
 }
@@ -42,7 +42,7 @@ export interface Conversation {
   messages: readonly ChatMessage[]
 }
 
-/** Direct messages by who they are with, the latest conversation first. */
+/** Direct messages by the other person, the latest conversation first. */
 export function conversations(chat: readonly ChatMessage[], me: string, nameOf: (id: string) => string): Conversation[] {
   const by = new Map<string, ChatMessage[]>()
   for (const m of chat) {

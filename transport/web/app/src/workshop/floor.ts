@@ -75,7 +75,7 @@ export class Floor {
   #steps: Workshop['steps'] | null = null
   #here: Workshop['here'] | null = null
   #help: Workshop['help'] | null = null
-  /** Open requests for help, by who asked. */
+  /** Open requests for help, by the person who asked. */
   #requests = new Map<string, HelpRequest>()
 
   /** The columns now, one a step and one for those who are done. Those in which nothing has changed are the same objects. */
@@ -311,10 +311,10 @@ export function moods(columns: readonly Column[]): Moods {
   return out
 }
 
-/** Whom one message to many goes to. */
+/** The recipients of one message to many. */
 export type Audience = { readonly to: 'stuck' | 'waiting' } | { readonly to: 'step'; readonly step: number }
 
-/** Those whom it goes to as far as one knows here; the server looks again. */
+/** The current recipients in the app's state. The server selects them again. */
 export function audience(columns: readonly Column[], a: Audience): Seat[] {
   return columns.flatMap((c) => c.seats.filter((s) => (a.to === 'step' ? c.step === a.step : a.to === 'stuck' ? s.feels === 'stuck' : s.asks)))
 }

@@ -57,8 +57,8 @@ export function countsAreAhead(polls: Polls, m: Of<'poll_counts'>): boolean {
 }
 
 /**
- * Whether a message leaves something out that only a read has: the words of a named
- * poll that has votes, and one's own vote in a poll that was not known.
+ * Whether a message leaves out data that only a read has. This is the words of a named poll with
+ * votes, and one's own vote in an unknown poll.
  */
 export function changeNeedsRead(before: Polls, m: Of<'poll_changed'>, leads: boolean): boolean {
   const now = m.poll
@@ -81,7 +81,7 @@ export function pollsRead(before: Polls, list: readonly Poll[], at: number | nul
 /** Takes the answer to one's own request about a poll, such as a vote. */
 export function pollAnswered(polls: Polls, answer: Poll): Polls {
   const old = polls.byId.get(answer.id)
-  // The answer may be older than what messages have told since: a round never goes back.
+  // The answer can be older than later messages, but a round never decreases.
   if (old && (old.round > answer.round || (old.round === answer.round && old.state === 'closed' && answer.state === 'open'))) return polls
   return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...answer, of: old?.round === answer.round ? Math.max(answer.of, old.of) : answer.of }) }
 }

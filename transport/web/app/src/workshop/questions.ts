@@ -60,7 +60,7 @@ const oldestFirst = (a: Question, b: Question) => (a.created_at < b.created_at ?
 const byVotes = (a: Question, b: Question) => b.votes - a.votes || oldestFirst(a, b)
 const rank: Record<Question['state'], number> = { waiting: 0, open: 1, answered: 2, hidden: 3 }
 
-/** Waiting ones first, oldest first; open ones by votes; then answered ones by votes; hidden ones last. */
+/** The order is waiting questions with the oldest first, open ones by votes, answered ones by votes, and hidden ones. */
 export function ranked(questions: Questions): Question[] {
   return [...questions.byId.values()].toSorted((a, b) => rank[a.state] - rank[b.state] || (a.state === 'waiting' ? oldestFirst(a, b) : byVotes(a, b)))
 }

@@ -27,7 +27,7 @@ const frames: [frame: { type: string; [member: string]: unknown }, record: (w: W
 
 describe.each(frames)('the record of $type', (frame, record) => {
   test('keeps members that this app does not know', () => {
-    // Names that no member has, now or on the way to every object.
+    // Names that no member has, neither own nor inherited.
     const name = fc.string({ minLength: 1, maxLength: 8 }).map((s) => `new_${s}`)
     fc.assert(
       fc.property(fc.dictionary(name, fc.jsonValue()), (unknown) => {

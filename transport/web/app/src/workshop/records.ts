@@ -1,7 +1,7 @@
 // The record that a frame carries, as a read of it would give it. A frame has an
 // envelope (type, seq, ts), leaves out what the recipient knows and calls a few members
-// by another name. Everything else is taken as it comes, so a new member of a record
-// needs no line here; the types fail to compile when a record needs what its frame lacks.
+// by another name. Everything else is copied unchanged, so a new member of a record needs no line
+// here. The types fail to compile if a record needs a member that its frame lacks.
 import type { Of } from '../live/protocol'
 import type { Attendee, ChatMessage, Codelab, HelpRequest } from './state'
 
@@ -27,7 +27,7 @@ export function pulse(m: Of<'pulse'>): Attendee['pulse'] {
   return state === null ? null : { ...record, state, at: ts }
 }
 
-/** An open request; old is what is known of it: a frame need not say again what it is about. */
+/** An open request. old is its known state, because a frame does not repeat the subject. */
 export function helpRequest(codelab: string, m: Of<'help_request'> | Of<'help_claimed'>, old: HelpRequest | undefined): HelpRequest {
   const { type, seq, ts, ...record } = m
   const unsaid = { message: '', created_at: ts, person: null, place: null, answer: null }

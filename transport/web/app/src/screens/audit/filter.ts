@@ -1,5 +1,5 @@
-// Which records of the audit trail are wanted. The server knows two of the
-// conditions, the rest is looked for here.
+// The wanted records of the audit trail. The server applies two of the conditions, and the rest
+// are applied here.
 import type { Schemas } from '../../api/client'
 
 export type Entry = Schemas['AuditRecord']

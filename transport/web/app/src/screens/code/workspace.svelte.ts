@@ -1,5 +1,5 @@
-// The code of a codelab as one author works on it: its branches or folders, the
-// files of one of them, and what was changed there.
+// The code of a codelab as one author works on it: its branches or folders, the files of one of
+// them, and the changes there.
 import { api, ask, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
@@ -82,7 +82,7 @@ export class Workspace extends Browse {
     await this.showOnly()
   }
 
-  /** Goes on with what was left unsaved. */
+  /** Continues with unsaved changes. */
   async takeLeft(): Promise<void> {
     const changes = this.left.take(this.dirty ? $state.snapshot(this.changes) : undefined)
     if (!changes) return

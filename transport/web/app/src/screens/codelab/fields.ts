@@ -70,7 +70,7 @@ export const mostDays = 36_500
 /** The largest logo, in bytes. */
 export const mostLogo = 200 * 1024
 
-/** The hours that were typed: null for none, NaN for what is no number. */
+/** The typed hours: null for none, NaN if it is not a number. */
 export function hoursOf(text: string): number | null {
   const given = text.trim().replace(',', '.')
   return given === '' ? null : /^\d+(\.\d+)?$/.test(given) ? Number(given) : NaN

@@ -134,7 +134,7 @@ export class Authoring {
     return this.dirty ? { draft: this.draft, base: this.base, tag: this.#tag } : undefined
   }
 
-  /** Goes on with what was left unsaved. */
+  /** Continues with unsaved changes. */
   takeLeft(): void {
     const work = this.left.take(this.#work())
     if (!work) return

@@ -1,4 +1,4 @@
-// Two people edited: what differs, and one script of what was chosen.
+// Two people edited: the differences, and one script of the choices.
 import { guide, keyOf, sameStep, type Script, type ScriptStep } from './script'
 
 export type Side = 'mine' | 'theirs'
@@ -52,7 +52,7 @@ export function suggested(all: readonly Difference[]): Choices {
   return Object.fromEntries(all.filter((d) => d.only !== null).map((d) => [d.key, d.only!]))
 }
 
-/** The script of what was chosen; where nothing was, mine. */
+/** The script of the choices; without a choice, mine. */
 export function resolved(mine: Script, theirs: Script, all: readonly Difference[], choices: Choices): Script {
   const side = (key: string): Side => choices[key] ?? 'mine'
   const differ = new Map(all.map((d) => [d.key, d]))

@@ -40,7 +40,7 @@ export function toServer(script: Script): S['Steps']['steps'] {
   }))
 }
 
-/** By what a step is known on both sides. */
+/** The key of a step on both sides. */
 export const keyOf = (s: ScriptStep) => s.server ?? s.id
 
 export function sameStep(a: ScriptStep, b: ScriptStep): boolean {

@@ -1,5 +1,4 @@
-// The queue of those who wait for help: whose request is whose, and what a facilitator
-// does with it.
+// The queue of requests for help: their claimants, and a facilitator's actions.
 import { leader } from '../../admin/leader.svelte'
 import { api, ask } from '../../api/client'
 import { serverNow } from '../../device/now'

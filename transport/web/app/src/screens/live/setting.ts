@@ -22,7 +22,7 @@ export function stateParts(s: Seat, mine: boolean): StateParts {
   }
 }
 
-/** Measures with the font that the page has now. mine: whether somebody is being helped by who looks. */
+/** Measures with the font that the page has now. mine reports whether the viewer is helping somebody. */
 export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
   const canvas = document.createElement('canvas').getContext('2d')
   const family = getComputedStyle(document.body).fontFamily

@@ -16,7 +16,7 @@ const sentences: Record<string, () => string> = {
   full: m.login_why_full,
 }
 
-/** The sentence for a word of the server's; null for none, one of our own for what is not known. */
+/** The sentence for the server's reason: null without a reason, a general one for an unknown reason. */
 export function whyNot(word: string | null): string | null {
   if (word === null) return null
   return (Object.hasOwn(sentences, word) ? sentences[word]! : m.login_why_invalid)()

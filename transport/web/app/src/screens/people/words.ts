@@ -1,4 +1,4 @@
-// Words for what the interface calls by names.
+// Words for the interface's names.
 import type { Schemas } from '../../api/client'
 import { m } from '../../messages/compiled/messages.js'
 

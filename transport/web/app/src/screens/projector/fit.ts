@@ -1,10 +1,10 @@
-/** Sizes are not made smaller than this share of what they should be. */
+/** Sizes are at least this share of their normal value. */
 const least = 0.35
 
 /**
- * Makes what is in an element as large as it may be and as small as it must be, so that
- * the last row of a room sees all of it without scrolling: sets --fit, a share of 1, with
- * which the element multiplies its sizes.
+ * Makes the content of an element as large as possible without scrolling, so that the last row of
+ * a room can read all of it. It sets --fit, a share of 1, with which the element multiplies its
+ * sizes.
  */
 export function fit(node: HTMLElement): () => void {
   const fits = (share: number) => {

@@ -56,7 +56,7 @@ export class Notices {
     this.direct = this.direct.filter((x) => x.id !== message.id)
   }
 
-  /** Takes what has arrived; missed: while nobody was connected. */
+  /** Takes the arrived messages. missed means that they are from a time without a connection. */
   heard(told: readonly Told[], missed: boolean): void {
     for (const t of told) {
       this.#say(t, missed)

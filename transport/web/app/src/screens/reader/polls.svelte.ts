@@ -16,7 +16,7 @@ const roundOf = (p: Poll) => `${p.id}:${p.round}`
 
 export class OwnPolls {
   readonly #room: Room
-  /** A vote is on its way. */
+  /** A vote is being sent. */
   busy = $state(false)
   /** The poll whose results came while the attendee was here. */
   #showing = $state<string | null>(null)

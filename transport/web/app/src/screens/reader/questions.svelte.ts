@@ -10,9 +10,9 @@ const query = { as: 'attendee' } as never
 
 export class OwnQuestions {
   readonly #room: Room
-  /** A question is on its way. */
+  /** A question is being sent. */
   asking = $state(false)
-  /** Votes that are on their way, by question. */
+  /** Votes that are being sent, by question. */
   readonly #voting = new Set<string>()
 
   constructor(room: Room) {

@@ -33,7 +33,7 @@ export class Reading {
   answers = $state(false)
   /** The step at which one was has been taken away; until it is put away. */
   removed = $state(false)
-  /** With whom the direct messages are open; null for the room's chat. */
+  /** The person whose direct messages are open; null for the room's chat. */
   talkingTo = $state<string | null>(null)
   /** The thread that was opened. */
   thread = $state<string | null>(null)

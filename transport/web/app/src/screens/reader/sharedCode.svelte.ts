@@ -22,7 +22,7 @@ export class SharedCode extends Browse {
 
   /** Reads soon what is shared now; the answer takes it back. */
   soon(): () => void {
-    // A whole room hears of the pointer at the same moment.
+    // A whole room receives the pointer at the same moment.
     const soon = setTimeout(() => void this.look(), this.#looked ? Math.random() * spread : 0)
     return () => clearTimeout(soon)
   }

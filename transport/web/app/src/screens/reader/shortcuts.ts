@@ -1,9 +1,9 @@
 /** What keys do in the reader, by KeyboardEvent.key. */
 export type Shortcuts = Readonly<Record<string, () => void>>
 
-/** Where keys belong to what is being typed or chosen. */
+/** Elements whose keys type or choose something. */
 const taken = 'input, textarea, select, [contenteditable], dialog, [role=menu]'
-/** Where arrow keys move or scroll already. */
+/** Elements in which arrow keys already move or scroll. */
 const arrows = '[role=tablist], pre, table'
 
 /** Runs the shortcut of a key, unless the key belongs to somebody else. */

@@ -5,7 +5,7 @@ export interface Times {
   readonly id: string
   readonly joined: number
   readonly completed: number | null
-  /** When each step was first reached, Unix milliseconds; null: never. */
+  /** When each step was first reached, Unix milliseconds; null for never. */
   readonly reached: readonly (number | null)[]
 }
 

@@ -4,9 +4,8 @@
 const bits = () => crypto.getRandomValues(new Uint32Array(1))[0]!
 
 /**
- * A number from 0 to below n, each as likely as any other: what is left over
- * when 2^32 is divided by n is thrown away, since the remainder alone would
- * favour small numbers.
+ * A random number from 0 to below n, uniformly distributed. Values from the largest multiple of n
+ * within 2^32 upwards are discarded, since they would favour small numbers.
  */
 export function fair(n: number, random: () => number = bits): number {
   if (!Number.isInteger(n) || n < 1 || n > 2 ** 32) throw new RangeError('nothing to draw from')

@@ -16,8 +16,8 @@ export interface StepTime {
 }
 
 /**
- * The steps somebody has reached and did not jump over, and what fills a bar, in seconds.
- * `now` is in Unix milliseconds, the medians are by step.
+ * The steps that somebody has reached and not jumped over, and the length of a full bar, in
+ * seconds. `now` is in Unix milliseconds, the medians are by step.
  */
 export function stepTimes(reached: readonly Schemas['StepReached'][], medians: readonly (number | null)[], now: number): { times: StepTime[]; scale: number } {
   const times = reached

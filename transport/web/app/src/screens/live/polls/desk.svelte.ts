@@ -41,7 +41,7 @@ export class PollDesk {
     return this.#take(poll.id, () => ask(api.PUT('/codelabs/{id}/polls/{poll_id}', { params: this.#path(poll), body: draft })))
   }
 
-  /** Opens a poll, and closes the one that is open; seconds: it is closed by itself. */
+  /** Opens a poll, and closes the one that is open. After seconds, if set, it closes automatically. */
   begin(poll: Poll, seconds: number | null = null): Promise<Poll | null> {
     const body = seconds === null ? {} : { seconds }
     return this.#take(poll.id, () => ask(api.POST('/codelabs/{id}/polls/{poll_id}/open', { params: this.#path(poll), body })))
