@@ -354,8 +354,8 @@ func TestBillsNameWhatIsInTheBinaries(t *testing.T) {
 	}
 }
 
-// TestWhatComesBeforeAVersionSortsBeforeIt, as dpkg compares versions.
-func TestWhatComesBeforeAVersionSortsBeforeIt(t *testing.T) {
+// TestDevelopmentVersionsSortBeforeTheirRelease, as dpkg compares versions.
+func TestDevelopmentVersionsSortBeforeTheirRelease(t *testing.T) {
 	for version, want := range map[string]string{"1.2.3": "1.2.3", "1.2.3-dev+f00ba12": "1.2.3~dev+f00ba12", "1.2.3-dev+f00ba12-dirty": "1.2.3~dev+f00ba12.dirty"} {
 		if got := debianVersion(version); got != want {
 			t.Errorf("%s is %s, want %s", version, got, want)

@@ -31,7 +31,7 @@ func TestACheckCountsWhereItIsDeclaredFirst(t *testing.T) {
 	}
 }
 
-func TestWhatIsReportedOfChecks(t *testing.T) {
+func TestReportsOfChecksReplaceEarlierOnes(t *testing.T) {
 	l := newLab()
 	l.create(t)
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring("a", "b")}}})

@@ -130,7 +130,7 @@ func anyFileCommand(t *rapid.T, l *lab, cmd Command, whom string) {
 	}
 }
 
-func TestWhatATextLetsGoOfStaysForAWhile(t *testing.T) {
+func TestUnreferencedFilesStayForTheGracePeriod(t *testing.T) {
 	l := newLab()
 	l.rules.FileGrace = time.Hour
 	l.create(t, "one")

@@ -7,7 +7,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-func TestWhatOfTheCodeIsShared(t *testing.T) {
+func TestSharedBranchesFollowTheSettingAndThePointer(t *testing.T) {
 	w := &pb.Workspace{}
 	for _, name := range []string{
 		"1-start", "main", "release", "step-0-start", "step-01-start", "step-1-end", "step-1-middle", "step-1-start", "step-1-start-2", "step-10-end",
@@ -57,7 +57,7 @@ func TestWhatOfTheCodeIsShared(t *testing.T) {
 	}
 }
 
-func TestWhatACloneBeginsWith(t *testing.T) {
+func TestCloneBeginsWithTheBranchOfThePointer(t *testing.T) {
 	for _, c := range []struct {
 		shared string
 		at     int32 // 0: no pointer

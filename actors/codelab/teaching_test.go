@@ -115,7 +115,7 @@ func goTo(a *pb.Attendee, step int32) Command {
 	return Command{Caller: attendeeCaller(a), Body: Progress{StepNumber: step}}
 }
 
-func TestWhatLiveTeachingMakesHappen(t *testing.T) {
+func TestEventsOfLiveTeaching(t *testing.T) {
 	const fine, stuck, none = pb.PulseState_PULSE_STATE_FINE, pb.PulseState_PULSE_STATE_STUCK, pb.PulseState_PULSE_STATE_NONE
 	l, ann, bob := taught(t)
 	one, two := l.steps[0].Id, l.steps[1].Id

@@ -277,7 +277,7 @@ func TestWithoutALeaseNothingIsRead(t *testing.T) {
 }
 
 // Nodes say things aside to each other.
-func TestWhatIsSaidAside(t *testing.T) {
+func TestTellReachesTheOtherNodes(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
 	defer store.Close()

@@ -111,9 +111,9 @@ func TestErasingSurvivesACrash(t *testing.T) {
 	}
 }
 
-// TestWhatIsErasedIsErasedOnce: an activation does not erase again for events
+// TestErasureIsNotRepeated: an activation does not erase again for events
 // whose erasure is done, though they stay in the log.
-func TestWhatIsErasedIsErasedOnce(t *testing.T) {
+func TestErasureIsNotRepeated(t *testing.T) {
 	j := store(t)
 	var rounds atomic.Int32
 	h := start(t, j, eraser(func() { rounds.Add(1) }), durable.Options{})

@@ -279,7 +279,7 @@ func TestLogoutEndsTheWholeFamily(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotOnDiskIsNotSeen(t *testing.T) {
+func TestUnstoredGrantsAreNotVisible(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.journal.FailCommits(1, durable.ErrClosed)

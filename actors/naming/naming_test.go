@@ -27,7 +27,7 @@ func TestNamesThatLookTheSameAreTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfAName(t *testing.T) {
+func TestInvisibleCharactersAreRemovedFromNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"Lin": "Lin", "  Lin ": "Lin", "\u202eLin\u202c": "Lin", "L\u200bin\u200f": "Lin", "\ufeffAnna\u2069 Bell\u00a0": "Anna Bell",
 		"می\u200cخواهم":                "می\u200cخواهم",

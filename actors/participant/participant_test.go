@@ -168,7 +168,7 @@ func TestDisablingIsForGood(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestInvalidCommandsAreRefused(t *testing.T) {
 	d := newDesk(t)
 	shop, _, _ := d.add("Shop", "")
 	other, _, _ := d.add("Other", Sandbox)

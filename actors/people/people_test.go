@@ -82,7 +82,7 @@ func (o *office) invite(login, role string) *pb.Person {
 }
 
 // What ends rights moves the generation on, and nothing else does.
-func TestWhatEndsRightsEndsTheGeneration(t *testing.T) {
+func TestLossOfRightsStartsANewGeneration(t *testing.T) {
 	yes, no, name, role := true, false, "Another", Facilitator
 	labs := []string{lab}
 	for what, tc := range map[string]struct {

@@ -419,8 +419,8 @@ func TestALookCountsNoFurtherThanTheBound(t *testing.T) {
 	}
 }
 
-// TestWhatANewerProgramWroteIsNotPassedOver: a change that is not known stops its reader.
-func TestWhatANewerProgramWroteIsNotPassedOver(t *testing.T) {
+// TestUnknownChangeStopsItsReader: a change that is not known stops its reader.
+func TestUnknownChangeStopsItsReader(t *testing.T) {
 	parse := func(e *Change) (*Change, error) {
 		record, err := durable.AppendMessage(nil, e)
 		if err != nil {
@@ -436,8 +436,8 @@ func TestWhatANewerProgramWroteIsNotPassedOver(t *testing.T) {
 	}
 }
 
-// TestWhatIsKeptAsFailedIsBounded: the oldest go.
-func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
+// TestFailedDeliveriesAreBounded: the oldest go.
+func TestFailedDeliveriesAreBounded(t *testing.T) {
 	c := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), hook: &Hook{Id: "h", Stopped: true}}
 	rows := map[string]bool{}
 	for i := range MaxFailed + 7 {
@@ -467,7 +467,7 @@ func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAWebhookIsRefused(t *testing.T) {
+func TestInvalidWebhooksAreRefused(t *testing.T) {
 	good := Create{URL: "https://example.org", Events: []string{TokenUsed}}
 	labs := slices.Repeat([]string{"019a3f65-6d4e-7b99-8f10-2b3c4d5e6f02"}, maxCodelabs)
 	for why, c := range map[string]struct {
@@ -752,7 +752,7 @@ func TestConcurrentDeliveriesAreBounded(t *testing.T) {
 	})
 }
 
-func TestWhatTakesADelivery(t *testing.T) {
+func TestOnlySuccessStatusesDeliver(t *testing.T) {
 	for status, want := range map[int32]bool{0: false, 199: false, 200: true, 204: true, 299: true, 300: false, 307: false, 410: false, 500: false} {
 		if Delivered(status) != want {
 			t.Errorf("%d is taken: %v", status, !want)

@@ -53,7 +53,7 @@ func TestSessionIsKeptAndSigned(t *testing.T) {
 	}
 }
 
-func TestWhatGotNoAnswerIsNeverRepeated(t *testing.T) {
+func TestUnansweredRequestsAreNeverRepeated(t *testing.T) {
 	var requests atomic.Int32
 	c := start(t, func(http.ResponseWriter, *http.Request) {
 		requests.Add(1)

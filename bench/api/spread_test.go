@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-func TestWhatAnotherNodeMayBeAsked(t *testing.T) {
+func TestRequestsThatAnotherNodeCanAnswer(t *testing.T) {
 	lost, unsent := errors.New("lost"), error(dialError{errors.New("refused")})
 	status := func(n int) *Answer { return &Answer{Status: n} }
 	for _, c := range []struct {

@@ -19,7 +19,7 @@ var chatty = Dialect{
 	Answers: []Answer{{"ping", "pong"}},
 }
 
-func TestWhatIsSentIsFoundAgain(t *testing.T) {
+func TestStampsAreFoundInSentMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := chatty
 		d.Size = rapid.IntRange(0, 3000).Draw(t, "size")
@@ -92,7 +92,7 @@ func TestFramesInFlightAreKept(t *testing.T) {
 	}
 }
 
-func TestWhatAFrameSays(t *testing.T) {
+func TestFramesAreParsed(t *testing.T) {
 	r, err := newReader(&chatty, 42, 2)
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 }
 
 // A secret that a server sends back is not shown, in whichever form it comes.
-func TestWhatServersSayIsShownWithoutSecrets(t *testing.T) {
+func TestServersTextsAreShownWithoutSecrets(t *testing.T) {
 	m := newMask([]string{"", "tok", "tok en&1", `quo"te`}, false)
 	for said, want := range map[string]string{
 		"bad tok en&1!":                               "bad ***!",
@@ -91,7 +91,7 @@ func TestWhatServersSayIsShownWithoutSecrets(t *testing.T) {
 }
 
 // Bytes are shown as such where messages are binary.
-func TestWhatBinaryServersSayIsShown(t *testing.T) {
+func TestBinaryTextsAreShownAsBytes(t *testing.T) {
 	if got := newMask([]string{"tok"}, true).shown(" \x02\x00tok\xff"); got != ` \x02\x00***\xff` {
 		t.Errorf("shown as %q", got)
 	}

@@ -197,7 +197,7 @@ func TestStalledAreShared(t *testing.T) {
 
 // A changed message counts as a failure of its own kind in every worker and for every client.
 // It is neither timed nor taken for anything else.
-func TestWhatNobodySentFails(t *testing.T) {
+func TestChangedMessagesFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(stamp, seq string) string
 		says string // %d is how many deliveries were harmed

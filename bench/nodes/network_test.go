@@ -92,7 +92,7 @@ func dial(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-func TestWhatIsCutIsSilentUntilItIsHealed(t *testing.T) {
+func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 	n, err := newNetwork([]string{echo(t), echo(t)}, echo(t))
 	if err != nil {
 		t.Fatal(err)

@@ -317,7 +317,7 @@ func TestEveryOutputSaysInvalid(t *testing.T) {
 }
 
 // A part of a run, and one that was judged by nothing, pass nothing.
-func TestWhatIsNotAPassIsNotCalledOne(t *testing.T) {
+func TestIncompleteRunsDoNotPass(t *testing.T) {
 	cut := sample()
 	cut.Operations, cut.Restarts, cut.Interrupted = nil, nil, true
 	judge(t, cut, &Limits{})
@@ -382,7 +382,7 @@ func TestCellsWithoutMeasurementAreEmpty(t *testing.T) {
 
 // One is written in the singular, an absent number is left out, and the subject of a run
 // has one row.
-func TestWhatIsSaid(t *testing.T) {
+func TestWordingOfAReport(t *testing.T) {
 	says := func(r *Result) string {
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{}); err != nil {

@@ -4,7 +4,7 @@ import "testing"
 
 // A message that a codelab has forgotten as documented is no loss; one that is missing among
 // those it keeps is a loss.
-func TestWhatACodelabKeeps(t *testing.T) {
+func TestForgottenMessagesAreNoLoss(t *testing.T) {
 	found := make([]int, keptMessages+30_000)
 	for i := 30_000; i < len(found); i++ {
 		found[i] = 1

@@ -11,7 +11,7 @@ import (
 	"atelier/bench/api"
 )
 
-func TestWhatACallerRepeats(t *testing.T) {
+func TestRetriesOfACaller(t *testing.T) {
 	lost := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	busy := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 	var keys []string

@@ -139,7 +139,7 @@ func TestWorkersTakeOrders(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDoneIsSaid(t *testing.T) {
+func TestImpossibleOrdersAreRefused(t *testing.T) {
 	c, err := Gather(&Plan{Processes: 1}, func(broadcast.Sample) {})
 	if err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func TestNodesThatDisagreeAreFound(t *testing.T) {
 
 // A message of which a node cannot say whether it was taken is said again; one that
 // was refused is not.
-func TestWhatMayBeSaidAgain(t *testing.T) {
+func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 	const unknown, refused = "this cannot be recorded right now; try again", "message is too long"
 	for name, c := range map[string]struct {
 		nodes      int
@@ -201,7 +201,7 @@ func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
 
 // A delivery is charged to the fault in whose time its message was planned, apart
 // from clients of a paused node, and those that left on their own.
-func TestWhatAFaultIsChargedWith(t *testing.T) {
+func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 	const s = time.Second
 	first := &harm{began: 10 * s, stuck: []bool{true, false, false}, fault: faults.Fault{Kind: faults.Pause}}
 	second := &harm{began: 20 * s, stuck: make([]bool, 3)}

@@ -119,7 +119,7 @@ func TestHonestServerPasses(t *testing.T) {
 	}
 }
 
-func TestWhatAServerDoesWrongIsFound(t *testing.T) {
+func TestFaultsOfAServerAreFound(t *testing.T) {
 	// Harm is done to attendee 5 alone, to every chat message whose seq ends in
 	// 0, so that what is to be found is known exactly.
 	harmed := func(f *fake, seq uint64, kind string, attendee int) bool {

@@ -262,7 +262,7 @@ func long(t *testing.T, _ string) {
 
 // Missed messages of a client that the server has lost are a failure, unless a threshold
 // allows them.
-func TestWhatIsMissedWhileAway(t *testing.T) {
+func TestMessagesMissedWhileAwayFail(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
 	for bound, want := range map[string]int{"lost==0": 1, "away<=1000": 0, "away<=1": 1} {
 		beside(t, bound, func(t *testing.T) {

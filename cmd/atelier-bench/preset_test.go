@@ -441,7 +441,7 @@ func TestTheEventStreamPreset(t *testing.T) {
 }
 
 // The answer of a server that refuses is shown in bytes.
-func TestWhatAServerOfBytesSaysIsShown(t *testing.T) {
+func TestBinaryRefusalIsShownInBytes(t *testing.T) {
 	f := &forum{in: map[*peer]bool{}, path: "/mqtt", protocol: "mqtt", serve: func(f *forum, p *peer) {
 		f.next(p)
 		p.say("\x20\x02\x00\x05") // not authorized

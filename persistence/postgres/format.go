@@ -116,7 +116,7 @@ func unused(ctx context.Context, tx pgx.Tx, format int) error {
 	if err != nil || len(others) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: node %s (%s) works with format %d of the tables, which this program would change to %d. Make a backup, stop all nodes, then start this one (CLUSTER.md, \"When a release changes the tables\")",
+	return fmt.Errorf("%w: node %s (%s) works with format %d of the tables, which this program would change to %d. Make a backup, stop all nodes, then start this one (CLUSTER.md, \"Update with a change of the tables\")",
 		ErrInUse, others[0].Node, others[0].Program, format, len(migrations))
 }
 

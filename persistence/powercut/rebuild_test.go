@@ -42,7 +42,7 @@ func looks(t Trace, order Order) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-func TestWhatAPowerCutLeaves(t *testing.T) {
+func TestStatesAfterAPowerCut(t *testing.T) {
 	create := Op{Kind: Create, File: 1, Name: "a", Size: aFile}
 	other := Op{Kind: Create, File: 2, Name: "b", Size: aFile}
 	write := Op{Kind: Write, File: 1, Data: page("x")}
@@ -167,7 +167,7 @@ func randomTrace(t *rapid.T) Trace {
 }
 
 // A trace that ends with syncs of everything looks one way, whatever the seed.
-func TestWhatIsSyncedIsThere(t *testing.T) {
+func TestSyncedDataSurvives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trace := randomTrace(t)
 		point := len(trace)

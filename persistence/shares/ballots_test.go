@@ -161,9 +161,9 @@ func (d *stubborn) Sync() error {
 	return d.folder.Sync()
 }
 
-// TestWhatCannotBeDestroyedIsTriedAgain: a secret is forgotten only once its file is gone
+// TestFailedDestructionIsRetried: a secret is forgotten only once its file is gone
 // for good, and is no key meanwhile.
-func TestWhatCannotBeDestroyedIsTriedAgain(t *testing.T) {
+func TestFailedDestructionIsRetried(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for name, d := range map[string]*stubborn{"remove": {remove: broken}, "sync": {sync: broken}} {
 		d.folder = folder(t.TempDir())

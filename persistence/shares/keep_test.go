@@ -151,9 +151,9 @@ func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 	})
 }
 
-// TestWhatWasDestroyedStaysDestroyed when another node, which does not know of it, brings
-// it back.
-func TestWhatWasDestroyedStaysDestroyed(t *testing.T) {
+// TestDestroyedSecretsStayDestroyed even if another node, which does not know of the
+// destruction, brings one back.
+func TestDestroyedSecretsStayDestroyed(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
 	id, _, err := b.Make(aCodelab)

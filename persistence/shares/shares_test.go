@@ -119,7 +119,7 @@ func over(t *testing.T, share *seal.Share) bool {
 	return errors.Is(err, seal.ErrOver)
 }
 
-func TestWhatEndsInOneQuarterHasOneShare(t *testing.T) {
+func TestTokensOfOneQuarterHourUseOneShare(t *testing.T) {
 	s := newStage(t)
 	a, b, c := s.until(time.Minute), s.until(15*time.Minute), s.until(15*time.Minute+1)
 	if a != b || a == c || !a.Ends().Equal(noon.Add(15*time.Minute)) || !c.Ends().Equal(noon.Add(30*time.Minute)) {
@@ -357,7 +357,7 @@ func (d *failing) Open(name string, flag int) (File, error) {
 
 func (d *failing) Sync() error { return errors.Join(d.sync, d.Disk.Sync()) }
 
-func TestWhatFailsIsTriedAgain(t *testing.T) {
+func TestFailedWritesOfSharesAreRetried(t *testing.T) {
 	times, dir := &times{clock: noon}, folder(t.TempDir())
 	d := &failing{Disk: dir}
 	s, err := Open(Options{Longest: time.Hour, Now: times.now, Uptime: times.up, Disk: d})

@@ -64,8 +64,8 @@ func (a *answer) serve(d *httpapi.Detached) {
 		return
 	}
 	defer a.end()
-	// The client has said all it has to say; whatever comes tells that it left.
-	// The read ends with the connection.
+	// The client has sent its whole request; any further read means that it left. The read ends
+	// with the connection.
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -186,7 +186,7 @@ func data(name string, v any) []byte {
 	return append(append(append(out, "data: "...), b...), "\n\n"...)
 }
 
-// finish tells the client how it ended, if it is still there.
+// finish sends the client the end of the answer, if it is still connected.
 func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	if err == nil {
 		if !d.Begun() { // an answer of nothing

@@ -41,7 +41,7 @@ func parts(texts ...string) (out []map[string]any) {
 	return out
 }
 
-func TestWhatMakesAQuestion(t *testing.T) {
+func TestQuestionFromABody(t *testing.T) {
 	s := newService(t)
 	q, err := s.query(&body{Prompt: ptr("two"), Contents: &[]turn{{Parts: parts("one")}}, System: ptr("S"), Model: ptr("n")}, false)
 	if err != nil || q.Model != "n" || q.System != "S" || len(q.Contents) != 2 || q.Contents[0].Role != "user" || q.Contents[1].Parts[0]["text"] != "two" {
@@ -74,7 +74,7 @@ func TestWhatMakesAQuestion(t *testing.T) {
 
 // The known app sends the whole workshop as an instruction, and a model that is perhaps not
 // offered. It got 400 for both.
-func TestWhatAFacilitatorMayAsk(t *testing.T) {
+func TestFacilitatorsInstructionsAndModels(t *testing.T) {
 	s := newService(t)
 	long := strings.Repeat("ä", 217_000)
 	if q, err := s.query(&body{Prompt: ptr("x"), System: &long}, true); err != nil || q.System != long {

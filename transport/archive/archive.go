@@ -92,7 +92,7 @@ type poll struct {
 	Question  string   `json:"question"`
 	Options   []string `json:"options,omitempty"`
 	Anonymous bool     `json:"anonymous,omitempty"`
-	// StepNumber is that of the step it belongs to; 0 for none.
+	// StepNumber is the number of its step; 0 for none.
 	StepNumber int     `json:"step_number,omitempty"`
 	Right      []int32 `json:"right,omitempty"`
 }

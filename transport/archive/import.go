@@ -118,7 +118,7 @@ func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string
 }
 
 // added are the materials of a codelab with those that a tutorial links and that it has not
-// yet; nil when there are none.
+// yet; nil if there are none.
 func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
 	var out []*pb.Material
 	for _, m := range v.Materials.All() {
@@ -192,7 +192,7 @@ func contentOf(u *pb.Upload) string {
 	return kind + "\x00" + string(u.Sum) + "\x00" + u.OriginalName
 }
 
-// Unknown says that a command's outcome is not known by its error.
+// Unknown reports whether a command's outcome is not known by its error.
 func Unknown(err error) bool { return err != nil && !durable.Refused(err) }
 
 // keep puts one file of an archive.

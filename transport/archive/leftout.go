@@ -140,7 +140,7 @@ func shown(name string) string {
 	return name
 }
 
-// isNoise says that a file is nobody's: packing programs add it.
+// isNoise reports whether a file was only added by a packing program.
 func isNoise(name string) bool {
 	base := path.Base(name)
 	return base == ".DS_Store" || base == "Thumbs.db" || strings.HasPrefix(name, "__MACOSX/")

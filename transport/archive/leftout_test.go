@@ -44,7 +44,7 @@ func TestTheLayoutOfTheReferenceApplicationIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOutIsNamed(t *testing.T) {
+func TestLeftOutPartsAreNamed(t *testing.T) {
 	other := strings.Replace(tutorial, "# T", "# Other", 1)
 	for name, tc := range map[string]struct {
 		file []byte

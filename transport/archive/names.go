@@ -60,12 +60,12 @@ func unicodeName(f *zip.File) string {
 	return ""
 }
 
-// leadsOut says that a path leads out of the folder that it is of.
+// leadsOut reports whether a path leads out of the folder that it is of.
 func leadsOut(name string) bool {
 	return strings.HasPrefix(name, "/") || len(name) > 2 && name[1] == ':' && name[2] == '/' || slices.Contains(strings.Split(name, "/"), "..")
 }
 
-// safeName says that a path that a text of the archive has can be one of its entries.
+// safeName reports whether a path that a text of the archive has can be one of its entries.
 func safeName(name string) bool {
 	return name != "" && len(name) <= maxNameBytes && utf8.ValidString(name) && !strings.ContainsRune(name, 0) && !leadsOut(name)
 }

@@ -46,7 +46,7 @@ type Surroundings struct {
 	Still func() error
 	// Name is that of the file: the title of a tutorial that says none.
 	Name string
-	// Codelab gives the id of the codelab that was made of a file with an id, "" when
+	// Codelab gives the id of the codelab that was made of a file with an id, "" if
 	// there is none. A text that refers to that file then leads there. nil knows none.
 	Codelab func(slug string) (id string, err error)
 }
@@ -56,7 +56,7 @@ type Content struct {
 	*codelab.Create
 	// LeftOut says what of the file the codelab does not have. It is never nil.
 	LeftOut []LeftOut
-	// Whole says that the file is of our own form, or of the reference application: what
+	// Whole means that the file is of our own form, or of the reference application: what
 	// it does not have, the codelab has not. Of others, Materials are those that the text
 	// links.
 	Whole bool

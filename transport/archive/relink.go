@@ -206,7 +206,7 @@ type link struct {
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// relative takes an address apart; false when it leads to another server, or stays within
+// relative takes an address apart; false if it leads to another server, or stays within
 // its text.
 func relative(address string) (link, bool) {
 	address = strings.ReplaceAll(address, `\`, "/") // as browsers read it
@@ -291,7 +291,7 @@ func slugIn(at link) string {
 	return slug
 }
 
-// tutorialAt says whether a file of the archive reads as a tutorial, and its id. Each is
+// tutorialAt reports whether a file of the archive reads as a tutorial, and its id. Each is
 // read once.
 func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 	if slug, ok = t.tutorials[file]; ok {
@@ -313,7 +313,7 @@ func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 	return slug, slug != "", nil
 }
 
-// plays says that a file is a video or a sound by its name.
+// plays reports whether a file is a video or a sound by its name.
 func plays(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".mp4", ".m4v", ".webm", ".ogv", ".mov", ".avi", ".mkv", ".mp3", ".m4a", ".ogg", ".oga", ".opus", ".wav", ".flac", ".vtt", ".srt":

@@ -254,12 +254,12 @@ func (i *Identity) Rank() Rank {
 	return Assistant
 }
 
-// Leads says whether the caller leads a codelab.
+// Leads reports whether the caller leads a codelab.
 func (i *Identity) Leads(codelab string) bool {
 	return i.Admin() || i.loggedIn() && people.Leads(i.person, codelab)
 }
 
-// loggedIn says that the login has not ended.
+// loggedIn reports whether the login has not ended.
 func (i *Identity) loggedIn() bool {
 	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
 }
@@ -293,7 +293,7 @@ func (i Identity) Framed() Identity {
 // Operator is who calls through the socket in the data folder.
 func Operator() Identity { return Identity{operator: true} }
 
-// Operator says that it is.
+// Operator reports whether the caller is the operator.
 func (i *Identity) Operator() bool { return i.operator }
 
 // Key identifies the caller. It is the same for all ids of a session, and "" for nobody.
@@ -309,10 +309,10 @@ func (i *Identity) Key() string {
 	return ""
 }
 
-// Known says whether anybody is calling.
+// Known reports whether anybody is calling.
 func (i *Identity) Known() bool { return i.operator || i.Token != nil || !i.session.Ended() }
 
-// Admin says whether the caller is the owner or a facilitator.
+// Admin reports whether the caller is the owner or a facilitator.
 func (i *Identity) Admin() bool { return i.Rank() >= Facilitator }
 
 // AdminName is the name under which the admin appears to others.

@@ -108,7 +108,7 @@ var whatEnds = map[string]struct {
 
 // A connection that was being opened while its session ended stayed, with all
 // rights: the caller was looked at before, and noted after.
-func TestWhatBeginsWhileItsGrantEndsDoesNotBegin(t *testing.T) {
+func TestNothingBeginsOnAnEndingGrant(t *testing.T) {
 	for name, tc := range whatEnds {
 		t.Run(name, func(t *testing.T) {
 			g, alive := newGate(t), true
@@ -154,7 +154,7 @@ func TestOfHoldAndTheEndOneSeesTheOther(t *testing.T) {
 	}
 }
 
-func TestWhatLivesOnAGrantEndsWithIt(t *testing.T) {
+func TestHoldersEndWithTheirGrant(t *testing.T) {
 	for name, tc := range whatEnds {
 		t.Run(name, func(t *testing.T) {
 			g, alive := newGate(t), true
@@ -193,7 +193,7 @@ func TestWhatLivesOnAGrantEndsWithIt(t *testing.T) {
 }
 
 // A registration gives the browser another id; what was opened before goes on.
-func TestWhatLivesOnAGrantGoesOverToTheNextId(t *testing.T) {
+func TestHoldersMoveToTheNextId(t *testing.T) {
 	g := newGate(t)
 	who := g.admin()
 	l := &life{standing: who.Standing(label, true, nil)}
@@ -343,7 +343,7 @@ func TestForgettingEndsNothing(t *testing.T) {
 
 // A node that could not read the API tokens had none: callers had to log in, and live
 // connections were closed.
-func TestWhatCannotBeFoundOutEndsNothing(t *testing.T) {
+func TestUnknownGrantsEndNothing(t *testing.T) {
 	g := newGate(t)
 	robot := g.robot()
 	l := &life{standing: robot.Standing(label, true, nil)}

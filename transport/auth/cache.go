@@ -43,7 +43,7 @@ func (c *sessionCache) get(cookie []byte, now int64) *verified {
 	return e
 }
 
-// forget drops all of them; who comes again is verified again.
+// forget drops all of them. Later callers are verified again.
 func (c *sessionCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

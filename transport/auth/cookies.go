@@ -86,7 +86,7 @@ func (s *Signer) Device(id string) (cookie string, expires time.Time, err error)
 	return cookie, expires, err
 }
 
-// DeviceID returns the device a cookie marks; "" when it marks none.
+// DeviceID returns the device a cookie marks; "" if it marks none.
 func (s *Signer) DeviceID(cookie string) string {
 	id, err := s.open(s.device, cookie)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Signer) SignIn(attempt []byte, life time.Duration) (cookie string, expi
 	return cookie, expires, err
 }
 
-// SignInOf returns what a browser kept; nil when that is not, or not any more, what it
+// SignInOf returns what a browser kept; nil if that is not, or not any more, what it
 // was given.
 func (s *Signer) SignInOf(cookie string) []byte {
 	id, err := s.open(s.signIn, cookie)
@@ -125,7 +125,7 @@ func (s *Signer) Attendee(id string, generation uint32) (cookie string, expires 
 	return cookie, expires, err
 }
 
-// WasAttendee returns whom a cookie marks a browser as; "" when it marks nobody.
+// WasAttendee returns the attendee whom a cookie marks a browser as; "" if it marks nobody.
 func (s *Signer) WasAttendee(cookie string) (id string, generation uint32) {
 	mark, err := s.open(s.attendee, cookie)
 	id, number, ok := strings.Cut(mark, ".")
@@ -142,7 +142,7 @@ func (s *Signer) sign(key []byte, id string, expires time.Time) (string, error) 
 	}).SignedString(key)
 }
 
-// errCookie is the only thing told about a cookie that is not good.
+// errCookie is the only error for an invalid cookie, whatever is wrong with it.
 var errCookie = errors.New("cookie does not verify")
 
 func (s *Signer) open(key []byte, cookie string) (string, error) {
@@ -180,7 +180,7 @@ func (i *Identity) CSRF() string {
 	return string(i.csrf[:])
 }
 
-// ShowsCSRF says that a request carries its session's token, in the header as in the
+// ShowsCSRF reports whether a request carries its session's token, in the header as in the
 // cookie. It compares in constant time.
 func (i *Identity) ShowsCSRF(header, cookie []byte) bool {
 	return i.csrf != nil && hmac.Equal(i.csrf[:], header) && hmac.Equal(i.csrf[:], cookie)

@@ -27,7 +27,7 @@ type Attempt struct {
 	key     string
 }
 
-// Attempt says in which bucket a login counts. device is what DeviceID gave, "" when it
+// Attempt says in which bucket a login counts. device is what DeviceID gave, "" if it
 // does not count for this account.
 func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 	switch {

@@ -53,7 +53,7 @@ var commonest = strings.Fields(`
 	counterstrike zaq1xsw2cde3 vfvfvskfhfve ghjcnjghjcnj fkmnthyfnbdf 123456789abc
 	admin18533362 23176djivanfros 123456789qwerty`)
 
-// CheckPassword says what is wrong with a new password, in this field, of somebody with a login.
+// CheckPassword validates a new password, in this field, of somebody with a login.
 func CheckPassword(field, password, login string) error {
 	n := utf8.RuneCountInString(password)
 	folded := strings.ToLower(password)
@@ -73,7 +73,7 @@ func CheckPassword(field, password, login string) error {
 	return nil
 }
 
-// ErrBusy says that too many passwords are being looked at.
+// ErrBusy means that too many passwords are being looked at.
 var ErrBusy = httpapi.Refusal(http.StatusServiceUnavailable, "too many people are signing in at this moment; try again", 2*time.Second)
 
 // waiting is how many may wait for a place in each queue.
@@ -119,7 +119,7 @@ func (c *PasswordComputer) Hash(password string, known bool) (string, error) {
 	return prefix + encode(salt) + "$" + encode(sum), nil
 }
 
-// Matches says whether a password has a hash; "" is nobody's, and takes as long. It
+// Matches reports whether a password has a hash; "" is nobody's, and takes as long. It
 // fails with ErrBusy.
 func (c *PasswordComputer) Matches(password, hash string, known bool) (bool, error) {
 	was := hash

@@ -42,7 +42,7 @@ func TestAPasswordMatchesItsHashAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPassword(t *testing.T) {
+func TestInvalidPasswordsAreRefused(t *testing.T) {
 	for password, wrong := range map[string]string{
 		"elevenchars": "12 to 256", strings.Repeat("a", 257): "12 to 256", "ann@example.org": "the login", "ANN@example.org": "the login",
 		strings.Repeat(" ", 12): "without the spaces", "  elevenchars  ": "without the spaces", strings.Repeat("\u3000", 20): "without the spaces", "QWERTY123456": "commonest", "1qaz2wsx3edc4rfv": "commonest", "justinbieber": "commonest", "123456789abc": "commonest",

@@ -15,7 +15,7 @@ func (g *gate) personal(who Identity, p Purpose, leading bool) string {
 	return secret
 }
 
-// good says whether a secret is good for something now.
+// good reports whether a secret is good for something now.
 func (g *gate) good(p Purpose, secret string) bool {
 	g.t.Helper()
 	id, lab, ok, err := g.IdentifyPersonal(p, secret)

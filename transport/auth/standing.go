@@ -81,7 +81,7 @@ func (a *Authenticator) Hold(h Holder) (ended string) {
 // Release forgets what has ended by itself.
 func (a *Authenticator) Release(h Holder) { a.holders.remove(h) }
 
-// stands says whether a grant still stands.
+// stands reports whether a grant still stands.
 func (a *Authenticator) stands(s *Standing) (bool, error) {
 	now := a.Now().UnixMilli()
 	switch {
@@ -100,7 +100,7 @@ func (a *Authenticator) stands(s *Standing) (bool, error) {
 	return !left && max(last, s.grant.ExpiresAt) > now, nil
 }
 
-// leads says whether a login still stands.
+// leads reports whether a login still stands.
 func (a *Authenticator) leads(g *loginpb.AdminGrant) (bool, error) {
 	if g.GetPerson() == "" {
 		return g != nil, nil

@@ -228,7 +228,7 @@ func (b *Bus) send(number uint64, node, subject string, to session, data []byte)
 	}
 }
 
-// asks says whether a question is still open.
+// asks reports whether a question is still open.
 func (b *Bus) asks(number uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -359,7 +359,7 @@ func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	}
 }
 
-// open opens a message; false when its maker does not know the secret.
+// open opens a message; false if its maker does not know the secret.
 func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 	o.envelope, o.peer = e, b.peers.session(e.node, e.sender)
 	if o.peer != nil {
@@ -378,7 +378,7 @@ func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 
 func (b *Bus) reject(why Rejection) { b.rejected[why].Add(1) }
 
-// admit says whether a message of a session that is heard comes for the first time.
+// admit reports whether a message of a session that is heard comes for the first time.
 func (b *Bus) admit(o opened) bool {
 	why := o.peer.window.admit(o.serial)
 	if why != accepted {
@@ -502,7 +502,7 @@ type Stats struct {
 	Missed uint64
 	// Rejected counts messages that were not heard, by reason.
 	Rejected Rejected
-	// Connected says whether NATS can be reached; Routes counts the other
+	// Connected reports whether NATS can be reached; Routes counts the other
 	// nodes that the server within is connected to.
 	Connected bool
 	Routes    int

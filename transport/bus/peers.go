@@ -163,7 +163,7 @@ func (p *peers) greeting(node string) *greeting {
 	return g
 }
 
-// stranger says whether to greet a node of which an unknown session was heard.
+// stranger reports whether to greet a node of which an unknown session was heard.
 func (p *peers) stranger(node string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,7 +201,7 @@ func (p *peers) offer(node string, s session) (token [tokenSize]byte) {
 	return token
 }
 
-// redeem takes the token of a session; false when it is not the one that was
+// redeem takes the token of a session; false if it is not the one that was
 // offered last.
 func (p *peers) redeem(node string, s session, token []byte) bool {
 	p.mu.Lock()

@@ -173,7 +173,7 @@ const plain = "PLAIN-TEXT-OF-A-COMMAND"
 // An attacker on the nodes' NATS cannot read messages. Replayed messages are rejected: by the
 // same process, by a restarted receiver, from a restarted sender, on another subject, and if
 // changed.
-func TestWhatWasRecordedIsNotHeardAgain(t *testing.T) {
+func TestReplayedMessagesAreRejected(t *testing.T) {
 	url := elsewhere(t)
 	attacker := newAttacker(t, url)
 	node := func(name string) *Bus { return open(t, Options{Node: name, Secret: "the secret", URL: url}) }
@@ -267,7 +267,7 @@ func TestWhatWasRecordedIsNotHeardAgain(t *testing.T) {
 
 // A request that an attacker kept back is not heard when its sender has come back as
 // another session, nor are parts of two messages heard as one.
-func TestWhatWasKeptBackIsNotHeardLater(t *testing.T) {
+func TestDelayedMessagesAreRejected(t *testing.T) {
 	url := elsewhere(t)
 	attacker := newAttacker(t, url)
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})

@@ -188,7 +188,7 @@ func parseEnvelope(b []byte) (e envelope, ok bool) {
 	return e, true
 }
 
-// open opens a message in place; false when the one who has this cipher did not
+// open opens a message in place; false if the one who has this cipher did not
 // make it, or not for this subject.
 func (s *sealer) open(aead cipher.AEAD, subject, reply string, e envelope) (p part, ok bool) {
 	sc := s.scratch.Get().(*scratch)

@@ -20,7 +20,7 @@ func testSealer(t testing.TB, secret, cluster, node string) (keys, *sealer) {
 	return k, s
 }
 
-// sealed is a message as it goes out.
+// sealed is a message as sent to clients.
 func (s *sealer) sealed(t testing.TB, to address, p part) (message []byte) {
 	t.Helper()
 	err := s.with(to, s.serial.Add(1), p, func(b []byte) error { message = bytes.Clone(b); return nil })

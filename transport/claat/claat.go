@@ -30,12 +30,12 @@ type Tutorial struct {
 	// ID, Summary and Author are from the metadata; only the id is required.
 	ID, Summary, Author string
 	Title               string
-	// TitleFrom says where the title is from.
+	// TitleFrom is the source of the title.
 	TitleFrom TitleFrom
 	Steps     []Step
 	// Polls are the questions of its surveys, as drafts. Their StepId is the number of the step.
 	Polls []*pb.Poll
-	// Lost says what of the file a codelab does not have, each once.
+	// Lost lists the parts of the file that a codelab does not have, each once.
 	Lost []string
 }
 
@@ -58,7 +58,7 @@ func (t *Tutorial) lose(what string) {
 // Step is one H2 with its content.
 type Step struct {
 	Title string
-	// Duration is rounded up to minutes; 0 when none is given.
+	// Duration is rounded up to minutes; 0 if none is given.
 	Duration time.Duration
 	// Markdown is the content, with the boxes as <aside> elements.
 	Markdown string
@@ -87,7 +87,7 @@ type Include func(name string) ([]byte, error)
 type Options struct {
 	// Name is that of the file, without its folder; its title when the text has none.
 	Name string
-	// Include resolves <<file.md>> lines; nil when there is no archive to include from.
+	// Include resolves <<file.md>> lines; nil if there is no archive to include from.
 	Include Include
 	// Still is asked now and then whether anybody waits for the outcome; its error ends
 	// the work.

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// ErrNoText says that a file is no text at all.
+// ErrNoText means that a file is not text.
 var ErrNoText = errors.New("this file is neither Markdown nor a ZIP file")
 
 // Decode returns the text of a file in UTF-8 with lines that end with a line feed. The file can

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsInFramesAndButtonsBecomesLinks(t *testing.T) {
+func TestFramesAndButtonsBecomeLinks(t *testing.T) {
 	const player = `<a href="https://www.youtube.com/watch?v=abcdefghijk"><img src="https://img.youtube.com/vi/abcdefghijk/hqdefault.jpg" alt="Video"></a>`
 	for in, want := range map[string]struct {
 		text string

@@ -35,7 +35,7 @@ func (h *header) set(key, value string) {
 const maxHeader = 64 << 10
 
 // fencedHeader reads a header between two lines: --- (or ... at the end) around YAML, +++
-// around TOML. end is where it ends; 0 when there is none.
+// around TOML. end is where it ends; 0 if there is none.
 func fencedHeader(source []byte) (h *header, end int, err error) {
 	first, rest, _ := bytes.Cut(source, []byte("\n"))
 	mark := string(bytes.TrimRight(first, " \t"))
@@ -170,7 +170,7 @@ func unquoted(value string) string {
 	return value
 }
 
-// isHeaderLine says that a line is a key of a header and its value.
+// isHeaderLine reports whether a line is a key of a header and its value.
 func isHeaderLine(line []byte) bool { return headerLine.Match(line) }
 
 var headerLine = regexp.MustCompile(`^[A-Za-z][A-Za-z _-]{0,40}:(?:[ \t]|$)`)

@@ -64,7 +64,7 @@ https://example.com/m
 	}
 }
 
-func TestWhatStandsAroundABoxStays(t *testing.T) {
+func TestTextAroundABoxStays(t *testing.T) {
 	for in, want := range map[string]string{
 		"> aside positive\n> text\n```go\ncode\n```\n":                            "<aside class=\"positive\">\n\ntext\n\n</aside>\n\n```go\ncode\n```\n",
 		"<aside class=\"negative\">\n\ntext\n\n</aside>\n```\n## code\n```\n":     "<aside class=\"negative\">\n\ntext\n\n</aside>\n\n```\n## code\n```\n",

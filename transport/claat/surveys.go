@@ -38,7 +38,7 @@ func (f *forms) survey(body string, blocks []block) (asked []question, last int)
 type question struct {
 	text    string
 	answers []string
-	// several says that more than one answer may be chosen.
+	// several means that more than one answer may be chosen.
 	several bool
 }
 
@@ -88,7 +88,7 @@ func answer(to []question, input []parser.Attribute) []question {
 	return to
 }
 
-// poll is a question as the draft of a poll; nil when no poll could hold it.
+// poll is a question as the draft of a poll; nil if no poll could hold it.
 func (q question) poll() *pb.Poll {
 	kind := "choice"
 	if q.several {

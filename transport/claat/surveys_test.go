@@ -63,7 +63,7 @@ func TestASurveyThatNoPollHoldsIsShownAsTextAndNamed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotShownIsNamed(t *testing.T) {
+func TestHiddenElementsAreNamed(t *testing.T) {
 	for in, want := range map[string]string{
 		"<iframe src=x></iframe>":                  "step 1: <iframe> is not shown",
 		"<div>\n<script>a</script></div>":          "step 1: <script> is not shown",

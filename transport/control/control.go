@@ -25,7 +25,7 @@ import (
 
 const socketName = "control.sock"
 
-// ErrNotRunning says that no server is running on the data folder.
+// ErrNotRunning means that no server is running on the data folder.
 var ErrNotRunning = errors.New("no server is running on this data folder")
 
 // Server listens on the socket.

@@ -14,10 +14,10 @@ type Vocabulary interface {
 	// Named returns the schema that the tag is has: of a component when component is true.
 	// It panics for an unknown name, because tags are constant.
 	Named(name string) (s *Schema, component bool)
-	// Component returns the name of the component of a type; "" when its members are
+	// Component returns the name of the component of a type; "" if its members are
 	// described where it is used.
 	Component(t reflect.Type) string
-	// Siblings says whether members are allowed next to a reference. In draft 7 of JSON Schema
+	// Siblings reports whether members are allowed next to a reference. In draft 7 of JSON Schema
 	// they are ignored.
 	Siblings() bool
 }

@@ -106,12 +106,12 @@ func (f *Fetch) need(line string) error {
 type Answer struct {
 	// Head is the answer up to the pack.
 	Head []byte
-	// Plan is the pack that follows; nil when none does.
+	// Plan is the pack that follows; nil if none does.
 	Plan *Plan
 	band bool
 }
 
-// Plan says what a pack holds.
+// Plan lists the content of a pack.
 type Plan struct {
 	repo *Repository
 	// send are the commits, and had are those whose files the client has.

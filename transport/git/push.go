@@ -75,7 +75,7 @@ func known(id string) string {
 	return id
 }
 
-// Check says what is wrong with the names.
+// Check validates the branches' names.
 func (p *Push) Check() error {
 	for i, c := range p.Commands {
 		if !strings.HasPrefix(p.refs[i], BranchPrefix) {
@@ -88,7 +88,7 @@ func (p *Push) Check() error {
 	return nil
 }
 
-// HasPack says whether a pack follows the commands.
+// HasPack reports whether a pack follows the commands.
 func (p *Push) HasPack() bool {
 	for _, c := range p.Commands {
 		if c.New != "" {

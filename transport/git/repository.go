@@ -37,7 +37,7 @@ type Commit struct {
 // Repository is what somebody may fetch. For one request at a time, but for those of
 // NewChained.
 type Repository struct {
-	// Name tells apart repositories whose files are not the same.
+	// Name distinguishes repositories with different files.
 	Name string
 	Refs []Ref // sorted by branch
 	// Head is the branch that a clone begins with; "" for none.
@@ -143,7 +143,7 @@ func Chain(snapshots []Snapshot, at time.Time) (refs []Ref, commits map[string]*
 	return refs, commits
 }
 
-// Advertise says what there is, as the answer to the first request for a service.
+// Advertise returns the references, as the answer to the first request for a service.
 func (r *Repository) Advertise(service string) []byte {
 	able := uploadAble
 	if service == ReceivePack {

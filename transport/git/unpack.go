@@ -431,7 +431,7 @@ func broken(err error) error {
 	return errPack
 }
 
-// counted says how much was read.
+// counted counts the bytes read.
 type counted struct {
 	*bufio.Reader
 	n int64

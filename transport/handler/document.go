@@ -23,7 +23,7 @@ type Document struct {
 	Name string
 	// PublicURL is the server's address; "" takes the address asked at.
 	PublicURL string
-	// Onboarding says how to become a participant.
+	// Onboarding is the page about becoming a participant.
 	Onboarding string
 	// AcknowledgementVersion and AcknowledgementText are the security duties
 	// that recipients of credentials accept.

@@ -58,7 +58,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 
 // Data that is stored as sent has undescribed members. A generated client drops them unless
 // the document permits them.
-func TestWhatIsKeptAsGivenIsDescribedAsOpen(t *testing.T) {
+func TestDataStoredAsSentIsDescribedAsOpen(t *testing.T) {
 	var doc struct {
 		Components struct {
 			Schemas map[string]struct {

@@ -26,7 +26,7 @@ type Config struct {
 	// DefaultPolicy and DefaultLife are for participants without a policy.
 	DefaultPolicy string
 	DefaultLife   time.Duration
-	// Tokenize and Detokenize say which operations are offered.
+	// Tokenize and Detokenize enable the operations.
 	Tokenize, Detokenize bool
 	// Limiter bounds the requests of each participant; nil for never.
 	Limiter *httpapi.Limiter
@@ -116,7 +116,7 @@ func (b *base) endpoints() (out []httpapi.Endpoint) {
 	return out
 }
 
-// Handle serves a request if its path is one of ours, and says whether it was.
+// Handle serves a request if its path is one of ours, and reports whether it was.
 func (h *Handler) Handle(ctx *fasthttp.RequestCtx) bool {
 	// The path is read as sent, because the id of a checkout can contain an escaped slash.
 	path := ctx.URI().PathOriginal()

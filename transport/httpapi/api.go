@@ -26,7 +26,7 @@ type Endpoint struct {
 	// Body bounds the body, bytes, and File the file that is uploaded, if there
 	// is one.
 	Body, File int
-	// Open says that Admit does not know who is calling; see wire.BodyShare.
+	// Open means that Admit does not know who is calling; see wire.BodyShare.
 	Open bool
 	// Gzip takes bodies that are compressed with gzip; the call unpacks them.
 	Gzip bool
@@ -37,8 +37,8 @@ type Endpoint struct {
 // Call is one request of an interface. It is used by one goroutine, and valid
 // until End returns.
 type Call interface {
-	// Admit says whether the request may be carried out: who is calling, how
-	// often, whether what the path names exists. The body is not here yet.
+	// Admit returns an error if the request must not be carried out. It checks the caller, the
+	// rate, and the existence of the objects in the path. The body is not here yet.
 	Admit() error
 	// Serve carries it out and writes the answer.
 	Serve() error
@@ -54,7 +54,7 @@ type Problem struct {
 	Status int
 	// Body is encoded as JSON, but for Text.
 	Body any
-	// Retry is when to try again; 0 when that is not said.
+	// Retry is when to try again; 0 if that is not said.
 	Retry time.Duration
 	// Unexpected errors are logged, with Hint when there is one.
 	Unexpected bool
@@ -135,7 +135,7 @@ func (a *API) refuseOthers(methods map[string][]string) {
 	}
 }
 
-// takes says that a pattern of a path with a parameter takes another one, which has a word
+// takes reports whether a pattern of a path with a parameter takes another one, which has a word
 // there.
 func takes(pattern, path string) bool {
 	a, b := strings.Split(pattern, "/"), strings.Split(path, "/")

@@ -19,7 +19,7 @@ func (r *Exchange) Fresh(tag, control string) bool {
 	return false
 }
 
-// NoneMatch says that the client has what the tag stands for.
+// NoneMatch reports whether the client has the version of the tag.
 func (r *Exchange) NoneMatch(tag string) bool { return Known(&r.Request.Header, tag) }
 
 // Known reports whether the sender of these headers has the version of a tag (If-None-Match; RFC

@@ -69,7 +69,7 @@ func (d *Detached) begin(status int) {
 	d.begun(status)
 }
 
-// Begun says whether an answer has begun.
+// Begun reports whether an answer has begun.
 func (d *Detached) Begun() bool { return d.head }
 
 // Send sends a piece of an event stream at once; the first brings the head with it. It is

@@ -13,7 +13,7 @@ type Error struct {
 	// Code names it where an interface has such names.
 	Code string
 	Text string
-	// Retry is when to try again; 0 when that is not said.
+	// Retry is when to try again; 0 if that is not said.
 	Retry time.Duration
 }
 
@@ -36,7 +36,7 @@ var (
 	ErrMethod      = &Error{Status: fasthttp.StatusMethodNotAllowed, Code: "method_not_allowed", Text: "this method is not allowed here"}
 )
 
-// ErrTooMany says that the caller is too fast.
+// ErrTooMany is the error for a caller beyond a rate limit.
 func ErrTooMany(wait time.Duration) error {
 	return &Error{Status: fasthttp.StatusTooManyRequests, Code: "rate_limited", Text: "too many requests; try again later", Retry: wait}
 }

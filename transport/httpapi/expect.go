@@ -26,7 +26,7 @@ func (a *API) Expect(ctx *fasthttp.RequestCtx) int {
 	return fasthttp.StatusContinue
 }
 
-// Expecting says that only the head of the request is here.
+// Expecting reports whether only the head of the request is here.
 func (r *Exchange) Expecting() bool { return r.UserValue(expectKey{}) != nil }
 
 // expected ends the look at a head: who asks may, if what is announced is not

@@ -45,7 +45,7 @@ type bucket struct {
 	at     time.Time
 }
 
-// NewLimiter returns a limiter; nil when the rate is no limit. A nil limiter allows
+// NewLimiter returns a limiter; nil if the rate is no limit. A nil limiter allows
 // everything.
 func NewLimiter(r Rate, now func() time.Time) *Limiter {
 	if r.Burst <= 0 || r.Per <= 0 {

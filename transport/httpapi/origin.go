@@ -11,7 +11,7 @@ import (
 // Origins says which pages of browsers may ask for what. The zero value knows the
 // server's own by the Host header alone.
 type Origins struct {
-	// PublicURL is how browsers reach the server; "" when only the Host header
+	// PublicURL is how browsers reach the server; "" if only the Host header
 	// tells.
 	PublicURL string
 	// Allowed are origins beside the server's own.
@@ -21,7 +21,7 @@ type Origins struct {
 // Prefix is the path of PublicURL.
 func (o Origins) Prefix() Prefix { return PrefixOf(o.PublicURL) }
 
-// Own says that a request comes from a page of this server, or from no browser: it
+// Own reports whether a request comes from a page of this server, or from no browser: it
 // names no other origin.
 func (o Origins) Own(ctx *fasthttp.RequestCtx) bool {
 	origin := string(ctx.Request.Header.Peek("Origin"))

@@ -36,7 +36,7 @@ func (p Prefix) Strip(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// cut is the path without the prefix; false when it has none.
+// cut is the path without the prefix; false if it has none.
 func (p Prefix) cut(path string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, string(p))
 	if !ok || rest != "" && rest[0] != '/' {

@@ -64,8 +64,8 @@ func (r *Exchange) Operation() string {
 	return r.endpoint.Name
 }
 
-// path says whether the path names something in each of its parts, and is well
-// escaped, so that Param needs not.
+// path returns an error if a part of the path is empty or badly escaped, so that Param needs no
+// check.
 func (r *Exchange) path() error {
 	p := r.URI().PathOriginal()
 	if bytes.Contains(p, []byte("//")) {
@@ -135,7 +135,7 @@ func unquoted(b []byte) []byte {
 	return b
 }
 
-// plain says that the body comes as it is, without a Content-Encoding.
+// plain returns an error if the body has a Content-Encoding.
 func (r *Exchange) plain() error {
 	if n := r.Request.Header.ContentLength(); n <= 0 && n != -1 { // -1: in pieces
 		return nil
@@ -148,10 +148,10 @@ func (r *Exchange) plain() error {
 
 func (r *Exchange) coding() []byte { return bytes.TrimSpace(r.Request.Header.Peek("Content-Encoding")) }
 
-// Gzipped says that the body is compressed with gzip.
+// Gzipped reports whether the body is compressed with gzip.
 func (r *Exchange) Gzipped() bool { return bytes.EqualFold(r.coding(), []byte("gzip")) }
 
-// Type says that the body is of this media type, or of none.
+// Type reports whether the body is of this media type, or of none.
 func (r *Exchange) Type(want string) bool {
 	ct, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte{';'})
 	ct = bytes.TrimSpace(ct)

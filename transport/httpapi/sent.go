@@ -56,7 +56,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteTo implements io.WriterTo: content that sends itself goes on doing so.
+// WriteTo implements io.WriterTo, so that content with its own WriteTo uses it.
 func (c *counted) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.Copy(w, c.ReadCloser)
 	c.n += n

@@ -11,7 +11,7 @@ const (
 // exifMark comes before the TIFF block in JPEG, and in some WebP files.
 const exifMark = "Exif\x00\x00"
 
-// orientation finds how a picture is to be turned, in a TIFF block; 0 when it
+// orientation finds how a picture is to be turned, in a TIFF block; 0 if it
 // is to be shown as it is, or the block does not say.
 func orientation(tiff []byte) uint16 {
 	var order binary.ByteOrder

@@ -182,7 +182,7 @@ func TestOnlyThePictureIsLeft(t *testing.T) {
 	}
 }
 
-// same says that two files show the same picture to the bit.
+// same fails the test unless two files show the same picture to the bit.
 func same(t *testing.T, name string, a, b []byte) {
 	t.Helper()
 	one, _, err1 := image.Decode(bytes.NewReader(a))

@@ -73,7 +73,7 @@ func TestAnImageLosesItsMetadata(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoImageIsNeverShown(t *testing.T) {
+func TestInvalidImagesAreNeverShown(t *testing.T) {
 	b := store(t)
 	var refused *durable.Rejection
 	for _, content := range []string{"", "GIF89a but no more", "<svg onload=alert(1)>", "\x89PNG\r\n\x1a\nnothing"} {

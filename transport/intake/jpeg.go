@@ -144,7 +144,7 @@ func copyScan(in *bufio.Reader, out *bufio.Writer) (byte, error) {
 					return 0, err
 				}
 			}
-			// 0 says that the 0xff is data, a restart belongs to the data.
+			// 0 means that the 0xff is data, and a restart belongs to the data.
 			if b != 0 && (b < markRST0 || b > markRST7) {
 				return b, nil
 			}

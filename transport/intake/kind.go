@@ -35,7 +35,7 @@ func (k Kind) MediaType() string { return kinds[k-PNG].mediaType }
 // Extension is how names of files of this kind end.
 func (k Kind) Extension() string { return kinds[k-PNG].extension }
 
-// Shown says that a media type is one of the kinds: nothing else may be shown
+// Shown reports whether a media type is one of the kinds: nothing else may be shown
 // in place.
 func Shown(mediaType string) bool {
 	for _, k := range kinds {
@@ -59,7 +59,7 @@ var (
 	errMalformed = errors.New("the image is malformed or cut off")
 )
 
-// ErrDimensions says that an image has more pixels than are taken.
+// ErrDimensions means that an image has more pixels than are taken.
 var ErrDimensions = errors.New("intake: too many pixels")
 
 // dimensionsError is an ErrDimensions in words for the person who sent the image.
@@ -111,8 +111,8 @@ func dimensions(k Kind, r io.ReaderAt, size int64) (width, height int, err error
 	return webpDimensions(r, size)
 }
 
-// Strip writes an image to w without what does not belong to the picture. An
-// error says that its structure is broken, or is w's.
+// Strip writes an image to w without what does not belong to the picture. An error means that the
+// structure is broken, or is the writer's.
 func Strip(k Kind, r io.ReaderAt, size int64, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	in := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 32<<10)

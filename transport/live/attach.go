@@ -118,7 +118,7 @@ func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position
 	}
 }
 
-// greet appends the welcome, and decides how the session goes on.
+// greet appends the welcome, and decides how the session continues.
 func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	at := s.loopRoom.at.stored
 	refuse := func(why Resync) []byte {

@@ -28,7 +28,7 @@
 // these bounds has a counter:
 //
 //   - overtaken by the room's window, or too many bytes or too long behind: it
-//     is sent a resync and goes on from the present (Stats.Resyncs);
+//     is sent a resync and continues from the present (Stats.Resyncs);
 //   - no byte taken for too long: closed, 1013 (ReasonStalled);
 //   - too much in its private queue: closed, 1013 (ReasonOverflow);
 //   - transients that left their ring: missed (Stats.MissedTransients).

@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	// ErrDraining says that the process is about to end.
+	// ErrDraining means that the process is about to end.
 	ErrDraining = errors.New("live: hub is draining")
-	// ErrClosed says that the hub was closed.
+	// ErrClosed means that the hub was closed.
 	ErrClosed = errors.New("live: hub is closed")
 )
 

@@ -10,13 +10,13 @@ const catchUpBudget = 4 * segmentBytes
 type lag struct {
 	// rest are the bytes still to be written; they can begin anywhere in a frame.
 	rest []byte
-	// control is a pong, or our close frame, that goes out after rest.
+	// control is a pong, or our close frame, that is sent after rest.
 	control []byte
 	// at is what the session has been served, counting rest as served.
 	at position
 	// since is when the session fell behind, moved when it last took a byte.
 	since, moved int64
-	// returning says that the session asked for a replay and has never been
+	// returning means that the session asked for a replay and has never been
 	// up with its loop's room: it is excused from the bounds on being behind.
 	returning bool
 	// soon means that the session is in the loop's list of sessions to resume.
@@ -42,7 +42,7 @@ func (l *loop) catchesUp(s *Session) {
 	l.count.slow.Add(-1)
 }
 
-// resumeSoon lets a session go on in the loop's next turn.
+// resumeSoon lets a session continue in the loop's next turn.
 func (l *loop) resumeSoon(s *Session) {
 	if !s.lag.soon {
 		s.lag.soon = true
@@ -135,7 +135,7 @@ func (l *loop) nextSegment(s *Session) (*segment, Resync) {
 	return h.segment(g.at.stored, h.at.stored), ResyncOvertaken
 }
 
-// skip moves a session to where its loop's room is and tells it so.
+// skip moves a session to its loop's room's position and sends it a resync.
 func (l *loop) skip(s *Session, why Resync) []byte {
 	l.count.resyncs[why].Add(1)
 	g := s.lag

@@ -33,15 +33,15 @@ type loop struct {
 	now      int64
 	sessions map[uint64]*Session
 	rooms    map[*room.Room]*loopRoom
-	// soon are sessions that are behind and could go on.
+	// soon are sessions that are behind and can continue.
 	soon []*Session
 	// unread are sessions that have sent more than they were read.
 	unread []*Session
 	// held are sessions whose outbox is to be emptied in this turn: in the
 	// middle of a fan-out if the order allows, or at its end.
 	held []*Session
-	// fanningOut says that some group are being walked; gone are the
-	// sessions that ended meanwhile and are still in their groups.
+	// fanningOut means that groups are being walked. gone has the sessions that ended meanwhile
+	// and are still in their groups.
 	fanningOut bool
 	gone       []*Session
 	// sinceView counts the writes since the poller was last asked.
@@ -146,7 +146,7 @@ func (l *loop) turn() (worked bool) {
 	return true
 }
 
-// catchUp gives every session that is behind and could go on its turn.
+// catchUp gives every lagging session that can continue its turn.
 func (l *loop) catchUp() {
 	soon := l.soon
 	l.soon = l.spareSoon[:0]
@@ -160,7 +160,7 @@ func (l *loop) catchUp() {
 	l.spareSoon = soon
 }
 
-// readOn goes on with the sessions that had sent more than one turn reads.
+// readOn continues with the sessions that had sent more than one turn reads.
 func (l *loop) readOn() {
 	unread := l.unread
 	l.unread = l.spareRead[:0]

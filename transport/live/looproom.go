@@ -151,7 +151,7 @@ func (h *loopRoom) leave(s *Session) {
 	}
 }
 
-// segment returns what follows a position, up to a limit; nil when the room's
+// segment returns what follows a position, up to a limit; nil if the room's
 // window does not reach back so far. It is shared by all who ask for the same
 // while somebody is behind.
 func (h *loopRoom) segment(from, limit uint64) *segment {

@@ -50,7 +50,7 @@ func (h *loopRoom) end() {
 }
 
 // news returns what was published since the latest step, as much as is one write,
-// and where it leads; false when the window has moved past the loop.
+// and where it leads; false if the window has moved past the loop.
 func (h *loopRoom) news() (seg *segment, to position, ok bool) {
 	return h.between(h.at, position{math.MaxUint64, math.MaxUint64}, segmentBytes)
 }
@@ -91,7 +91,7 @@ func (h *loopRoom) reached(s *Session) position {
 	return h.at
 }
 
-// span returns what a session lacks that has had a step of the fan-out; nil when
+// span returns what a session lacks that has had a step of the fan-out; nil if
 // the window has moved past it.
 func (h *loopRoom) span(had uint64) *segment {
 	if revision := h.room.Revision(); revision != h.spansOf {

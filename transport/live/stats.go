@@ -14,8 +14,8 @@ type Stats struct {
 	Deliveries uint64
 	// Private is how many private payloads were written to sessions.
 	Private uint64
-	// Bytes, Writes and ShortWrites tell of the sockets; a short write is one
-	// that did not take everything.
+	// Bytes, Writes and ShortWrites are of the sockets; a short write is one that did not take
+	// everything.
 	Bytes, Writes, ShortWrites uint64
 	// Messages is how many messages came in, and Limited how many of them were
 	// over the rate.

@@ -42,7 +42,7 @@ type pipe struct {
 	mu sync.Mutex
 	// Guarded by mu. Bytes that the loop wrote and the writer has not taken.
 	queue []byte
-	// Guarded by mu. The loop was refused and wants to hear of new room.
+	// Guarded by mu. The loop was refused and waits for room.
 	wanted bool
 	// Guarded by mu. The loop has closed; the writer ends after the queue.
 	closing bool
@@ -51,8 +51,7 @@ type pipe struct {
 
 	// work has room for one: "look at the queue". Never closed.
 	work chan struct{}
-	// taken tells the reader that its buffer is free again. Has room for one,
-	// never closed.
+	// taken signals to the reader that its buffer is free again. Has room for one, never closed.
 	taken chan struct{}
 }
 

@@ -107,7 +107,7 @@ func (l *loop) plug(s *Session, conn net.Conn) (err error) {
 	return nil
 }
 
-// listen makes the loop hear from the session.
+// listen registers the session with the loop's poller.
 func (l *loop) listen(s *Session) error {
 	switch w := s.wire.(type) {
 	case socket:

@@ -73,7 +73,7 @@ type reconnectMessage struct {
 	AfterMS int    `json:"after_ms"`
 }
 
-// Reconnect tells a client when to come back, before the server stops.
+// Reconnect sends a client the time to reconnect, before the server stops.
 func Reconnect(afterMS int) []byte {
 	return encode(reconnectMessage{"reconnect", afterMS})
 }

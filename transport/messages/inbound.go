@@ -43,7 +43,7 @@ type sayJoin struct {
 	Name string `json:"name,omitempty"`
 }
 
-// inbound is a client's message, of whatever type.
+// inbound is a client's message of any type.
 type inbound struct {
 	Type       string  `json:"type"`
 	Ref        *string `json:"ref"`

@@ -13,8 +13,8 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// peer is a live session's owner: who it is, where, and by which grant. All but
-// the last four fields are immutable, so that loops and actors share them.
+// peer is a live session's owner: the person, the codelab, and the grant. All but the last four
+// fields are immutable, so that loops and actors share them.
 type peer struct {
 	g        *Gateway
 	lab      codelab.Codelab
@@ -106,12 +106,12 @@ func (p *peer) announce(kind string) {
 	announce(p.lab, kind, p.who.ID, p.who.Name)
 }
 
-// announce tells this node's facilitators who has come or gone, by the name they have now.
-// The other nodes tell theirs.
+// announce notifies this node's facilitators of a person who has arrived or left, with the
+// present name. The other nodes notify theirs.
 func announce(w codelab.Codelab, kind, person, name string) {
 	a := w.View().Attendee(person)
 	if a == nil {
-		// Removed, with their place: facilitators still hear who is gone.
+		// Removed, with their place: facilitators still receive the name of the person who left.
 		a = &pb.Attendee{Id: person, Name: name, CurrentStep: 1}
 	}
 	w.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})

@@ -29,7 +29,7 @@ type summary struct {
 	Pulse *rest.Pulses `json:"pulse,omitempty" is:"Pulses"`
 }
 
-// same says that two summaries tell the same; nil is one that was never sent.
+// same reports whether two summaries have the same content; nil is one that was never sent.
 func (s *summary) same(o *summary) bool {
 	if s == nil || o == nil {
 		return s == o
@@ -38,7 +38,7 @@ func (s *summary) same(o *summary) bool {
 		(s.Pulse == o.Pulse || s.Pulse != nil && o.Pulse != nil && *s.Pulse == *o.Pulse)
 }
 
-// told is what a codelab's listeners were last told.
+// told is the state last sent to a codelab's listeners.
 type told struct {
 	facilitator, attendees *summary
 	votes                  counted
@@ -98,7 +98,7 @@ func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 }
 
 // tell gives what has changed since it was last told: to facilitators, and
-// when it is their turn to attendees, who never hear of pulses.
+// when it is their turn to attendees, who never receive pulses.
 func (t *told) tell(v *codelab.View, online int, attendees bool) (frames []room.Frame) {
 	now := &summary{Type: "progress_summary", PerStep: v.PerStep, Completed: v.Completed, Online: online}
 	if attendees && !now.same(t.attendees) {

@@ -80,7 +80,7 @@ type sayPointer struct {
 	Ref        string `json:"ref,omitempty" is:"Ref"`
 }
 
-// tickMessage tells the one who ticked, on their other devices: nobody else learns of it.
+// tickMessage is sent to the other devices of the person who ticked, and to nobody else.
 type tickMessage struct {
 	Type   string `json:"type"`
 	StepID string `json:"step_id" is:"Id"`

@@ -152,16 +152,16 @@ func (r *Request) enter(who Access, id string) (err error) {
 	return nil
 }
 
-// assists says that the caller acts as an assistant of the codelab.
+// assists reports whether the caller acts as an assistant of the codelab.
 func (r *Request) assists() bool { return r.IsAdmin() && r.who.Rank() == auth.Assistant }
 
-// isMember says that the caller is a facilitator, or an attendee of the codelab.
+// isMember reports whether the caller is a facilitator, or an attendee of the codelab.
 func (r *Request) isMember() bool {
 	return r.Caller != nil && (r.Caller.Role == codelab.RoleAdmin || r.Caller.Role == codelab.RoleAttendee)
 }
 
 // actAsAttendee lets a caller who has both grants act by that of an attendee,
-// when the operation turns out to need it; false when they have none.
+// when the operation turns out to need it; false if they have none.
 func (r *Request) actAsAttendee() bool {
 	v := r.Codelab.View()
 	id := r.attendeeIn(v, r.Codelab.ID())
@@ -205,7 +205,7 @@ func (r *Request) authorizeSomebody(admin bool) error {
 	return errForbidden
 }
 
-// inScope says whether the API token that is calling may call the operation at all.
+// inScope reports whether the API token that is calling may call the operation at all.
 // What anybody may call needs no scope.
 func (r *Request) inScope() bool {
 	switch r.who.Scope() {
@@ -217,7 +217,7 @@ func (r *Request) inScope() bool {
 	return r.op.Import || r.op.open()
 }
 
-// hasRank says whether the caller may call what is of no codelab.
+// hasRank reports whether the caller has the rank for an operation without a codelab.
 func (r *Request) hasRank(who Access) bool {
 	rank, token := r.who.Rank(), r.who.Token != nil
 	switch who {
@@ -244,7 +244,7 @@ func (r *Request) need(may bool) error {
 	return errLogin
 }
 
-// registered says that the caller is an attendee of a codelab and was not
+// registered reports whether the caller is an attendee of a codelab and was not
 // removed since. It fails when this node cannot find that out.
 func (r *Request) registered(lab string) (bool, error) {
 	if r.who.Grant(lab) == nil {

@@ -84,9 +84,9 @@ type Config struct {
 	AdminID string
 	// StreamID names the store's stream; entity tags carry it.
 	StreamID string
-	// SecureCookies says that browsers reach the server by https.
+	// SecureCookies means that browsers reach the server by https.
 	SecureCookies bool
-	// Framing says that other pages may show those of attendees in frames: sessions that
+	// Framing means that other pages may show those of attendees in frames: sessions that
 	// begin there have cookies that browsers send from there.
 	Framing bool
 	// CodelabsDays is how many days codelabs stay after their workshops ended; 0 is for ever.
@@ -229,7 +229,7 @@ func hopOf(s string) (netip.Addr, bool) {
 	return a.Addr(), err == nil
 }
 
-// Trusted says whether an address is that of a proxy of ours.
+// Trusted reports whether an address is that of a proxy of ours.
 func (a *API) Trusted(ip netip.Addr) bool {
 	for _, p := range a.TrustedProxies {
 		if p.Contains(ip) {

@@ -106,9 +106,9 @@ func (r *Request) importNew(in *archive.Incoming, must bool) error {
 type importedRecord struct {
 	codelabRecord
 	LeftOut []archive.LeftOut `json:"left_out"`
-	// TitleFrom says where the title of a tutorial is from; null of the other forms.
+	// TitleFrom is the source of a tutorial's title; null for the other forms.
 	TitleFrom *string `json:"title_from"`
-	// Created says that the codelab is new.
+	// Created means that the codelab is new.
 	Created bool `json:"created"`
 	*changesRecord
 }

@@ -81,7 +81,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	_, ops, schemas := documented(t)
 	for _, want := range []struct {
 		operation string
-		status    string // status beyond the bound; "" when the oldest are removed, or there is no error
+		status    string // status beyond the bound; "" if the oldest are removed, or there is no error
 		number    string
 	}{
 		{"registerAttendee", "409", grouped(b.Attendees) + " attendees"},

@@ -76,7 +76,7 @@ func history(v *codelab.View, lab, who string, end, limit int) []chatRecord {
 	return out
 }
 
-// direct says whether there is a direct message, of anybody, in the page that
+// direct reports whether there is a direct message, of anybody, in the page that
 // is all the same without any.
 func direct(v *codelab.View, end, limit int) bool {
 	for i := end - 1; i >= max(0, end-limit); i-- {

@@ -18,7 +18,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// codelabRecord is a codelab as it goes out.
+// codelabRecord is a codelab as sent to clients.
 type codelabRecord struct {
 	ID                 string  `json:"id"`
 	Title              string  `json:"title"`
@@ -42,7 +42,7 @@ type codelabRecord struct {
 	// Slug is the id: of the file it was made of.
 	Slug     *string `json:"slug"`
 	JoinCode string  `json:"join_code,omitempty"` // admins only
-	// SourceID is the codelab it was copied from, null when that is gone; admins only.
+	// SourceID is the codelab it was copied from, null if that is gone; admins only.
 	SourceID **string `json:"source_id,omitempty"`
 	// DeletionAt is when the server deletes it, null for never; admins only.
 	DeletionAt **string `json:"deletion_at,omitempty"`

@@ -72,7 +72,7 @@ func (op *Operation) describe(o *outline, known pathParameters) (map[string]any,
 	return d, nil
 }
 
-// changes says that the operation is one that a page of another origin must not call.
+// changes reports whether the operation is one that a page of another origin must not call.
 func (op *Operation) changes() bool {
 	return op.Method != get && !op.Basic && !op.Check
 }
@@ -125,7 +125,7 @@ func pathParametersOf(components map[string]json.RawMessage) (pathParameters, er
 	return known, nil
 }
 
-// isOf says whether a parameter of an outline, named or written out, is that of a path.
+// isOf reports whether a parameter of an outline, named or written out, is that of a path.
 func (k pathParameters) isOf(p any, name string) bool {
 	switch p := p.(type) {
 	case string:

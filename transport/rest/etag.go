@@ -9,7 +9,7 @@ import (
 
 // fresh sets the entity tag of a read of the codelab, which changed last with
 // seq. When the client has it already, it answers 304 and returns true.
-// variant tells apart what different callers are shown.
+// variant distinguishes the answers for different callers.
 func (r *Request) fresh(changed uint64, variant string) bool {
 	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
 }
@@ -56,7 +56,7 @@ func (r *Request) stream8() string { return r.api.StreamID[:min(8, len(r.api.Str
 
 func (r *Request) freshAs(tag string) bool { return r.Fresh(tag, "private, no-cache") }
 
-// ifMatch are the revisions that an edit may replace; nil when it may replace
+// ifMatch are the revisions that an edit may replace; nil if it may replace
 // any.
 func (r *Request) ifMatch() []uint64 {
 	tags, star := r.Tags("If-Match")

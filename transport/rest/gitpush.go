@@ -109,7 +109,7 @@ func (r *Request) spoolPush() (*os.File, error) {
 	return f, nil
 }
 
-// onlyBroken tells a body that broke off from a file that cannot be written.
+// onlyBroken distinguishes a body that broke off from a file that cannot be written.
 type onlyBroken struct{ r io.Reader }
 
 func (o *onlyBroken) Read(b []byte) (int, error) {

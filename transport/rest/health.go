@@ -59,7 +59,7 @@ type DiskHealth struct {
 	Data  *uint64 `json:"data_bytes" doc:"Size of the data folder, at most some minutes old; null before the first measurement."`
 }
 
-// BackupHealth is of the last backup of this data folder; nil where none was made.
+// BackupHealth is of the last backup of this data folder; nil if none was made.
 type BackupHealth struct {
 	Verdict
 	At         *string `json:"at" is:"Timestamp" doc:"When it was made; null where none was."`

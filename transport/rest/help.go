@@ -156,7 +156,7 @@ func ownHelp(v *codelab.View, lab, who string) []ownHelpRecord {
 	return out
 }
 
-// recentHelp is how many requests tell how long one waits now.
+// recentHelp is the number of requests from which the present wait is estimated.
 const recentHelp = 10
 
 // usualWait is the median of how long the last who asked have waited until

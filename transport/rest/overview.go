@@ -119,7 +119,7 @@ func spentOn(v *codelab.View) [][]int64 {
 }
 
 // timeOn is how long an attendee took from reaching a step (index from 0) to
-// reaching the next, or completing; 0 when they have not, or jumped over it.
+// reaching the next, or completing; 0 if they have not, or jumped over it.
 func timeOn(a *pb.Attendee, i int) int64 {
 	switch n := len(a.ReachedAt); {
 	case i+1 < n:

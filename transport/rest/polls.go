@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// PollRecord is a poll as it goes out (RULES.md, "Polls"). Its tags say what messages
+// PollRecord is a poll as sent to clients (RULES.md, "Polls"). Its tags say what messages
 // need for their document, see package messages.
 type PollRecord struct {
 	ID        string   `json:"id" is:"Id"`
@@ -139,7 +139,7 @@ func toVote(p *pb.Poll, marks uint16, said *pb.PollSaid) *voteRecord {
 	return out
 }
 
-// read is a poll for the caller; nil when they do not see it.
+// read is a poll for the caller; nil if they do not see it.
 func (r *Request) poll(v *codelab.View, p *codelab.PollView) *pollRecord {
 	out := &pollRecord{PollRecord: ToPoll(p.Poll, r.IsAdmin())}
 	if out.PollRecord == nil {

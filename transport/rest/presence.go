@@ -20,7 +20,7 @@ func (r *Request) present() error {
 	return nil
 }
 
-// closed says that the peer has closed the connection. Nothing is read of it:
+// closed reports whether the peer has closed the connection. Nothing is read of it:
 // what a client sends ahead stays where it is.
 func closed(c net.Conn) bool {
 	if t, ok := c.(*tls.Conn); ok {

@@ -284,7 +284,7 @@ func (r *Request) publishWithWorkspace(w *pb.Workspace, source string, has *pb.W
 	return made, err
 }
 
-// sameHeads says that two workspaces hold the same code under the same names.
+// sameHeads reports whether two workspaces hold the same code under the same names.
 func sameHeads(a, b *pb.Workspace) bool {
 	return b != nil && a.StructureType == b.StructureType && slices.EqualFunc(a.Heads, b.Heads, func(x, y *pb.WorkspaceHead) bool {
 		return x.Name == y.Name && x.Tree == y.Tree

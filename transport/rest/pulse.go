@@ -38,12 +38,12 @@ func PulseState(name string) pb.PulseState {
 	return pb.PulseState(slices.Index(PulseStates, name) + 1)
 }
 
-// Pulses counts what attendees say, as it goes out.
+// Pulses counts what attendees say, as sent to clients.
 type Pulses struct {
 	Fine  int `json:"fine"`
 	Slow  int `json:"slow"`
 	Stuck int `json:"stuck"`
 }
 
-// ToPulses is a count as it goes out.
+// ToPulses is a count as sent to clients.
 func ToPulses(p codelab.Pulses) *Pulses { return &Pulses{p.Fine, p.Slow, p.Stuck} }

@@ -11,7 +11,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// QuestionRecord is a question to all as it goes out (RULES.md, "Questions"). Its tags say
+// QuestionRecord is a question to all as sent to clients (RULES.md, "Questions"). Its tags say
 // what messages need for their document.
 type QuestionRecord struct {
 	ID   string `json:"id" is:"Id"`
@@ -50,7 +50,7 @@ func ToQuestion(q *pb.Question) *QuestionRecord {
 // questionRecord is a question as somebody reads it.
 type questionRecord struct {
 	*QuestionRecord
-	// Mine says that the reader asked it, Voted that they voted for it.
+	// Mine reports whether the reader asked it, Voted whether they voted for it.
 	Mine  bool `json:"mine"`
 	Voted bool `json:"voted"`
 }

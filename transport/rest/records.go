@@ -13,7 +13,7 @@ import (
 // Records writes structs as a table: a column for each field that encoding/json writes,
 // under the same name. Values other than texts, numbers and booleans are written as JSON,
 // and nil as an empty cell. Every record is of the type of the first argument, which gives
-// the head also where there is none.
+// the head even if there is none.
 func Records(w io.Writer, of any, records iter.Seq[any]) error {
 	t := reflect.TypeOf(of)
 	var columns [][]int

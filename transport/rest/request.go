@@ -30,7 +30,7 @@ type Request struct {
 // Identity is who is calling.
 func (r *Request) Identity() *auth.Identity { return &r.who }
 
-// IsAdmin says whether the admin grant acts.
+// IsAdmin reports whether the admin grant acts.
 func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
 
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
@@ -48,7 +48,7 @@ func (r *Request) bucket() string {
 	return httpapi.Address(r.ip())
 }
 
-// device is the browser in which an admin has logged in; "" when none has.
+// device is the browser in which an admin has logged in; "" if none has.
 func (r *Request) device() string {
 	cookie := r.Cookie(auth.DeviceCookie)
 	if len(cookie) == 0 {
@@ -221,7 +221,7 @@ func (r *Request) identifyBySession(authorization string) (badToken bool, err er
 	return badToken, err
 }
 
-// showsCSRF says that a request carries its session's token, in the header as in a cookie.
+// showsCSRF reports whether a request carries its session's token, in the header as in a cookie.
 func (r *Request) showsCSRF(header []byte) bool {
 	for cookie := range r.Cookies(auth.CSRFCookie) {
 		if r.who.ShowsCSRF(header, cookie) {

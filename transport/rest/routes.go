@@ -258,7 +258,7 @@ func (op *Operation) body() int {
 	return maxJSON
 }
 
-// open says that it is not known who is calling before the body is read.
+// open reports whether the caller is possibly unknown before the body is read.
 func (op *Operation) open() bool { return op.Access == Anyone || op.Access == Registrant }
 
 // Operations are those of this package.

@@ -64,8 +64,8 @@ func logIn(r *Request) error {
 	return r.loggedIn(auth.Login{Person: who, Name: name})
 }
 
-// proves says whether somebody has the password of a login, and who that is: nil for
-// the owner. A login that nobody has takes as long as one with a password.
+// proves reports whether pw is the password of a login, and returns the person: nil for the
+// owner. A login that nobody has takes as long as one with a password.
 func (r *Request) proves(login, pw string, known bool) (*peoplepb.Person, bool, error) {
 	a := r.api
 	if login == a.AdminID {
@@ -163,7 +163,7 @@ func (r *Request) cookie(name, value string, expires time.Time) *fasthttp.Cookie
 // prefix is the path at which browsers reach the server.
 func (r *Request) prefix() httpapi.Prefix { return r.api.Origins.Prefix() }
 
-// framedAnyhow says that a request comes from a frame, as the app says or the browser.
+// framedAnyhow reports whether a request comes from a frame, as the app says or the browser.
 func (r *Request) framedAnyhow() bool {
 	dest := string(r.Request.Header.Peek("Sec-Fetch-Dest"))
 	return r.Framed() || dest == "iframe" || dest == "frame" || dest == "embed" || dest == "object"

@@ -75,7 +75,7 @@ func saveSettings(r *Request) error {
 	return r.ok()
 }
 
-// getSettings tells whether there is a key, and what may be asked of which
+// getSettings reports whether there is a key, and what may be asked of which
 // model; never the key.
 func getSettings(r *Request) error {
 	h, err := r.api.Settings.Get(settings.ID)

@@ -83,5 +83,5 @@ const (
 	starters   = "=+-@＝＋－＠﹦﹢﹣﹫"
 )
 
-// blank says that a rune shows nothing, and may be skipped before a formula.
+// blank reports whether a rune shows nothing, and may be skipped before a formula.
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) }

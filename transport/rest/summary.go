@@ -56,7 +56,7 @@ type summaryFeedback struct {
 }
 
 const (
-	// fewest is how many times make a median that is nobody's own.
+	// fewest is the minimum number of times for a median, so that it reveals nobody's own time.
 	fewest = 5
 	// hardestSteps bounds the steps that are named as hard, summaryWrong the wrong
 	// answers to a question.

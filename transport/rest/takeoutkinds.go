@@ -272,7 +272,7 @@ type progressRecord struct {
 	StepNumber   int    `json:"step_number"`
 	StepTitle    string `json:"step_title"`
 	ReachedAt    string `json:"reached_at"`
-	// Seconds is how long they took for it; null when they have not gone on.
+	// Seconds is how long they took for it; null if they have not gone on.
 	Seconds *int64 `json:"seconds"`
 }
 

@@ -88,7 +88,7 @@ type taskCount struct {
 	Done int    `json:"done"`
 }
 
-// countTicks counts the ticks of each step; nil where there are too few people.
+// countTicks counts the ticks of each step; nil if there are too few people.
 func countTicks(v *codelab.View) []*[]taskCount {
 	type place struct{ step, task int }
 	places, steps := map[tickRecord]place{}, map[string]int{}

@@ -23,7 +23,7 @@ type TimerRecord struct {
 // TimerKinds are the names of the kinds of timers.
 var TimerKinds = []string{"exercise", "break"}
 
-// ToTimer is a timer as it goes out; nil for none.
+// ToTimer is a timer as sent to clients; nil for none.
 func ToTimer(t *pb.Timer) *TimerRecord {
 	if t == nil {
 		return nil

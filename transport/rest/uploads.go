@@ -20,7 +20,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// uploadImage takes an image, without what its file tells beside the picture.
+// uploadImage takes an image and removes its file's metadata.
 func uploadImage(r *Request) error {
 	// Images belong to no codelab, so no codelab's quota bounds them.
 	if !r.IsAdmin() {

@@ -126,7 +126,7 @@ func resumeWebhook(r *Request) error {
 	return r.NoContent()
 }
 
-// AttendeeName returns the name of an attendee; "" when there is none, or none that can
+// AttendeeName returns the name of an attendee; "" if there is none, or none that can
 // be known now.
 func AttendeeName(codelabs codelab.Directory) func(lab, attendee string) string {
 	return func(lab, attendee string) string {

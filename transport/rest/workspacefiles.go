@@ -140,7 +140,7 @@ func listFiles(structure string) func(*Request) error {
 	}
 }
 
-// fileInfo is a stored file as it goes out.
+// fileInfo is a stored file as sent to clients.
 type fileInfo struct {
 	Path   string `json:"path"`
 	Mode   string `json:"mode" enum:"100644|100755"`

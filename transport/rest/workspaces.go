@@ -64,7 +64,7 @@ func treeOf(w *pb.Workspace, name string) (string, bool) {
 	return "", false
 }
 
-// workspaceRecord is a workspace as it goes out; Branches or Folders only
+// workspaceRecord is a workspace as sent to clients; Branches or Folders only
 // where it is read.
 type workspaceRecord struct {
 	CodelabID     string    `json:"codelab_id" is:"Id"`
@@ -217,7 +217,7 @@ func deleteWorkspace(r *Request) error {
 	return r.NoContent()
 }
 
-// headInput says which branch or folder to make.
+// headInput names the branch or folder to make.
 type headInput struct {
 	StepNumber *int32
 	Type       *string

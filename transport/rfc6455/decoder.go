@@ -47,9 +47,9 @@ type Decoder struct {
 	pending []byte
 	// message is what has arrived of a fragmented message.
 	message []byte
-	// fragmented says that a message has begun; it may still be empty.
+	// fragmented means that a message has begun; it may still be empty.
 	fragmented bool
-	// done says that a close frame was seen.
+	// done means that a close frame was seen.
 	done bool
 }
 

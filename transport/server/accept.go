@@ -16,7 +16,7 @@ type patientListener struct {
 	net.Listener
 	// shed makes room, if it can.
 	shed func()
-	// full says that the rest of the descriptors is for others; nil for never.
+	// full reports whether the remaining descriptors are reserved for other uses; nil for never.
 	full   func() bool
 	pauses atomic.Uint64
 
@@ -70,7 +70,7 @@ func (l *patientListener) Close() (err error) {
 	return err
 }
 
-// passes says that an error of accepting is no reason to stop: what is missing
+// passes reports whether an error of accepting is no reason to stop: what is missing
 // comes back, or a client hung up in the queue.
 func passes(err error) bool {
 	for _, errno := range []syscall.Errno{

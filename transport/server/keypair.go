@@ -24,7 +24,7 @@ type KeyPair struct {
 	looked time.Time        // guarded by mu
 }
 
-// stamp tells whether a file has changed.
+// stamp reports whether a file has changed.
 type stamp struct {
 	size int64
 	at   time.Time

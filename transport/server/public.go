@@ -54,16 +54,15 @@ type PublicOptions struct {
 	// Access, if set, is called for each sent answer with the bytes of its body and the
 	// duration of its handler.
 	Access func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration)
-	// Handler serves the tokenization handler; it says whether a path is its
-	// own. May be nil.
+	// Handler serves the tokenization handler, and reports whether a path is its own. May be nil.
 	Handler func(ctx *fasthttp.RequestCtx) bool
 	// Commerce serves the published schemas, the business profile and the
 	// negotiation; it says whether a path is its own. May be nil.
 	Commerce func(ctx *fasthttp.RequestCtx) bool
-	// Live is how many connections were taken over and are open; nil for none.
+	// Live is how many taken-over connections are open; nil for none.
 	Live func() int
-	// Proxy says that an address is a proxy's, whose connections are of many; nil
-	// for none.
+	// Proxy reports whether an address is a proxy with the connections of many clients; nil for
+	// none.
 	Proxy func(netip.Addr) bool
 	// Prefix is the path at which browsers reach the server.
 	Prefix httpapi.Prefix
@@ -203,7 +202,7 @@ func (p *Public) Serve(o PublicOptions) {
 	go func() { p.failed <- p.server.Serve(p.listener) }()
 }
 
-// Serving says whether requests are answered.
+// Serving reports whether requests are answered.
 func (p *Public) Serving() bool { return p.serving.Load() }
 
 // PublicStats counts what the listener did.
@@ -302,7 +301,7 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	}
 }
 
-// observed tells access of each answer.
+// observed calls access for each answer.
 func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, int64, time.Duration)) fasthttp.RequestHandler {
 	if access == nil {
 		return next
@@ -331,9 +330,9 @@ func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 	}
 }
 
-// doubtful says why two programs could disagree where a request ends, or "": a server
-// that reads on behind it may read a smuggled request. Both lengths are given (RFC
-// 9112, 6.3), a field goes on in another line (5.2), or the version is not known.
+// doubtful returns a reason why two programs could disagree on the end of a request, or "": a
+// server that reads on behind it may read a smuggled request. Both lengths are given (RFC 9112,
+// 6.3), a field goes on in another line (5.2), or the version is not known.
 func doubtful(ctx *fasthttp.RequestCtx) string {
 	h := &ctx.Request.Header
 	if version := string(h.Protocol()); version != "HTTP/1.1" && version != "HTTP/1.0" {

@@ -35,7 +35,7 @@ type recentTimes struct {
 	counts [recentBuckets]uint32
 }
 
-// Recent says how long something took in the last minutes.
+// Recent has the durations of an operation in the last minutes.
 type Recent struct {
 	// N is how many there were; with none the quantiles are 0.
 	N uint64

@@ -77,7 +77,7 @@ func (s *silence) changed(c net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// keyOf is under which key the connections of an address are counted; "" where
+// keyOf is under which key the connections of an address are counted; "" if
 // they are not.
 func (s *silence) keyOf(c net.Conn) string {
 	t, ok := c.RemoteAddr().(*net.TCPAddr)
@@ -155,7 +155,7 @@ func (s *silence) close(most int, before time.Time) int {
 	return len(closing)
 }
 
-// closeAll closes every connection, whatever it is doing. It says how many.
+// closeAll closes every connection, busy or not, and returns their number.
 func (s *silence) closeAll() int {
 	var closing []net.Conn
 	s.mu.Lock()

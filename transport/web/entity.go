@@ -20,12 +20,12 @@ type entity struct {
 	cache  string // how long it may be kept
 	policy string // its Content-Security-Policy
 	frames frames
-	// shared says that a document without an origin may load it as a module.
+	// shared means that a document without an origin may load it as a module.
 	shared   bool
 	variants [wire.Count]variant
 	// made are the variants that are made when somebody asks first.
 	made [wire.Count]func() (variant, error)
-	// varies says that there is more than one variant, and languages that there
+	// varies means that there is more than one variant, and languages that there
 	// is one for each language.
 	varies, languages bool
 }
@@ -82,7 +82,7 @@ func (e *entity) pack(coded []byte) {
 	})
 }
 
-// has says whether there is a variant in a coding.
+// has reports whether a variant in a coding exists.
 func (e *entity) has(c wire.Coding) bool { return e.variants[c].tag != "" || e.made[c] != nil }
 
 // variant is that in a coding which the entity has.

@@ -21,15 +21,14 @@ type Config struct {
 	// Build is the built app, with its index.html at the root; see Built.
 	// Required. Without an index.html there is a plain page instead of the app.
 	Build fs.FS
-	// Certificate returns what the certificate of an attendee says; false when
-	// there is none with this id. An error is that it cannot be told now.
-	// Required.
+	// Certificate returns the content of an attendee's certificate; false if there is none with
+	// this id. An error means that this cannot be determined now. Required.
 	Certificate func(id string) (Certificate, bool, error)
 	// Wait says how long the caller must wait before it may ask for another
 	// certificate; 0 for not at all. May be nil.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
-	// HTTPS says that browsers reach the server by https, and may be told not
-	// to come otherwise.
+	// HTTPS means that browsers reach the server by https, and that answers can restrict them to
+	// it.
 	HTTPS bool
 	// FrameAncestors are the origins whose pages may show those of attendees in frames.
 	FrameAncestors []string
@@ -134,10 +133,10 @@ func (w *Handler) page(framed bool) *entity {
 	return e
 }
 
-// App says whether there is an app to serve.
+// App reports whether there is an app to serve.
 func (w *Handler) App() bool { return w.app }
 
-// Handle answers a request, whatever it asks for. It reads no body.
+// Handle answers any request. It reads no body.
 func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	// The path is read as sent. Addresses of the app need no escaping, and a path that is not
 	// decoded has only one meaning.

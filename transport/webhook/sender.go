@@ -37,7 +37,7 @@ type Config struct {
 	Seal *keys.Seal
 	// Inside lets webhooks reach our own network.
 	Inside bool
-	// Name returns the name of an attendee, "" when there is none any more.
+	// Name returns the name of an attendee, "" if there is none any more.
 	Name   func(codelab, attendee string) string
 	Logger *slog.Logger
 	Now    func() time.Time

@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	// ErrTooLarge says that the body is over its limit.
+	// ErrTooLarge means that the body is over its limit.
 	ErrTooLarge = errors.New("the body is too large")
-	// ErrBroken says that the client stopped sending.
+	// ErrBroken means that the client stopped sending.
 	ErrBroken = errors.New("the body broke off")
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// ErrBusy says that the bodies being read already take all the memory that
+// ErrBusy means that the bodies being read already take all the memory that
 // they may.
 var ErrBusy = errors.New("too many bodies are being read")
 
@@ -44,7 +44,7 @@ func (b *BodyBudget) Used() int64 {
 // BodyShare is the part of a budget that one request holds. It is used by one goroutine.
 type BodyShare struct {
 	Of *BodyBudget
-	// Open says that anybody may send such a body: all of these together get
+	// Open means that anybody may send such a body: all of these together get
 	// half of the budget, so that strangers do not keep out those who are known.
 	Open bool
 	held int64

@@ -111,7 +111,7 @@ func ChooseCoding(accept []byte, has func(Coding) bool) Coding {
 	return best
 }
 
-// quality reads the weight among a coding's parameters, 0 to 1; 0 when it is
+// quality reads the weight among a coding's parameters, 0 to 1; 0 if it is
 // malformed: what cannot be read is not asked for.
 func quality(params []byte) float64 {
 	for len(params) > 0 {

@@ -27,7 +27,7 @@ func read(t *rapid.T, c Coding, b []byte) []byte {
 	return out
 }
 
-func TestWhatIsCompressedIsReadAgain(t *testing.T) {
+func TestCompressedBodiesAreReadable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := []byte(strings.Repeat(rapid.String().Draw(t, "text"), rapid.IntRange(0, 50).Draw(t, "times")))
 		for c := Gzip; c < Count; c++ {

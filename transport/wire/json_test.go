@@ -49,7 +49,7 @@ func TestBadBodiesAreNamed(t *testing.T) {
 	}
 }
 
-func TestWhatIsDecodedIsACopy(t *testing.T) {
+func TestDecodedValuesAreCopies(t *testing.T) {
 	for name, decode := range map[string]func([]byte, any) error{"Decode": Decode, "DecodeQuietly": DecodeQuietly} {
 		in := []byte(`{"name":"Ann","count":3,"tags":["a"],"Count":9,"more":1}`)
 		var b body

@@ -30,7 +30,7 @@ func newState() *state {
 	return s
 }
 
-func TestWhatDiffersIsNamed(t *testing.T) {
+func TestDifferencesAreNamed(t *testing.T) {
 	for want, change := range map[string]func(s *state){
 		"":                func(s *state) { s.fn, s.made = func() {}, 5 },
 		".name":           func(s *state) { s.name = "b" },

@@ -118,7 +118,7 @@ func reread(t *rapid.T, of protoreflect.Message, b []byte) proto.Message {
 	return out
 }
 
-func TestWhatIsNoMessageIsRefused(t *testing.T) {
+func TestMalformedMessagesAreRefused(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"field 0": {0x00, 0x01}, "no value": {0x08}, "cut text": {0x12, 0x05, 'a'}, "endless number": bytes.Repeat([]byte{0xff}, 11),
 		"a group": {0x0b}, "text where a number is": {0x08 | 2, 0x01, 'a'}, "cut number of 8 bytes": {0xf9, 0x01, 1, 2, 3},

@@ -86,7 +86,7 @@ func TestPathsAreNotTold(t *testing.T) {
 }
 
 // No flag sets the text that is sent to Atelier, so its length is known here.
-func TestWhatAtelierIsSent(t *testing.T) {
+func TestLengthOfTheTextSentToAtelier(t *testing.T) {
 	b, err := os.ReadFile("../../fanout/atelier.go")
 	if err != nil || !strings.Contains(string(b), "`"+atelierSends+"`") {
 		t.Errorf("bench/fanout sends something else than %s: %v", atelierSends, err)

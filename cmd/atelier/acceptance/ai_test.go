@@ -573,7 +573,7 @@ func TestTheKnownAppIsAnswered(t *testing.T) {
 	lin.ask(record{"prompt": "why", "codelab_id": c.id}).whole()
 }
 
-func TestWhatTheAIUsedIsCountedWhereItBelongs(t *testing.T) {
+func TestAIUsageIsCountedByCodelabAndModel(t *testing.T) {
 	t.Parallel()
 	c, _ := aiClass(t, nil)
 	lin := c.attendee("Lin")

@@ -90,7 +90,7 @@ func TestTheSharesOfAPersonsTimeAreAHundred(t *testing.T) {
 	}
 }
 
-func TestWhatACertificateCannotSay(t *testing.T) {
+func TestInvalidCertificateSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	noise := image.NewGray(image.Rect(0, 0, 600, 600))
@@ -122,9 +122,8 @@ func TestWhatACertificateCannotSay(t *testing.T) {
 	c.admin.put(c.path, record{"organiser": strings.Repeat("ü", 120), "certificate_text": strings.Repeat("ü", 500), "hours": 0.5}).want(200)
 }
 
-// TestWhatACertificateSaysTravels with a copy and an export; a logo that does not come
-// along is left out.
-func TestWhatACertificateSaysTravels(t *testing.T) {
+// TestCertificateSettingsAreCopiedAndExported: a logo that is not in the export is left out.
+func TestCertificateSettingsAreCopiedAndExported(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{"title": "Travels"})
 	logo := c.admin.sendFile("/upload/image", "a.png", pixel(12)).object().text("url")

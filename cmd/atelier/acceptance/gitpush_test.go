@@ -107,7 +107,7 @@ func TestCodeIsPushed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKeptIsRefused(t *testing.T) {
+func TestUnstorablePushesAreRefused(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})

@@ -62,7 +62,7 @@ func run(t *testing.T, path, data string, flags ...string) (*exec.Cmd, string) {
 	return nil, ""
 }
 
-func TestWhatWasAcknowledgedSurvivesSIGKILL(t *testing.T) {
+func TestAcknowledgedWritesSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the binary")

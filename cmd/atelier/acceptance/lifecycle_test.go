@@ -210,7 +210,7 @@ func TestTheFirstStartMakesItsSecrets(t *testing.T) {
 	}
 }
 
-func TestWhatWasAcknowledgedSurvivesAStopInFullSwing(t *testing.T) {
+func TestAcknowledgedWritesSurviveAStopUnderLoad(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.MessagesPerSecond = 0

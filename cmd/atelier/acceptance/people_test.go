@@ -131,7 +131,7 @@ func TestNobodyWithoutALoginIsInvited(t *testing.T) {
 }
 
 // What ends a person's rights ends their sessions and connections.
-func TestWhatEndsAPersonsRights(t *testing.T) {
+func TestLossOfRightsEndsSessionsAndConnections(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(c *class, path string){
 		"disabled":           func(c *class, path string) { c.admin.put(path, record{"disabled": true}).want(200) },

@@ -90,7 +90,7 @@ func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBePublished(t *testing.T) {
+func TestInvalidPublicationsAreRefused(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	one := b.publish("match=1", chapters("one-"+t.Name(), "One")).object()

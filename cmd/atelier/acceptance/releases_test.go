@@ -261,9 +261,9 @@ func withoutAll(want, got []keptAnswer) (out []string) {
 	return out
 }
 
-// TestWhatAnAnswerLostIsFound: the comparison of releases finds what goes, and lets come what
+// TestLostMembersOfAnswersAreFound: the comparison of releases finds what goes, and lets come what
 // comes.
-func TestWhatAnAnswerLostIsFound(t *testing.T) {
+func TestLostMembersOfAnswersAreFound(t *testing.T) {
 	t.Parallel()
 	was := asJSON(record{"name": "Lin", "zero": 0, "list": []int{1, 2}, "of": record{"x": 1}, "now": varies})
 	for what, c := range map[string]struct {

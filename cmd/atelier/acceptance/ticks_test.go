@@ -118,7 +118,7 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeTicked(t *testing.T) {
+func TestInvalidTicksAreRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	steps := c.tasks()

@@ -33,8 +33,8 @@ func TestADurationNeedsAUnit(t *testing.T) {
 	}
 }
 
-// TestWhatCannotWorkIsRefused before the start.
-func TestWhatCannotWorkIsRefused(t *testing.T) {
+// TestUnworkableSettingsAreRefused before the start.
+func TestUnworkableSettingsAreRefused(t *testing.T) {
 	for want, set := range map[string]func(c *Config){
 		"server.listen":          func(c *Config) { c.Server.Listen = "127.0.0.1:80800" },
 		"server.internal_listen": func(c *Config) { c.Server.InternalListen = "127.0.0.1:http" },

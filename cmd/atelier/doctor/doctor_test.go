@@ -139,9 +139,9 @@ func TestTheWayFromABrowser(t *testing.T) {
 	}
 }
 
-// TestWhatWasNotTriedIsNotOK: a room that nobody could enter was shown as one that is large
+// TestSkippedChecksAreNotOK: a room that nobody could enter was shown as one that is large
 // enough.
-func TestWhatWasNotTriedIsNotOK(t *testing.T) {
+func TestSkippedChecksAreNotOK(t *testing.T) {
 	var b strings.Builder
 	all := []Finding{fine("all is well"), untried("import a codelab", "there is none"), bad("do it", "it is missing")}
 	if err := Write(&b, all); err != nil {

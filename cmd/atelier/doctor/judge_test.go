@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestWhatIsJudgedHasItsBound(t *testing.T) {
+func TestFindingsHaveTheirBounds(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	ends := func(in time.Duration) Finding { return Certificate("cert.pem", now.Add(in), now) }
 	const day = 24 * time.Hour

@@ -51,7 +51,7 @@ func without(trace powercut.Trace, file string) (careless powercut.Trace) {
 }
 
 // The oracle itself: what is expected behind a cut.
-func TestWhatIsExpectedBehindACut(t *testing.T) {
+func TestExpectationsAfterACut(t *testing.T) {
 	lab, message := item{Kind: "codelab", Key: "l"}, item{Kind: "message", Codelab: "l", Key: "m"}
 	var trace powercut.Trace
 	for _, s := range []step{{added, lab}, {added, message}, {removing, message}, {removed, message}, {removing, lab}, {removed, lab}} {
@@ -77,7 +77,7 @@ func TestWhatIsExpectedBehindACut(t *testing.T) {
 	}
 }
 
-func TestWhatNeverHappenedIsNamed(t *testing.T) {
+func TestMissingPowerCutsAreNamed(t *testing.T) {
 	all := map[place]int{}
 	for _, k := range powercut.Kinds() {
 		for _, f := range filesOnDisk {

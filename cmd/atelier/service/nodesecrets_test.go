@@ -15,7 +15,7 @@ import (
 
 // Shared secrets belong to one state of the database: the first node on a restored one
 // publishes them again.
-func TestWhatNodesHaveInCommonIsNotRestored(t *testing.T) {
+func TestSharedSecretsAreNotRestored(t *testing.T) {
 	files := "folder:" + t.TempDir()
 	onNode := func(c *Core) *nodes.Node {
 		return &nodes.Node{Cluster: durable.Cluster{Store: c.store.(durable.Shared)}}

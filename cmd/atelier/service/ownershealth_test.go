@@ -63,7 +63,7 @@ func TestCommitsAreJudgedByTheirStore(t *testing.T) {
 
 // However many disks hang, the owner has an answer within a second, which lists what is not
 // known.
-func TestWhatHangsIsSaidToBeUnknown(t *testing.T) {
+func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := unstarted(config.Default())
 		s.pair = new(server.KeyPair)

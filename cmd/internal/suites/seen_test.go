@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestWhatSuitesPrintIsCounted(t *testing.T) {
+func TestOutputOfSuitesIsCounted(t *testing.T) {
 	go1 := func(action, test string) string {
 		return fmt.Sprintf(`{"Action":%q,"Package":"a/b","Test":%q,"Output":"said by %s\n"}`, action, test, test)
 	}

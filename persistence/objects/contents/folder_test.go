@@ -115,7 +115,7 @@ func TestAContentIsKeptOnceUnderItsSum(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedOrBreaksOffLeavesNothing(t *testing.T) {
+func TestFailedUploadsLeaveNothing(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	full := false
 	s.opts.FreeBytes = func() (uint64, error) {

@@ -49,7 +49,7 @@ func collect(t testing.TB, s *Store, inUse files.InUse) int {
 	return n
 }
 
-func TestWhatOneNodePutsTheOthersRead(t *testing.T) {
+func TestAllNodesReadStoredContent(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
 		sum := putOne(t, one, "content")
@@ -151,7 +151,7 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 	})
 }
 
-func TestWhatNobodyNeedsGoesInTime(t *testing.T) {
+func TestUnusedContentIsRemovedInTime(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
 		sum := putOne(t, one, "content")
@@ -198,7 +198,7 @@ func TestWhatNobodyNeedsGoesInTime(t *testing.T) {
 	})
 }
 
-func TestWhatIsDiscardedGoesSooner(t *testing.T) {
+func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b, nil)
 	sum := putOne(t, s, "old")

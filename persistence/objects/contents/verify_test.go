@@ -80,9 +80,9 @@ func TestSoundnessIsNotRememberedForGood(t *testing.T) {
 	}
 }
 
-// TestWhatNobodyNeededComesBack: a collection may be wrong about what is
+// TestCollectedContentCanBeRestored: a collection may be wrong about what is
 // needed, so it only sets aside for the grace period.
-func TestWhatNobodyNeededComesBack(t *testing.T) {
+func TestCollectedContentCanBeRestored(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Hour})
 	asked, again, sent := put(t, s, "asked for"), put(t, s, "referred to again"), put(t, s, "sent again")
 	for _, l := range []*files.Lease{asked, again, sent} {

@@ -306,7 +306,7 @@ func TestALatePublishRemovesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatNoHeadNeedsGoesInTime(t *testing.T) {
+func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		s := node(t, b)
 		if err := s.Make(id, code.Plain); err != nil {

@@ -14,7 +14,7 @@ type Key struct{ text string }
 // Reveal gives the key, for the one header it belongs in.
 func (k Key) Reveal() string { return k.text }
 
-// Zero says that there is no key.
+// Zero reports whether there is no key.
 func (k Key) Zero() bool { return k.text == "" }
 
 // String hides it.

@@ -49,7 +49,7 @@ func TestTheVectorOfTheInterface(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotEncryptedWithThePasswordIsRefused(t *testing.T) {
+func TestInvalidEncryptedKeysAreRefused(t *testing.T) {
 	r := newRing(t, password)
 	raw, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(vector, prefix))
 	for _, bad := range []string{

@@ -21,7 +21,7 @@ const (
 	maxWaiting = 64
 )
 
-// Slow says that too many keys were to be opened; try again After.
+// Slow means that too many keys were to be opened; try again After.
 type Slow struct{ After time.Duration }
 
 func (s *Slow) Error() string { return "too many AI keys to check; try again later" }

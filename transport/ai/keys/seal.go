@@ -44,7 +44,7 @@ func (s *Seal) Close(text string) []byte {
 	return s.aead.Seal(out, out[1:], []byte(text), s.purpose)
 }
 
-// Open opens what Close gave; false when that was sealed under another key, or for
+// Open opens what Close gave; false if that was sealed under another key, or for
 // another purpose.
 func (s *Seal) Open(b []byte) (string, bool) {
 	n := 1 + s.aead.NonceSize()

@@ -54,8 +54,8 @@ type protocol interface {
 	request(base string, key keys.Key, q *Query) (url string, h http.Header, body any, err error)
 	// answer reads one answer.
 	answer() reader
-	// blocked tells whether the body of a 400 says that the question was blocked
-	// for safety, which is an answer.
+	// blocked reports whether the body of a 400 means that the question was blocked for safety,
+	// which is an answer.
 	blocked(body []byte) bool
 }
 
@@ -111,7 +111,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // maxRefusal bounds how much of a 400 is read, bytes.
 const maxRefusal = 64 << 10
 
-// Check says whether a query can be asked at all.
+// Check returns an error if the upstream cannot be asked a query.
 func (c *Client) Check(q *Query) error {
 	if err := q.Check(); err != nil {
 		return err

@@ -127,7 +127,7 @@ func TestBothProtocolsAreSpoken(t *testing.T) {
 	}
 }
 
-func TestWhatAnUpstreamMayDoWrong(t *testing.T) {
+func TestFaultyUpstreams(t *testing.T) {
 	big := strings.Repeat("x", 2<<20)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	defer elsewhere.Close()

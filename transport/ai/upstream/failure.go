@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Failure says that there is no answer, or no more of it. Status and Text are
+// Failure means that there is no answer, or no more of it. Status and Text are
 // for the client: never 401 or 403, which would speak of the client's own
 // session, and never the upstream's words.
 type Failure struct {
 	Status int
 	Text   string
-	// Retry is when to try again; 0 when that is not known.
+	// Retry is when to try again; 0 if that is not known.
 	Retry time.Duration
 	// Cause is for the log and for metrics: a word of ours.
 	Cause string

@@ -27,7 +27,7 @@ type Content struct {
 // Safety is why an answer ends that was blocked, whatever the upstream calls it.
 const Safety = "SAFETY"
 
-// Blocked tells whether an answer that ends for a reason was blocked.
+// Blocked reports whether an answer that ends for a reason was blocked.
 func Blocked(finish string) bool {
 	switch finish {
 	case Safety, "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION", "IMAGE_SAFETY":
@@ -99,8 +99,8 @@ func isTexts(v any) bool {
 	return ok && len(list) <= 16
 }
 
-// Check says what is wrong with the types of the parameters we know; others
-// are the provider's business.
+// Check validates the types of the parameters that this package uses; others are the provider's
+// business.
 func (q *Query) Check() error {
 	for name, v := range q.Config {
 		if p, known := parameters[name]; known && v != nil && !p.read(v) {

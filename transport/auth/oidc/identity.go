@@ -13,9 +13,9 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Identity is somebody whom the provider has proved.
+// Identity is a person whom the provider has authenticated.
 type Identity struct {
-	// Issuer and Subject are who it is, whatever else changes.
+	// Issuer and Subject identify the person, even if everything else changes.
 	Issuer, Subject string
 	// Email is verified and allowed, in lower case. Name is as the provider has it.
 	Email, Name string
@@ -24,7 +24,7 @@ type Identity struct {
 // Answer is what a browser comes back with.
 type Answer struct {
 	State, Code, Error string
-	// Issuer is who answers, "" when that is not said (RFC 9207).
+	// Issuer is who answers, "" if that is not said (RFC 9207).
 	Issuer string
 }
 
@@ -173,7 +173,7 @@ func fold(email string) (string, bool) {
 	return strings.ToLower(email), true
 }
 
-// allows says whether an address is one that a rule means.
+// allows reports whether a rule matches an address.
 func allows(rule, email string) bool {
 	rule = strings.ToLower(rule)
 	if domain, ok := strings.CutPrefix(rule, "*"); ok {
@@ -182,7 +182,7 @@ func allows(rule, email string) bool {
 	return rule == email
 }
 
-// CheckRule says whether a rule of Config.Allowed is one.
+// CheckRule reports whether a rule of Config.Allowed is valid.
 func CheckRule(rule string) bool {
 	_, ok := fold(rule)
 	return ok && (!strings.Contains(rule, "*") || strings.HasPrefix(rule, "*@") && strings.Count(rule, "*") == 1)

@@ -107,7 +107,7 @@ func TestSomebodySignsIn(t *testing.T) {
 	}
 }
 
-func TestWhatTheProviderLiesAbout(t *testing.T) {
+func TestFalseClaimsAreRefused(t *testing.T) {
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)

@@ -160,7 +160,7 @@ func (p *Provider) discover(ctx context.Context) (*found, error) {
 	return f, nil
 }
 
-// ErrPaused says that the provider is left alone for a moment: it did not answer.
+// ErrPaused means that the provider did not answer, and is not asked for a moment.
 var ErrPaused = errors.New("the identity provider did not answer a moment ago")
 
 // learn asks the provider, and keeps the answer, or that there was none.
@@ -285,7 +285,7 @@ func Path(to, otherwise string) string {
 	return to
 }
 
-// once says that nobody has signed in with an attempt before, and remembers that
+// once reports whether nobody has signed in with an attempt before, and remembers that
 // somebody has now. Only what the provider has proved gets here, so that strangers fill
 // no list.
 func (p *Provider) once(state string) bool {

@@ -66,8 +66,8 @@ func init() {
 	}
 }
 
-// categorize tells the category of a schema: an entity by the meta schema its
-// variants refer to, the others by where they are and what they leave out.
+// categorize returns the category of a schema: an entity by the meta schema its variants refer
+// to, the others by where they are and what they leave out.
 func (l *linter) categorize(res *schema.Resource) category {
 	root, _ := res.Root().(map[string]any)
 	defs, _ := root["$defs"].(map[string]any)
@@ -150,7 +150,7 @@ func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant
 	return c, variant
 }
 
-// protocols tells whether an address is one at which the protocol publishes a
+// protocols reports whether an address is one at which the protocol publishes a
 // meta schema, under this base or the default one.
 func (l *linter) protocols(address string) bool {
 	for _, base := range []string{l.published.Base(), schema.DefaultBase} {

@@ -75,7 +75,7 @@ func (s *subject) name() {
 	}
 }
 
-// reserved tells whether a schema uses a name of the protocol that is not
+// reserved reports whether a schema uses a name of the protocol that is not
 // its own. A copy of a published entity at another address is fine: the
 // address may change while the name stays.
 func (s *subject) reserved(name string) bool {
@@ -86,7 +86,7 @@ func (s *subject) reserved(name string) bool {
 	return err != nil || u.Hostname() == "" || schema.CheckAuthority(name, u.Hostname()) != nil
 }
 
-// published tells whether the protocol has an entity of this name. Bindings
+// published reports whether the protocol has an entity of this name. Bindings
 // call the checkout dev.commerce.checkout, without its service.
 func published(name string) bool {
 	return schema.IsEntity(name) || schema.IsEntity(schema.Reserved+"shopping."+strings.TrimPrefix(name, schema.Reserved))

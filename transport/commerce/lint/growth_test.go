@@ -41,9 +41,9 @@ func lintFolder(t testing.TB, folder string, n int) {
 	}
 }
 
-// TestWhatSchemasShareIsReadOnce: with each schema bundled and compiled by
+// TestSharedPartsOfSchemasAreReadOnce: with each schema bundled and compiled by
 // itself, types and meta schemas included, a schema takes many times as much.
-func TestWhatSchemasShareIsReadOnce(t *testing.T) {
+func TestSharedPartsOfSchemasAreReadOnce(t *testing.T) {
 	memory := func(n int) uint64 {
 		folder := checkouts(t, n)
 		var before, after runtime.MemStats

@@ -31,7 +31,7 @@ func (s *subject) open(pointer string, value any, chosen bool) {
 	})
 }
 
-// discriminates says that a schema is of one kind, which a member names.
+// discriminates reports whether a schema is of one kind, which a member names.
 func discriminates(value any) bool {
 	node, _ := value.(map[string]any)
 	properties, _ := node["properties"].(map[string]any)

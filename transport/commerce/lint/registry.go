@@ -44,9 +44,8 @@ func (s *subject) profile() {
 	}
 }
 
-// side tells whose declarations a document has; "" when it could be both. An
-// answer has other members beside ucp; a platform's entries state spec and
-// schema, a business's may.
+// side returns the side whose declarations a document has; "" if it could be both. An answer has
+// other members beside ucp; a platform's entries state spec and schema, a business's may.
 func (s *subject) side(holder map[string]any) Side {
 	if s.root["ucp"] != nil && len(s.root) > 1 {
 		return answer

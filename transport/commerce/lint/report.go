@@ -26,7 +26,7 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	// Files is how many were looked at.
 	Files int `json:"-"`
-	// Unreadable says that a path could not be read at all.
+	// Unreadable means that a path could not be read at all.
 	Unreadable bool `json:"-"`
 }
 
@@ -35,7 +35,7 @@ func New(code, file, message string) Finding {
 	return Finding{Code: code, Severity: severities[code], File: file, Message: message, Line: 1}
 }
 
-// Failed tells whether the report fails a run: errors do, and with strict
+// Failed reports whether the report fails a run: errors do, and with strict
 // everything does.
 func (r Report) Failed(strict bool) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return strict || f.Severity == Error })

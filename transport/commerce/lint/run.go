@@ -23,7 +23,7 @@ type Options struct {
 	// Library has schemas beside those that are linted; nil is none. With it,
 	// Published and Fetcher are its own.
 	Library *schema.Library
-	// As is the side a profile is of; "" when nobody said.
+	// As is the side a profile is of; "" if nobody said.
 	As Side
 }
 

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Options say what a negotiation may look up.
+// Options are the sources that a negotiation can look up.
 type Options struct {
 	// Published are schemas whose requirements count; nil is none.
 	Published *schema.Set

@@ -143,7 +143,7 @@ func (a *agreement) prune() {
 	}
 }
 
-// rooted tells whether every entry that extends something has a parent among
+// rooted reports whether every entry that extends something has a parent among
 // those reached.
 func (c *choice) rooted(k key, reached map[key]bool) bool {
 	for _, e := range slices.Concat(c.platform, c.business) {

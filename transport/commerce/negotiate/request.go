@@ -7,7 +7,7 @@ import (
 
 // Request is what a platform asks for.
 type Request struct {
-	// Profile is the inline profile; nil when it is at Address.
+	// Profile is the inline profile; nil if it is at Address.
 	Profile any
 	Address string
 	Want    map[string]string
@@ -64,7 +64,7 @@ func parseWant(value any) (map[string]string, error) {
 	return want, nil
 }
 
-// CheckWant says what is wrong with a version that is asked for.
+// CheckWant validates a requested version.
 func CheckWant(name, version string) error {
 	if err := schema.CheckName(name); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// ErrSilent is a payload that does not say what it follows.
+// ErrSilent means that a payload does not declare the capabilities that it follows.
 var ErrSilent = errors.New("the payload has no ucp.capabilities that say which schemas it follows")
 
 // Followed is what a payload follows.
@@ -68,7 +68,7 @@ func find(lib *schema.Library, name string, e Entry) (*schema.Resource, error) {
 	return r, nil
 }
 
-// sort tells bases from extensions.
+// sort separates bases from extensions.
 func sort(protocol string, active map[string]capability) (*Followed, error) {
 	s := &Followed{Protocol: protocol}
 	for _, name := range slices.Sorted(maps.Keys(active)) {

@@ -31,7 +31,7 @@ type Registry map[string][]Entry
 // Entry is one declaration ("Entity entry fields").
 type Entry struct {
 	Version string
-	// Spec and Schema are addresses; "" when not stated.
+	// Spec and Schema are addresses; "" if not stated.
 	Spec, Schema string
 	// ID is the instance id of a payment handler.
 	ID string
@@ -42,7 +42,7 @@ type Entry struct {
 	Requires schema.Requires
 }
 
-// MalformedError says where a profile is not one.
+// MalformedError has the place where a profile is malformed.
 type MalformedError struct{ Pointer, Reason string }
 
 func (e *MalformedError) Error() string {

@@ -31,7 +31,7 @@ const (
 	atOnce, eachAtOnce = 16, 2
 )
 
-// EndpointConfig says what an Endpoint serves. All fields but Wait and Bodies are required.
+// EndpointConfig configures an Endpoint. All fields but Wait and Bodies are required.
 type EndpointConfig struct {
 	Business *Business
 	Schemas  *schema.Set
@@ -71,7 +71,7 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 	return e
 }
 
-// Handle serves a request if its path is one of ours, and says whether it was.
+// Handle serves a request if its path is one of ours, and reports whether it was.
 func (e *Endpoint) Handle(ctx *fasthttp.RequestCtx) bool {
 	path := ctx.Path()
 	if string(path) != profilePath && !bytes.HasPrefix(path, []byte(schemasPath)) && !bytes.HasPrefix(path, []byte("/api/commerce/")) {

@@ -17,7 +17,7 @@ var ContainerOperations = []string{"search", "lookup", "get_product"}
 // them at its root.
 var bodies = []string{"properties", "patternProperties", "required", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "enum", "const"}
 
-// IsContainer tells whether a schema is a container of shapes.
+// IsContainer reports whether a schema is a container of shapes.
 func IsContainer(r *Resource) bool {
 	root, _ := r.Root().(map[string]any)
 	for _, keyword := range bodies {
@@ -41,7 +41,7 @@ func shapes(root map[string]any) (names []string) {
 	return names
 }
 
-// shapeIn is the pointer of the shape that a view picks in a container; "" when
+// shapeIn is the pointer of the shape that a view picks in a container; "" if
 // the schema is none, or is not looked at in a direction.
 func shapeIn(base *Resource, view View) (string, error) {
 	if view.Direction == "" || !IsContainer(base) {

@@ -19,7 +19,7 @@ type CycleError struct {
 	// Resource and Pointer are the place of the reference.
 	Resource *Resource
 	Pointer  string
-	// Endless tells a cycle from mere size.
+	// Endless distinguishes a cycle from mere size.
 	Endless bool
 	Reason  string
 }

@@ -60,10 +60,10 @@ type Document struct {
 // Size is the length of the text the document was read from, bytes.
 func (d *Document) Size() int { return len(d.data) }
 
-// SyntaxError says why a document could not be read.
+// SyntaxError is the reason why a document could not be read.
 type SyntaxError struct {
 	File string
-	// Line counts from 1; 0 when no line is to blame.
+	// Line counts from 1; 0 if no line is to blame.
 	Line   int
 	Reason string
 }

@@ -37,7 +37,7 @@ func Around(path string) string {
 	return filepath.Dir(abs)
 }
 
-// within tells whether a file is in one of the folders, where symbolic links
+// within reports whether a file is in one of the folders, where symbolic links
 // lead: schemas come from strangers, and findings and bundles show what
 // a reference finds.
 func (l *Library) within(path string) bool {

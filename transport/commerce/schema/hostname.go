@@ -152,12 +152,12 @@ func checkInternationalEmail(text string) error {
 	return checkInternationalHostname(domain)
 }
 
-// quotedLocal tells whether a local part is a quoted text.
+// quotedLocal reports whether a local part is a quoted text.
 func quotedLocal(local string) bool {
 	return len(local) > 2 && local[0] == '"' && local[len(local)-1] == '"' && !strings.ContainsAny(local[1:len(local)-1], "\"\\\r\n")
 }
 
-// dotted tells whether a local part is of atoms with dots between.
+// dotted reports whether a local part is of atoms with dots between.
 func dotted(local string) bool {
 	for atom := range strings.SplitSeq(local, ".") {
 		if atom == "" || strings.ContainsFunc(atom, func(c rune) bool {

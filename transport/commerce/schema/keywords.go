@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Place says which part of an instance a subschema is applied to.
+// Place is the part of an instance to which a subschema applies.
 type Place int
 
 const (
@@ -18,7 +18,7 @@ const (
 	Inside
 )
 
-// shape says how a keyword holds subschemas.
+// shape is the way in which a keyword contains subschemas.
 type shape int
 
 const (
@@ -33,7 +33,7 @@ type keyword struct {
 	shape shape
 }
 
-// Named tells whether the subschemas have names or indices.
+// Named reports whether the subschemas have names or indices.
 func (k keyword) Named() bool { return k.shape != single }
 
 // keywords are all keywords of draft 2020-12 that hold subschemas. The value
@@ -81,7 +81,7 @@ func Subschemas(node map[string]any, visit func(pointer string, place Place, chi
 }
 
 // Each calls visit for every subschema in the value of a keyword, with its
-// member name or index; "" when the value is the subschema.
+// member name or index; "" if the value is the subschema.
 func (k keyword) Each(value any, visit func(token string, child any)) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -24,7 +24,7 @@ type Fetcher interface {
 	Fetch(ctx context.Context, address string) ([]byte, error)
 }
 
-// LibraryOptions say what a library may reach beside the documents added to it.
+// LibraryOptions are the sources of a library besides the documents added to it.
 type LibraryOptions struct {
 	// Published are found by their $id; nil is none.
 	Published *Set
@@ -61,14 +61,14 @@ func NewLibrary(ctx context.Context, opts LibraryOptions) *Library {
 // an $id of its own.
 type Resource struct {
 	Doc *Document
-	// ID is the absolute $id without fragment; "" when there is none.
+	// ID is the absolute $id without fragment; "" if there is none.
 	ID string
 	// Pointer is the place of the resource in its document.
 	Pointer string
 	// Top is the resource of the whole document, which may be this one.
 	Top *Resource
 
-	path    string // absolute file path; "" when it is from no file
+	path    string // absolute file path; "" if it is from no file
 	nested  map[string]*Resource
 	anchors map[string]string
 	// dynamic has those of anchors that are a $dynamicAnchor.
@@ -81,7 +81,7 @@ func (r *Resource) Root() any {
 	return v
 }
 
-// Name is the name a schema states for itself; "" when it has none.
+// Name is the name a schema states for itself; "" if it has none.
 func (r *Resource) Name() string { return r.text("name") }
 
 // Version is the version a schema states for itself.

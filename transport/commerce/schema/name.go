@@ -43,12 +43,12 @@ func CheckName(name string) error {
 	return nil
 }
 
-// IsName tells whether name keeps the grammar.
+// IsName reports whether name follows the grammar.
 func IsName(name string) bool { return CheckName(name) == nil }
 
-// CheckAuthority says whether host may speak for name: com.vendor.loyalty is
-// for vendor.com and the hosts below it. The name must begin with the labels
-// of the host in reverse, or of a domain above it.
+// CheckAuthority returns an error if host has no authority over name: com.vendor.loyalty is for
+// vendor.com and the hosts below it. The name must begin with the labels of the host in reverse,
+// or of a domain above it.
 func CheckAuthority(name, host string) error {
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
 	for len(labels) >= 2 && !publicSuffix(labels) {
@@ -63,7 +63,7 @@ func CheckAuthority(name, host string) error {
 	return fmt.Errorf("host %q cannot speak for the name %q", Brief(host), Brief(name))
 }
 
-// publicSuffix tells whether anybody can register below a domain like co.uk;
+// publicSuffix reports whether anybody can register below a domain like co.uk;
 // its owner does not own what is below. A list of all of them would be a
 // dependency; these are the shapes registries use.
 func publicSuffix(labels []string) bool {

@@ -91,7 +91,7 @@ func ownPaths(root *os.Root) (paths []string, err error) {
 	return paths, err
 }
 
-// leadsToFolder tells whether a link leads to a folder in root.
+// leadsToFolder reports whether a link leads to a folder in root.
 func leadsToFolder(root *os.Root, path string) bool {
 	info, err := root.Stat(path)
 	return err == nil && info.IsDir()

@@ -46,7 +46,7 @@ func compilePattern(source string) (*expression, error) {
 	return &expression{source: source, backtrack: backtrack}, nil
 }
 
-// MatchString tells whether the pattern is found in s. If RE2 supports the pattern, which is
+// MatchString reports whether the pattern is found in s. If RE2 supports the pattern, which is
 // so for nearly all, it takes time in proportion to the text.
 func (p *expression) MatchString(s string) bool {
 	if p.linear != nil {
@@ -62,7 +62,7 @@ func (p *expression) String() string { return p.source }
 // translation is a pattern in the words of both engines.
 type translation struct {
 	ecma, re2 string
-	// common says that re2 means the same.
+	// common means that re2 means the same.
 	common bool
 }
 

@@ -18,7 +18,7 @@ const maxProblems = 100
 type Problem struct {
 	// Pointer is where, as a JSON Pointer into the value.
 	Pointer string
-	// Message says what, without the place.
+	// Message describes the problem, without the place.
 	Message string
 }
 

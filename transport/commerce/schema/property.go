@@ -17,7 +17,7 @@ type characters [][2]rune
 
 // property finds the characters of a property escape of ECMA-262, for the
 // text between the braces: a value of General_Category, a binary property, or
-// name=value. short is a name both engines have for it; "" when there is none.
+// name=value. short is a name both engines have for it; "" if there is none.
 func property(text string) (short string, set characters, err error) {
 	name, value, both := strings.Cut(text, "=")
 	if !both {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// RefKind says why a reference leads nowhere.
+// RefKind is the reason why a reference leads nowhere.
 type RefKind int
 
 const (
@@ -29,7 +29,7 @@ const (
 	RefOutside
 )
 
-// RefError says where a reference fails.
+// RefError has the place where a reference fails.
 type RefError struct {
 	Kind   RefKind
 	Ref    string

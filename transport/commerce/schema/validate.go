@@ -25,7 +25,7 @@ func Compile(lib *Library, target Target, view View) (*Validator, error) {
 // bundleURL is where a bundle pretends to be; nothing is ever loaded from it.
 const bundleURL = "urn:commerce:bundle"
 
-// Formats says what the keyword "format" does.
+// Formats is the effect of the keyword "format".
 type Formats int
 
 const (
@@ -37,7 +37,7 @@ const (
 )
 
 // CompileBundle makes a schema ready that refers to nothing outside itself, and
-// asserts formats. The error says why it is no JSON Schema.
+// asserts formats. An error means that it is not a JSON Schema.
 func CompileBundle(bundle map[string]any) (*Validator, error) {
 	return CompileBundleWith(bundle, AssertFormats)
 }

@@ -37,7 +37,7 @@ const checkout = `{
   "links": {"terms_of_service": "https://business.example/terms"}
 }`
 
-func TestWhatIsSaidOfACheckout(t *testing.T) {
+func TestProblemsOfACheckout(t *testing.T) {
 	s := compile(t, "shopping/checkout.json", schema.View{Direction: schema.Response})
 	if p := s.Check(value(t, checkout)); len(p) > 0 {
 		t.Fatal(p)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// CheckVersion says what is wrong with a version: a real calendar date,
+// CheckVersion validates a version: a real calendar date,
 // YYYY-MM-DD ("Versioning"). Such versions compare as strings.
 func CheckVersion(version string) error {
 	if len(version) != len(time.DateOnly) {
@@ -19,7 +19,7 @@ func CheckVersion(version string) error {
 	return nil
 }
 
-// IsVersion tells whether version is a calendar date.
+// IsVersion reports whether version is a calendar date.
 func IsVersion(version string) bool { return CheckVersion(version) == nil }
 
 // Range is a range of versions, both ends included. An empty Max is open.
@@ -28,7 +28,7 @@ type Range struct {
 	Max string `json:"max,omitempty"`
 }
 
-// Holds tells whether version is in the range.
+// Holds reports whether version is in the range.
 func (r Range) Holds(version string) bool {
 	return version >= r.Min && (r.Max == "" || version <= r.Max)
 }
@@ -47,7 +47,7 @@ type Requires struct {
 	Capabilities map[string]Range
 }
 
-// RequiresError says what is wrong with a requires member, and where in it.
+// RequiresError is the error of a requires member, with the place in it.
 type RequiresError struct {
 	Pointer string
 	// Part is shape, range (min after max) or key (an unknown member).
@@ -148,8 +148,8 @@ func checkRange(at string, value any) (wrong []*RequiresError) {
 	return wrong
 }
 
-// Unmet says which requirement does not hold, "" when all do. version tells
-// the chosen version of a capability; an empty protocol is left unchecked.
+// Unmet returns a requirement that is not met, "" if all are. version tells the chosen version of
+// a capability; an empty protocol is left unchecked.
 func (r Requires) Unmet(protocol string, version func(name string) (string, bool)) string {
 	if r.Protocol != nil && protocol != "" && !r.Protocol.Holds(protocol) {
 		return fmt.Sprintf("requires protocol %s, and it is %s", r.Protocol, protocol)

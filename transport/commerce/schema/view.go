@@ -26,7 +26,7 @@ type View struct {
 	Operation string
 }
 
-// Check says what is wrong with a view.
+// Check validates a view.
 func (v View) Check() error {
 	switch v.Direction {
 	case "", Request, Response:

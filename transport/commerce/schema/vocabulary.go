@@ -75,7 +75,7 @@ func TransportNames() []string {
 // its annotations.
 var Operations = []string{"create", "read", "update", "complete", "cancel"}
 
-// IsOperation tells whether the protocol has an operation.
+// IsOperation reports whether the protocol has an operation.
 func IsOperation(name string) bool {
 	return slices.Contains(Operations, name) || slices.Contains(ContainerOperations, name)
 }

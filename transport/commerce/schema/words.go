@@ -93,7 +93,7 @@ func value(v any) string {
 	return cut(strings.TrimSuffix(text.String(), "\n"), maxWord)
 }
 
-// small tells whether a value is of few values and short texts.
+// small reports whether a value is of few values and short texts.
 func small(v any, room *int) bool {
 	*room--
 	switch v := v.(type) {

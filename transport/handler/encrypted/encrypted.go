@@ -26,12 +26,12 @@ import (
 var (
 	// ErrKey means that a key cannot be used. Its text contains no part of the key.
 	ErrKey = errors.New("the key cannot be used")
-	// ErrMessage says that a message does not open: malformed, changed, or
+	// ErrMessage means that a message does not open: malformed, changed, or
 	// encrypted to another key.
 	ErrMessage = errors.New("the message does not open")
-	// ErrCheckout says that the id of a checkout cannot be one.
+	// ErrCheckout means that the id of a checkout cannot be one.
 	ErrCheckout = errors.New("checkout_id must have 1 to 255 bytes")
-	// ErrOtherCheckout says that the message is for another checkout.
+	// ErrOtherCheckout means that the message is for another checkout.
 	ErrOtherCheckout = errors.New("the message is for another checkout")
 )
 

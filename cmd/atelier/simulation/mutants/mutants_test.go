@@ -78,7 +78,7 @@ func TestTheTestsOfMutantsExist(t *testing.T) {
 }
 
 // What found.txt says is of mutants that exist, and of tests that they name.
-func TestWhatFoundMutantsIsKept(t *testing.T) {
+func TestFoundNamesExistingMutantsAndTests(t *testing.T) {
 	all, _ := real(t)
 	found, err := readFound("found.txt")
 	if err != nil {

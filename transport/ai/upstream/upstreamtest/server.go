@@ -41,7 +41,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Script says what is answered from now on.
+// Script sets the answers from now on.
 func (s *Server) Script(script func(*Answer)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

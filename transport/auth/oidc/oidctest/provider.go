@@ -47,7 +47,7 @@ type Provider struct {
 	Away atomic.Bool
 	// AgainAndAgain gives a token for a code as often as one asks.
 	AgainAndAgain bool
-	// InfoOnly tells who it is at the userinfo endpoint alone.
+	// InfoOnly returns the identity only at the userinfo endpoint.
 	InfoOnly bool
 	// Names: it says that each of its answers names it, and none does (RFC 9207).
 	Names bool

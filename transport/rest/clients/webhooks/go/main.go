@@ -72,7 +72,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// genuine says whether somebody who has the secret signed this a short time ago.
+// genuine reports whether somebody who has the secret signed this a short time ago.
 func (r *receiver) genuine(header http.Header, body []byte) bool {
 	id, at := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(at, 10, 64)
@@ -90,7 +90,7 @@ func (r *receiver) genuine(header http.Header, body []byte) bool {
 	return false
 }
 
-// first says whether an id is new, and notes it.
+// first reports whether an id is new, and notes it.
 func (r *receiver) first(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
