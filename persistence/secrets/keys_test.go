@@ -70,8 +70,8 @@ func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
 	}
 }
 
-// A pending key that is taken for one in use would make tokens that other nodes do not find,
-// and one in use that is taken for a pending one would be replaced.
+// If a pending key were used, other nodes would not find its tokens. If a key in use counted as
+// pending, it would be replaced.
 func TestThatAKeyIsPendingIsChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	first, err := CreateKeys(path, now)

@@ -33,8 +33,8 @@ func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// A file without a secret in it is no secret: not one that is cut off, nor one whose
-// block the disk has lost, nor one whose checksum is not on a line of its own.
+// A damaged file is no secret. It can be cut off, the disk can have lost a block of it, or its
+// checksum is not on a separate line.
 func TestADamagedSecretIsRefused(t *testing.T) {
 	for _, content := range []string{"", "\n", "a key" + sumMark + sumOf("a key"), strings.Repeat("\x00", 44), "oKSt-xSHIo56" + strings.Repeat("\x00", 32)} {
 		path := filepath.Join(t.TempDir(), "a.key")

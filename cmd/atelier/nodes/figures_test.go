@@ -30,7 +30,7 @@ func TestFiguresOfANode(t *testing.T) {
 	}
 }
 
-// Others read what a node says; one of an earlier program says nothing.
+// Other nodes read the figures of a node. A node of an earlier release has none.
 func TestFiguresAreReadByOthers(t *testing.T) {
 	f := Figures{Load: 1.5, LagSeconds: 2, Divergences: 3, People: 4, Trouble: &Trouble{DiskFull, "full"}}
 	b, err := json.Marshal(f)
