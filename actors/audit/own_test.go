@@ -13,9 +13,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A participant's own log has their records alone, in order and page by page, however many
-// records of others are in the same quarter of a second, and also those of older data, which
-// were marked one by one.
+// A participant's own log has only their records, in order and page by page. Other participants
+// can have records in the same span. Older data has a mark for each record.
 func TestAParticipantsOwnLog(t *testing.T) { synctest.Test(t, testOwnLog) }
 
 func testOwnLog(t *testing.T) {

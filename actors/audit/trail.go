@@ -16,10 +16,10 @@ import (
 )
 
 // Tables of the audit trail: the records by id, which is by time, and an index
-// of the ids by codelab. A participant's own log has an index of its own, of the spans of time
-// in which they have records: without it a page of a participant with few records would read
-// the whole trail of a busy server. An index of the records would be three of the seven rows
-// that a token costs.
+// of the ids by codelab. The index of a participant's own log has the spans of time in which
+// they have records. Without it, a page of a participant with few records would read the whole
+// trail of a busy server. An index of single records would be three of the seven rows that a
+// token costs.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"

@@ -31,7 +31,7 @@ type lab struct {
 	seq    uint64
 	events []*pb.Event
 	audits []*audit.Record
-	made   map[string]*audit.Record // of which a row may come
+	made   map[string]*audit.Record // by id, if its row can still come
 	now    time.Time
 	uses   map[string]bool // the references to files that rows recorded
 

@@ -261,7 +261,7 @@ func TestIndividualNoticesAreBounded(t *testing.T) {
 	}
 }
 
-// What facilitators say to the room is kept with who said it, and is taken away.
+// Messages of facilitators to the room are kept with their author, and can be taken away.
 func TestWhatTheRoomIsShownIsKeptWhole(t *testing.T) {
 	l, _, _ := taught(t)
 	ends := l.now.Add(time.Minute).UnixMilli()

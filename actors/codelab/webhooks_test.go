@@ -9,8 +9,8 @@ import (
 	"atelier/actors/webhook"
 )
 
-// Webhooks hear of what happens with all that the receiver needs to act: whom it is about,
-// which request, on which step, and how it went. Of simulated attendees they hear nothing.
+// An event of a webhook has the data that its receiver needs: the person, the request, the step
+// and the result. Simulated attendees cause no events.
 func TestWhatWebhooksHearOf(t *testing.T) {
 	l := newLab()
 	l.create(t)

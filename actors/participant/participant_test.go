@@ -351,8 +351,8 @@ func TestAParticipantActsForThoseWhoLetIt(t *testing.T) {
 	}
 }
 
-// The environment can be told from the public names and from the keys, and what does not have
-// the form of a key names none.
+// The environment can be told from the public names and from the keys, and a text
+// without the form of a key names none.
 func TestKeysAndNamesSayTheirEnvironment(t *testing.T) {
 	for environment, word := range map[string]string{Production: "_live_", Sandbox: "_test_"} {
 		id, secret, _ := NewKey(environment)

@@ -34,9 +34,9 @@ func TestTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 	expect("afterwards", 0, 1)
 }
 
-// A record is remembered as long as it must tell a second use from an unknown token: what is
-// over for longer than what has expired by itself, from its end or, if that is later, from
-// when it would have expired.
+// A record is kept as long as a second use must be distinguished from an unknown token. A token
+// that was used or revoked is kept longer than one that expired. The time counts from its end, or
+// from its expiry if that is later.
 func TestHowLongARecordIsRemembered(t *testing.T) {
 	at := clockAt(time.UnixMilli(1_800_000_000_000))
 	kept := &recorder{}

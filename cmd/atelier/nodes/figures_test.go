@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A node tells the others its counts. Its load is the rate of commits over about ten seconds,
+// A node sends its counts to the others. Its load is the rate of commits over about ten seconds,
 // and each connection counts like one record per second.
 func TestFiguresOfANode(t *testing.T) {
 	var m meter
