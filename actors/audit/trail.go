@@ -67,25 +67,25 @@ func (a *Trail) Rows(r *Record) []durable.Row {
 // OwnRows are the rows of a record that belongs to the own logs of participants, with the
 // additional data own; see Owned. Once they are committed, call Committed.
 func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.Row {
+	var owners []string
 	own.OfActor, own.Others = false, nil
-	for i, p := range participants {
-		switch {
-		case p == "" || slices.Contains(participants[:i], p):
-		case p == r.ActorId:
+	for _, p := range participants {
+		if p == "" || slices.Contains(owners, p) {
+			continue
+		}
+		if owners = append(owners, p); p == r.ActorId {
 			own.OfActor = true
-		default:
+		} else {
 			own.Others = append(own.Others, p)
 		}
 	}
-	if r.Own = own; !own.OfActor && len(own.Others) == 0 {
-		r.Own = nil
+	if len(owners) > 0 {
+		r.Own = own
 	}
 	rows := a.Rows(r)
-	for i, p := range participants {
-		if p == "" || slices.Contains(participants[:i], p) {
-			continue
-		}
-		if span := spanOf(r.Id); !a.spans.known(p, span) {
+	span := spanOf(r.Id)
+	for _, p := range owners {
+		if !a.spans.known(p, span) {
 			rows = append(rows, durable.Row{Table: auditOwn, Key: indexKey(p, span+a.tag), TTL: longer(a.retention)})
 		}
 	}

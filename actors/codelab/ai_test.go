@@ -120,7 +120,7 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	}
 }
 
-// The number of saved conversations of a codelab is bounded. The latest ones stay, whoever had them.
+// The number of saved conversations of a codelab is bounded. The latest ones stay, of all people together.
 func TestTheOldestConversationsGo(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

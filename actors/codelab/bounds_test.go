@@ -12,7 +12,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// The settings are bounded whoever sends them: an archive does not come by the checks of the
+// The settings are bounded for every sender: an archive does not come by the checks of the
 // interface.
 func TestSettingsAreBounded(t *testing.T) {
 	l := newLab()

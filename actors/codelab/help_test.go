@@ -9,8 +9,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// What somebody has claimed is released when they lead no more, whoever has claimed
-// something after them and leads on.
+// The claims of a helper are released when they stop leading, also if another helper claimed
+// something later and still leads.
 func TestClaimsAreReleasedWhoeverClaimsLater(t *testing.T) {
 	for _, out := range []string{"ada", "bea"} {
 		t.Run(out, func(t *testing.T) {

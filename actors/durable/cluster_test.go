@@ -481,8 +481,8 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 	}
 }
 
-// A command that must not be repeated is not sent again when its answer was lost, whoever
-// owns the actor then.
+// A command that must not be repeated is not sent again when its answer was lost, also if another
+// node owns the actor then.
 func TestALostAnswerIsNotAskedForAgain(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")

@@ -3,7 +3,6 @@ package login
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -47,10 +46,7 @@ func (f *family) key() []byte {
 
 func parseFamily(key, value []byte) (*family, *record, error) {
 	rec, err := parseRecord(value)
-	if err != nil {
-		return nil, nil, fmt.Errorf("session family: %w", err)
-	}
-	return &family{name: hex.EncodeToString(key)}, rec, nil
+	return &family{name: hex.EncodeToString(key)}, rec, err
 }
 
 // rows bring the store up to a record of the family; the caller holds mu.

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"fmt"
 	"slices"
 
 	"atelier/actors/durable"
@@ -36,15 +37,18 @@ type AttendeeGrant struct {
 	Generation uint32
 }
 
+// errCorrupt says that the row of a family is damaged.
+var errCorrupt = fmt.Errorf("session family: %w", durable.ErrCorrupt)
+
 func parseRecord(value []byte) (*record, error) {
 	stored := &pb.SessionFamily{}
 	if err := stored.Decode(value); err != nil {
-		return nil, durable.ErrCorrupt
+		return nil, errCorrupt
 	}
 	rec := &record{ids: make([]*entry, 0, len(stored.Ids))}
 	for _, id := range stored.Ids {
 		if len(id.Hash) != len(Key{}) || len(id.Replaces) != 0 && len(id.Replaces) != len(Key{}) {
-			return nil, durable.ErrCorrupt
+			return nil, errCorrupt
 		}
 		e := &entry{hash: Key(id.Hash), expires: id.ExpiresAt, admin: id.Admin, by: id.By}
 		if len(id.Replaces) > 0 {

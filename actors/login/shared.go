@@ -137,7 +137,7 @@ func (s *Sessions) reload(f *family) error {
 	if value != nil {
 		stored, err := parseRecord(value)
 		if err != nil {
-			return fmt.Errorf("session family: %w", err)
+			return err
 		}
 		rec = s.pruned(stored)
 	}

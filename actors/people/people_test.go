@@ -163,7 +163,7 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	o.now = o.now.Add(time.Minute)
 	second := o.do(Caller{}, Accept{Token: token, Here: true})
 	if second.MovedAt != o.now.UnixMilli() {
-		t.Errorf("those who lead are told of another phone of %d", second.MovedAt)
+		t.Errorf("facilitators see another phone since %d", second.MovedAt)
 	}
 	v := o.c.Capture()
 	if v.Stands(p.Id, first.Generation, o.now) || !v.Stands(p.Id, second.Generation, o.now) {
@@ -176,7 +176,7 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	if v.Stands(p.Id, second.Generation, end) {
 		t.Error("at the end they are still in")
 	}
-	// Of several helpers it is the first one's end, whoever came first.
+	// Of several helpers it is the earliest end, in any order of invitation.
 	o.do(owner, Invite{Name: "Ivo", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(-time.Minute).UnixMilli(), Token: []byte("sooner")})
 	o.do(owner, Invite{Name: "Ida", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(time.Hour).UnixMilli(), Token: []byte("later")})
 	if next, ok := o.c.Capture().NextEnd(o.now); !ok || !next.Equal(end.Add(-time.Minute)) {
@@ -354,6 +354,6 @@ func TestAnInvitationForgetsTheOtherPhone(t *testing.T) {
 	}
 	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("two")})
 	if got := o.do(Caller{}, Accept{Token: []byte("two")}); got.MovedAt != 0 {
-		t.Errorf("those who lead are told of another phone of %d", got.MovedAt)
+		t.Errorf("facilitators see another phone since %d", got.MovedAt)
 	}
 }

@@ -133,7 +133,7 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 func all(_, _ string, m []byte) []byte { return m }
 
 // What several workers found is put together: nobody's part is left out, and the
-// last reader counts, whoever's he is.
+// last reader counts, also if it is another client's.
 func TestWorkersAreOne(t *testing.T) {
 	lost, refused := 0, 0
 	h := &hub{}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Vocabulary is what a describer knows beside the types.
@@ -111,18 +110,20 @@ var code = strings.NewReplacer("«", "`", "»", "`")
 // ofType describes the type of a field, which is what a tag says or speaks for
 // itself. An int counts something.
 func (d describer) ofType(f reflect.StructField, t reflect.Type) *Schema {
-	switch {
-	case t == reflect.TypeFor[json.RawMessage]():
-	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && !d.isWhole(f.Tag.Get("is")):
-		s := &Schema{Type: "array", Items: d.ofElement(f, t.Elem()), UniqueItems: f.Tag.Get("unique") == "true"}
-		if s.MinItems, s.MaxItems = whole(f, "items"); t.Kind() == reflect.Array {
-			s.MinItems, s.MaxItems = t.Len(), t.Len()
+	is := f.Tag.Get("is")
+	if !d.isWhole(is) {
+		switch t.Kind() {
+		case reflect.Slice, reflect.Array:
+			s := &Schema{Type: "array", Items: d.ofElement(f, t.Elem()), UniqueItems: f.Tag.Get("unique") == "true"}
+			if s.MinItems, s.MaxItems = bounds(f, "items"); t.Kind() == reflect.Array {
+				s.MinItems, s.MaxItems = t.Len(), t.Len()
+			}
+			return s
+		case reflect.Map:
+			return &Schema{Type: "object", Open: d.ofElement(f, t.Elem())}
 		}
-		return s
-	case t.Kind() == reflect.Map && !d.isWhole(f.Tag.Get("is")):
-		return &Schema{Type: "object", Open: d.ofElement(f, t.Elem())}
 	}
-	if is := f.Tag.Get("is"); is != "" {
+	if is != "" {
 		s, component := d.Named(is)
 		if component {
 			return &Schema{Ref: reference(is)}
@@ -163,7 +164,7 @@ func (d describer) plain(f reflect.StructField, t reflect.Type) *Schema {
 	switch t.Kind() {
 	case reflect.String:
 		s.Type, s.Const, s.Format, s.Pattern = "string", f.Tag.Get("const"), f.Tag.Get("format"), f.Tag.Get("pattern")
-		s.MinLength, s.MaxLength = whole(f, "length")
+		s.MinLength, s.MaxLength = bounds(f, "length")
 		if values := f.Tag.Get("enum"); values != "" {
 			for value := range strings.SplitSeq(values, "|") {
 				s.Enum = append(s.Enum, value)
@@ -180,20 +181,18 @@ func (d describer) plain(f reflect.StructField, t reflect.Type) *Schema {
 	case reflect.Float64:
 		s.Type = "number"
 		s.number(f)
-	case reflect.Slice:
-		return &Schema{Type: "array", Items: d.ofElement(f, t.Elem())}
 	case reflect.Struct:
-		if t == reflect.TypeFor[time.Time]() {
-			break
-		}
+		var open any = false
 		if d.body || f.Tag.Get("open") == "true" {
-			return d.of(t, nil)
+			open = nil
 		}
-		return d.of(t, false)
+		if s = d.of(t, open); len(s.Properties) == 0 {
+			s.Type = nil
+		}
 	case reflect.Interface:
 		return s // anything
 	}
-	if s.Type == nil && t != reflect.TypeFor[json.RawMessage]() {
+	if s.Type == nil {
 		panic("a tag must say what " + f.Name + " is: " + t.String() + " does not")
 	}
 	return s
@@ -214,8 +213,8 @@ func number(text string) any {
 	return json.RawMessage(text)
 }
 
-// whole are the bounds of a tag, 0 for none.
-func whole(f reflect.StructField, tag string) (least, most int) {
+// bounds are those of a tag, 0 for none.
+func bounds(f reflect.StructField, tag string) (least, most int) {
 	text := f.Tag.Get(tag)
 	if text == "" {
 		return 0, 0

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+	"time"
 )
 
 // words is a vocabulary of two components, one of which allows null, and of a plain schema.
@@ -144,6 +145,10 @@ func TestForbiddenMembers(t *testing.T) {
 func TestATypeThatSaysNothing(t *testing.T) {
 	for _, of := range []any{struct {
 		A func() `json:"a"`
+	}{}, struct {
+		A time.Time `json:"a"`
+	}{}, struct {
+		A json.RawMessage `json:"a"`
 	}{}, struct {
 		A string `json:"a" length:"many"`
 	}{}} {

@@ -1,0 +1,42 @@
+package token
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	pb "atelier/actors/token/tokenpb"
+	"atelier/persistence/memory"
+)
+
+// marking counts the marks of spans that participants' own logs get.
+type marking struct {
+	durable.Journal
+	marks atomic.Int64
+}
+
+func (m *marking) Append(rows []durable.Row, done func(error)) error {
+	for _, r := range rows {
+		if r.Table == "auditown" {
+			m.marks.Add(1)
+		}
+	}
+	return m.Journal.Append(rows, done)
+}
+
+// The vault tells the trail what is committed. So a busy server marks each span of a
+// participant once, not with every token.
+func TestASpanOfALogIsMarkedOnce(t *testing.T) {
+	journal := memory.New()
+	t.Cleanup(func() { _ = journal.Close() })
+	store := &marking{Journal: journal}
+	stopped := clockAt(time.Now())
+	w := newWorld(t, func(o *Options) { o.Journal, o.Clock = store, stopped })
+	for range 5 {
+		w.issue("checkout", pb.Policy_POLICY_SINGLE_USE)
+	}
+	if n := store.marks.Load(); n != 2 {
+		t.Errorf("five tokens of one instant got %d marks, want one for the platform and one for the business", n)
+	}
+}
