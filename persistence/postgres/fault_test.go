@@ -82,9 +82,19 @@ func (l *load) total() (n uint64) {
 	return n
 }
 
-// more waits until so much more was acknowledged.
+// waits reports whether a log has had no turn yet.
+func (l *load) waits() bool {
+	for i := range l.acked {
+		if l.acked[i].Load() == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// more waits until so much more was acknowledged, and something of every log.
 func (l *load) more(n uint64) {
-	for until := l.total() + n; l.total() < until && !l.t.Failed(); {
+	for until := l.total() + n; (l.total() < until || l.waits()) && !l.t.Failed(); {
 		_, _ = l.s.Get("last", []byte("codelab/0")) // also those who read must get over it
 	}
 }
