@@ -109,7 +109,8 @@ demo: build
 # what hangs is named before CI is ended.
 TEST_TIMEOUT ?= 60m
 # Suites report what came of each test (cmd/internal/suites); make check vets everything.
-GOTEST := $(GO) test -vet off $(if $(REPORT),-json) -timeout $(TEST_TIMEOUT)
+# FRESH=1 runs again what passed before, too.
+GOTEST := $(GO) test -vet off $(if $(REPORT),-json) $(if $(FRESH),-count 1) -timeout $(TEST_TIMEOUT)
 SUITES := bin/suites
 .PHONY: $(SUITES)
 $(SUITES): need-go
@@ -127,7 +128,7 @@ ci: build $(SUITES) bin/s3test
 	@$(SUITES) go-test,app-test go-check,app-check race,test-nodes simulate-ci
 
 shake: build $(SUITES) bin/s3test
-	@$(SUITES) -repeat $(or $(ROUNDS),10) -spinners 4 go-test,app-test
+	@FRESH=1 $(SUITES) -repeat $(or $(ROUNDS),10) -spinners 4 go-test,app-test
 
 shake-once:
 	@$(MAKE) --no-print-directory shake ROUNDS=1
