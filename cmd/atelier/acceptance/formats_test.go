@@ -112,7 +112,7 @@ func startOnFormat(t *testing.T, cfg config.Config) *service.Service {
 		t.Fatal(err)
 	}
 	cfg.Handler.SessionCap = config.Duration(decades)
-	s, err := service.Start(cfg, service.Options{}, slog.New(slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	s, err := service.Start(cfg, service.Options{Lease: lastingLease}, slog.New(slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 		}
 		if to != "" {
 			// Another installation refers to nothing of this.
-			_, err := OpenCore(other, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+			_, err := OpenCore(other, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 			if !errors.Is(err, objects.ErrOwned) {
 				t.Errorf("%s: another was opened: %v", to, err)
 			}
@@ -142,7 +142,7 @@ func TestASharedStoreIsNotOpenedWhereItMustNot(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	open := func(cfg config.Config) string {
 		t.Helper()
-		c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+		c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 		if err == nil {
 			_ = c.Close(context.Background())
 			t.Fatal("it was opened")

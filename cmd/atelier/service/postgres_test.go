@@ -6,11 +6,15 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/postgres/postgrestest"
 )
+
+// onBusyMachine is for a lease that outlasts the pauses of a busy machine.
+var onBusyMachine = Options{Lease: 9 * time.Second}
 
 func onPostgres(t *testing.T, url string) config.Config {
 	cfg := config.Default()
@@ -21,7 +25,7 @@ func onPostgres(t *testing.T, url string) config.Config {
 
 func openCoreOf(t *testing.T, cfg config.Config) *Core {
 	t.Helper()
-	c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+	c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,7 @@ func TestADataFolderStaysWithItsStore(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	refused := func(cfg config.Config, want string) {
 		t.Helper()
-		c, err := OpenCore(cfg, Hooks{}, Options{}, log)
+		c, err := OpenCore(cfg, Hooks{}, onBusyMachine, log)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("got %v, want %q", err, want)
 		}

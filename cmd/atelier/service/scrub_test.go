@@ -19,7 +19,7 @@ import (
 // a codelab without a log nor a log without an entry was known to it.
 func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	cfg, open := coreIn(t, "")
-	c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+	c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func aNode(t *testing.T, name, dsn, files string) config.Config {
 
 func openNode(t *testing.T, cfg config.Config) (*Core, error) {
 	t.Helper()
-	c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+	c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 	if err == nil {
 		t.Cleanup(func() { _ = c.Close(context.Background()) })
 	}
@@ -89,7 +89,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 	for i, cfg := range all {
 		starting.Go(func() {
 			var err error
-			if cores[i], err = OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler)); err != nil {
+			if cores[i], err = OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler)); err != nil {
 				t.Errorf("node %s: %v", cfg.Cluster.Node, err)
 			}
 		})
@@ -384,7 +384,7 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 	cfg := aNode(t, "first", dsn, files)
 	use := func(cfg config.Config, do func(c *Core, v vaults)) {
 		t.Helper()
-		c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+		c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
