@@ -28,7 +28,7 @@ func backup(t *testing.T, data string) []byte {
 // restore fills a data folder from a backup, as the command does.
 func restore(t *testing.T, cfg config.Config, saved []byte) {
 	t.Helper()
-	if err := onFreeFolder(func() error { return service.Restore(cfg, bytes.NewReader(saved), "") }); err != nil {
+	if err := onceItCan(func() error { return service.Restore(cfg, bytes.NewReader(saved), "") }); err != nil {
 		t.Fatal(err)
 	}
 }

