@@ -27,7 +27,7 @@ import (
 
 const (
 	// testLease is how long a lease lasts where a test waits for its end.
-	testLease = 1200 * time.Millisecond
+	testLease = 2 * time.Second
 	// lastingLease outlasts the pauses of a busy machine. A third of it is for how long a
 	// node waits for an answer before it asks again.
 	lastingLease = 9 * time.Second
