@@ -25,6 +25,7 @@ type Schema struct {
 	OneOf       []*Schema `json:"oneOf,omitempty"`
 	AllOf       []*Schema `json:"allOf,omitempty"`
 	Description string    `json:"description,omitempty"`
+	Examples    []any     `json:"examples,omitempty"`
 	Properties  Object    `json:"properties,omitempty"`
 	Required    []string  `json:"required,omitempty"`
 	Not         *Schema   `json:"not,omitempty"`
@@ -48,6 +49,17 @@ type Property struct {
 
 // Add appends a member.
 func (o *Object) Add(name string, value any) { *o = append(*o, Property{name, value}) }
+
+// Set replaces the value of a member, or appends it.
+func (o *Object) Set(name string, value any) {
+	for i := range *o {
+		if (*o)[i].Name == name {
+			(*o)[i].Value = value
+			return
+		}
+	}
+	o.Add(name, value)
+}
 
 // Names returns the names of the members.
 func (o Object) Names() (names []string) {

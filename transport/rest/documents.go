@@ -67,9 +67,6 @@ func join() ([]byte, error) {
 	if err == nil {
 		err = whole.complete(operations, &whole)
 	}
-	if err == nil {
-		err = whole.inlineWebhooks()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +74,7 @@ func join() ([]byte, error) {
 }
 
 // complete adds the data of the table to the pieces' operations, and the members of their types
-// to components. whole has the components of all pieces. Operations that are not in the table are
+// to components and deliveries. whole has the components of all pieces. Operations that are not in the table are
 // written out in the pieces.
 func (d *description) complete(table []Operation, whole *description) error {
 	known, err := pathParametersOf(whole.Components.Parameters)
@@ -89,6 +86,9 @@ func (d *description) complete(table []Operation, whole *description) error {
 		if d.Components.Schemas[name], err = words.withMembers(name, piece); err != nil {
 			return err
 		}
+	}
+	if err := d.describeWebhooks(words); err != nil {
+		return err
 	}
 	for i := range table {
 		op := &table[i]

@@ -44,6 +44,25 @@ func follow(node any, visit func(ref string)) {
 	}
 }
 
+// components are the components of a piece by how one refers to them.
+func (d *description) components() map[string]json.RawMessage {
+	c, all := &d.Components, map[string]json.RawMessage{}
+	for kind, named := range map[string]map[string]json.RawMessage{
+		"securitySchemes": c.SecuritySchemes, "parameters": c.Parameters, "headers": c.Headers, "responses": c.Responses, "schemas": c.Schemas,
+	} {
+		for name, text := range named {
+			all["#/components/"+kind+"/"+name] = text
+		}
+	}
+	return all
+}
+
+// component is the component in which a reference ends.
+func component(ref string) string {
+	parts := strings.SplitN(ref, "/", 5) // the rest is a place in the component
+	return strings.Join(parts[:min(4, len(parts))], "/")
+}
+
 // twice names the members that an object of the text has twice, of which a
 // decoder silently takes the last.
 func twice(d *json.Decoder, at string) (names []string) {
@@ -283,6 +302,34 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 			t.Errorf("%s is no component", ref)
 		}
 	})
+}
+
+// Generators of clients leave out components that no path leads to, and refer to them all the
+// same.
+func TestAPathLeadsToEachComponent(t *testing.T) {
+	var doc struct {
+		Paths      any
+		Components map[string]map[string]any
+	}
+	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	reached := map[string]bool{}
+	var reach func(ref string)
+	reach = func(ref string) {
+		if parts := strings.Split(ref, "/"); !reached[ref] {
+			reached[ref] = true
+			follow(doc.Components[parts[2]][parts[3]], reach)
+		}
+	}
+	follow(doc.Paths, reach)
+	for kind, named := range doc.Components {
+		for name := range named {
+			if ref := "#/components/" + kind + "/" + name; !reached[ref] {
+				t.Errorf("no path leads to %s", ref)
+			}
+		}
+	}
 }
 
 // The document follows the table: the required permission, the limit, and the answers of every

@@ -1,119 +1,91 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
-	"maps"
+	"fmt"
+	"reflect"
 	"strings"
+
+	"atelier/transport/describe"
+	deliveries "atelier/transport/webhook"
 )
 
-// kinds are the components of a piece by their kinds and names.
-func (d *description) kinds() map[string]map[string]json.RawMessage {
-	c := &d.Components
-	return map[string]map[string]json.RawMessage{
-		"securitySchemes": c.SecuritySchemes, "parameters": c.Parameters, "headers": c.Headers, "responses": c.Responses, "schemas": c.Schemas,
+// occasion is the description of an event in a piece. The members of its data follow from their
+// type.
+type occasion struct {
+	Summary     string         `json:"summary"`
+	Description string         `json:"description"`
+	Data        map[string]any `json:"data"` // an example
+}
+
+// signed are the headers of a delivery.
+var signed = []any{
+	header("webhook-id", "", "The id of the delivery, as in the body."),
+	header("webhook-timestamp", "^[0-9]+$", "When it was sent, Unix seconds: another one at each try. Refuse what is older than five minutes."),
+	header("webhook-signature", "^v1,[A-Za-z0-9+/]{43}=$", "`v1,` and the Base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks)."),
+}
+
+func header(name, pattern, about string) any {
+	return map[string]any{
+		"name": name, "in": "header", "required": true, "description": about, "schema": &describe.Schema{Type: "string", Pattern: pattern},
 	}
 }
 
-// components are the components of a piece by how one refers to them.
-func (d *description) components() map[string]json.RawMessage {
-	all := map[string]json.RawMessage{}
-	for kind, named := range d.kinds() {
-		for name, text := range named {
-			all[at(kind, name)] = text
+// describeWebhooks writes out the delivery of each event. Generators of clients leave out
+// components that no path leads to, and refer to them all the same: so a delivery has none of
+// its own.
+func (d *description) describeWebhooks(words vocabulary) error {
+	for event, piece := range d.Webhooks {
+		var o occasion
+		dec := json.NewDecoder(bytes.NewReader(piece))
+		dec.DisallowUnknownFields() // or it would be lost
+		if err := dec.Decode(&o); err != nil {
+			return fmt.Errorf("webhook %s: %w", event, err)
 		}
-	}
-	return all
-}
-
-// at is how one refers to a component.
-func at(kind, name string) string { return "#/components/" + kind + "/" + name }
-
-// inlineWebhooks writes out what only webhooks refer to. Generators of clients leave out
-// components that no path leads to, and refer to them all the same.
-func (d *description) inlineWebhooks() error {
-	all, reached := map[string]any{}, map[string]bool{}
-	for ref, text := range d.components() {
-		v, err := parsed(text)
+		operation := map[string]any{
+			"operationId": "on" + camel(event), "tags": []string{"webhooks"}, "summary": o.Summary, "description": o.Description,
+			"parameters": signed, "security": []any{},
+			"requestBody": map[string]any{"required": true, "content": map[string]any{
+				"application/json": map[string]any{"schema": delivery(words, event, &o)},
+			}},
+			"responses": map[string]any{"2XX": map[string]any{
+				"description": "Taken. Anything else, a redirect too, is a failure, and tried again.",
+			}},
+		}
+		text, err := encoded(map[string]any{"post": operation})
 		if err != nil {
 			return err
 		}
-		all[ref] = v
-	}
-	var reach func(ref string)
-	reach = func(ref string) {
-		if ref = component(ref); !reached[ref] {
-			reached[ref] = true
-			references(all[ref], reach)
-		}
-	}
-	for _, methods := range d.Paths {
-		for _, text := range methods {
-			op, err := parsed(text)
-			if err != nil {
-				return err
-			}
-			references(op, reach)
-		}
-	}
-	for name, text := range d.Webhooks {
-		hook, err := parsed(text)
-		if err == nil {
-			d.Webhooks[name], err = encoded(inlined(hook, all, reached))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for kind, named := range d.kinds() {
-		maps.DeleteFunc(named, func(name string, _ json.RawMessage) bool {
-			return kind != "securitySchemes" && !reached[at(kind, name)] // those are referred to by their names
-		})
+		d.Webhooks[event] = text
 	}
 	return nil
 }
 
-// inlined returns a node in which each reference that no path reaches is replaced by its target.
-func inlined(node any, all map[string]any, reached map[string]bool) any {
-	switch v := node.(type) {
-	case map[string]any:
-		if ref, is := v["$ref"].(string); is && !reached[component(ref)] {
-			return inlined(all[ref], all, reached)
-		}
-		for key := range v {
-			v[key] = inlined(v[key], all, reached)
-		}
-	case []any:
-		for i := range v {
-			v[i] = inlined(v[i], all, reached)
-		}
+// delivery is the schema of the body in which an event is delivered.
+func delivery(words vocabulary, event string, o *occasion) any {
+	data, ofCodelab := deliveries.Data(event)
+	body, content := describe.Of(words, reflect.TypeFor[deliveries.Body](), false), describe.Of(words, data, false)
+	body.Description, content.Description = "A delivery.", o.Summary+"."
+	example := map[string]any{
+		"id": "019a3f65-6d4e-7b99-8f10-2b3c4d5e6f0a", "type": event, "at": "2026-01-23T09:00:00.000Z", "codelab_id": nil, "data": o.Data,
 	}
-	return node
-}
-
-// component is the component in which a reference ends.
-func component(ref string) string {
-	parts := strings.SplitN(ref, "/", 5) // the rest is a place in the component
-	return strings.Join(parts[:min(4, len(parts))], "/")
-}
-
-// references gives each reference of a node.
-func references(node any, to func(ref string)) {
-	switch v := node.(type) {
-	case map[string]any:
-		if ref, is := v["$ref"].(string); is {
-			to(ref)
-		}
-		for _, member := range v {
-			references(member, to)
-		}
-	case []any:
-		for _, member := range v {
-			references(member, to)
-		}
+	codelab := &describe.Schema{Type: []string{"string", "null"}, Description: "null: a token belongs to no codelab."}
+	if ofCodelab {
+		example["codelab_id"] = "019a3f65-6d4e-7b99-8f10-2b3c4d5e6f02"
+		codelab = &describe.Schema{Ref: "#/components/schemas/Id"}
 	}
+	body.Properties.Set("type", &describe.Schema{Type: "string", Const: event})
+	body.Properties.Set("codelab_id", codelab)
+	body.Properties.Set("data", content)
+	content.Examples, body.Examples = []any{o.Data}, []any{example}
+	return body
 }
 
-func parsed(text json.RawMessage) (v any, err error) {
-	err = json.Unmarshal(text, &v)
-	return v, err
+// camel turns token_used into TokenUsed.
+func camel(name string) (out string) {
+	for part := range strings.SplitSeq(name, "_") {
+		out += strings.ToUpper(part[:1]) + part[1:]
+	}
+	return out
 }

@@ -2,35 +2,68 @@ package webhook
 
 import (
 	"fmt"
+	"reflect"
 
 	hooks "atelier/actors/webhook"
 	"atelier/transport/wire"
 )
 
-// body is what a receiver gets. Its data is described for each event in the OpenAPI
-// document, under webhooks.
-type body struct {
-	ID        string  `json:"id"`
+// Body is what a receiver gets.
+type Body struct {
+	ID        string  `json:"id" is:"Id" doc:"The same for each attempt and each webhook of the event: use it to detect deliveries that arrive twice."`
 	Type      string  `json:"type"`
-	At        string  `json:"at"`
-	CodelabID *string `json:"codelab_id"`
-	Data      any     `json:"data"`
+	At        string  `json:"at" is:"Timestamp"`
+	CodelabID *string `json:"codelab_id" is:"Id"`
+	Data      any     `json:"data"` // see Data
 }
 
-// attendee is who an event is about. The name is null unless the webhook asks for names,
-// and once the attendee is removed.
+// attendee is who an event is about.
 type attendee struct {
-	AttendeeID   string  `json:"attendee_id"`
-	AttendeeName *string `json:"attendee_name"`
+	AttendeeID   string  `json:"attendee_id" is:"Id"`
+	AttendeeName *string `json:"attendee_name" doc:"Null unless the webhook has «names», and once the attendee is removed."`
 }
 
-// token is the data of a token event.
+type helpRequested struct {
+	HelpID string `json:"help_id" is:"Id"`
+	attendee
+	StepNumber int32 `json:"step_number" range:"1.."`
+}
+
+type workshopEnded struct {
+	Attendees int32 `json:"attendees"`
+	Completed int32 `json:"completed" doc:"Attendees who completed the codelab."`
+}
+
+type checkReported struct {
+	attendee
+	Check string `json:"check" doc:"The name that the step declares."`
+	OK    bool   `json:"ok"`
+}
+
 type token struct {
-	Environment   string `json:"environment"`
-	ParticipantID string `json:"participant_id"`
-	By            string `json:"by"`
-	CheckoutID    string `json:"checkout_id"`
-	Policy        string `json:"policy"`
+	Environment   string `json:"environment" enum:"production|sandbox"`
+	ParticipantID string `json:"participant_id" is:"Id" doc:"The participant that the token is bound to."`
+	By            string `json:"by" is:"Id" doc:"The participant that called: the same, or its delegate."`
+	CheckoutID    string `json:"checkout_id" doc:"The checkout that the caller named."`
+	Policy        string `json:"policy" is:"TokenPolicy"`
+}
+
+// Data is the type of the data in a delivery of an event that a webhook can subscribe to, and
+// whether the event is one of a codelab. It panics for another event.
+func Data(event string) (data reflect.Type, ofCodelab bool) {
+	switch event {
+	case hooks.AttendeeRegistered, hooks.AttendeeCompleted:
+		return reflect.TypeFor[attendee](), true
+	case hooks.HelpRequested:
+		return reflect.TypeFor[helpRequested](), true
+	case hooks.WorkshopEnded:
+		return reflect.TypeFor[workshopEnded](), true
+	case hooks.CheckReported:
+		return reflect.TypeFor[checkReported](), true
+	case hooks.TokenUsed, hooks.TokenReused, hooks.TokenLocked:
+		return reflect.TypeFor[token](), false
+	}
+	panic("no data is known for the event " + event)
 }
 
 // encode makes the body of a delivery; name returns the name of an attendee, or "".
@@ -43,7 +76,7 @@ func encode(d *hooks.Delivery, name func(codelab, attendee string) string) ([]by
 		}
 		return a
 	}
-	b := body{ID: d.Id, Type: d.Type, At: wire.Stamp(d.At)}
+	b := Body{ID: d.Id, Type: d.Type, At: wire.Stamp(d.At)}
 	if d.CodelabId != "" {
 		b.CodelabID = &d.CodelabId
 	}
@@ -51,22 +84,11 @@ func encode(d *hooks.Delivery, name func(codelab, attendee string) string) ([]by
 	case hooks.AttendeeRegistered, hooks.AttendeeCompleted:
 		b.Data = who()
 	case hooks.HelpRequested:
-		b.Data = struct {
-			HelpID string `json:"help_id"`
-			attendee
-			StepNumber int32 `json:"step_number"`
-		}{x.HelpId, who(), x.StepNumber}
+		b.Data = helpRequested{x.HelpId, who(), x.StepNumber}
 	case hooks.WorkshopEnded:
-		b.Data = struct {
-			Attendees int32 `json:"attendees"`
-			Completed int32 `json:"completed"`
-		}{x.Attendees, x.Completed}
+		b.Data = workshopEnded{x.Attendees, x.Completed}
 	case hooks.CheckReported:
-		b.Data = struct {
-			attendee
-			Check string `json:"check"`
-			OK    bool   `json:"ok"`
-		}{who(), x.Check, x.Ok}
+		b.Data = checkReported{who(), x.Check, x.Ok}
 	case hooks.TokenUsed, hooks.TokenReused, hooks.TokenLocked:
 		b.Data = token{x.Environment, x.ParticipantId, x.By, x.CheckoutId, x.Policy}
 	case hooks.Test:
