@@ -17,10 +17,9 @@ import (
 
 // LeftOut is something of an imported file that the codelab does not have.
 type LeftOut struct {
-	// File is its path in the archive; empty for the imported file itself.
-	File   string `json:"file"`
+	File   string `json:"file" doc:"Its path in the archive; empty for the imported file itself."`
 	Reason string `json:"reason"`
-	Code   Code   `json:"code" enum:"too_large|empty|not_an_image|lfs|unreadable_name|dead_link|duplicate|unknown"`
+	Code   Code   `json:"code" doc:"The reason for programs: «lfs» is a file that Git LFS has, «dead_link» what a text refers to and nobody sent along, «unknown» anything else." enum:"too_large|empty|not_an_image|lfs|unreadable_name|dead_link|duplicate|unknown"`
 }
 
 // Code is the reason of a LeftOut for programs.

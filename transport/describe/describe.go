@@ -45,15 +45,12 @@ func (d describer) of(t reflect.Type, open any) *Schema {
 }
 
 func (d describer) include(s *Schema, t reflect.Type) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
-			d.include(s, f.Type)
+			d.embed(s, f)
 			continue
 		case name == "-" || name == "":
 			continue
@@ -66,6 +63,20 @@ func (d describer) include(s *Schema, t reflect.Type) {
 			s.Required = append(s.Required, name)
 		}
 		s.Properties.Add(name, d.field(f, omitted))
+	}
+}
+
+// embed includes the members of an embedded struct, none of which is required if it is embedded
+// by a pointer or can be missing as a whole.
+func (d describer) embed(s *Schema, f reflect.StructField) {
+	required := s.Required
+	if f.Type.Kind() == reflect.Pointer {
+		d.include(s, f.Type.Elem())
+	} else {
+		d.include(s, f.Type)
+	}
+	if f.Type.Kind() == reflect.Pointer || f.Tag.Get("optional") == "true" {
+		s.Required = required
 	}
 }
 
@@ -84,19 +95,22 @@ func (d describer) field(f reflect.StructField, omitted bool) *Schema {
 	if t.Kind() == reflect.Pointer {
 		t, null = t.Elem(), !omitted && !d.body
 	}
+	if t.Kind() == reflect.Pointer { // nil is a missing member, and a pointer to nil is null
+		t, null = t.Elem(), true
+	}
 	if said, ok := f.Tag.Lookup("null"); ok {
 		null = said == "true"
 	}
 	s := d.ofType(f, t)
 	value, about := f.Tag.Get("default"), f.Tag.Get("doc")
+	if null {
+		s = d.orNull(s)
+	}
 	if s.Ref != "" && value+about != "" && !d.Siblings() {
 		s = &Schema{AllOf: []*Schema{s}}
 	}
 	if value != "" {
 		s.Default = json.RawMessage(value)
-	}
-	if null {
-		s = d.orNull(s)
 	}
 	if about != "" {
 		s.Description = code.Replace(about)
@@ -257,9 +271,7 @@ func (d describer) orNull(s *Schema) *Schema {
 			return s
 		}
 	}
-	value := s.Default
-	s.Default = nil
-	return &Schema{OneOf: []*Schema{s, {Type: "null"}}, Default: value}
+	return &Schema{OneOf: []*Schema{s, {Type: "null"}}}
 }
 
 // Entitle names the objects and enums that are written where they are used, after

@@ -60,7 +60,8 @@ func TestMembersOfAType(t *testing.T) {
 			B *string  `json:"b,omitempty"`
 			C *string  `json:"c" null:"false"`
 			D []string `json:"d" null:"true"`
-		}{}, `{"a":{"type":["string","null"]},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":["array","null"],"items":{"type":"string"}}}`},
+			E **string `json:"e,omitempty"`
+		}{}, `{"a":{"type":["string","null"]},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":["array","null"],"items":{"type":"string"}},"e":{"type":["string","null"]}}`},
 		"components": {struct {
 			A *string `json:"a" is:"Id"`
 			B *string `json:"b" is:"State"`
@@ -106,7 +107,11 @@ func TestMembersOfAType(t *testing.T) {
 	}
 }
 
-// A member is required unless it is left out when it is empty.
+type rest struct {
+	Rest string `json:"rest"`
+}
+
+// A member is required unless it is left out when it is empty, or its struct can be missing.
 func TestRequiredMembers(t *testing.T) {
 	s := Of(words{}, reflect.TypeFor[struct {
 		A string  `json:"a"`
@@ -114,6 +119,8 @@ func TestRequiredMembers(t *testing.T) {
 		C *string `json:"c"`
 		D string  `json:"d" optional:"true"`
 		E int     `json:"e,omitzero"`
+		*base
+		rest `optional:"true"`
 	}](), true)
 	if !reflect.DeepEqual(s.Required, []string{"a", "c"}) || s.Open != true {
 		t.Errorf("%v, %v", s.Required, s.Open)
@@ -123,9 +130,10 @@ func TestRequiredMembers(t *testing.T) {
 // Draft 7 ignores other members of a reference.
 func TestADescriptionBesideAReference(t *testing.T) {
 	got, err := json.Marshal(Of(words{}, reflect.TypeFor[struct {
-		A string `json:"a" is:"Id" doc:"Theirs."`
+		A string  `json:"a" is:"Id" doc:"Theirs."`
+		B *string `json:"b" is:"Id" doc:"Theirs."`
 	}](), false).Properties)
-	if want := `{"a":{"allOf":[{"$ref":"#/components/schemas/Id"}],"description":"Theirs."}}`; err != nil || string(got) != want {
+	if want := `{"a":{"allOf":[{"$ref":"#/components/schemas/Id"}],"description":"Theirs."},"b":{"oneOf":[{"$ref":"#/components/schemas/Id"},{"type":"null"}],"description":"Theirs."}}`; err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
 }

@@ -7,6 +7,8 @@
 //	StepID *string  `json:"step_id"`           // a string or null
 //	Place  string   `json:"place,omitempty"`   // a string, or not there
 //	Words  []Word   `json:"words"`             // a list of the component of Word
+//	Ends   **string `json:"ends,omitempty"`    // a string, null, or not there
+//	*Word                                      // its members, none of which is required
 //
 // Tags say what a type cannot. Those of a list and of a map are about the elements, except
 // for items, unique, default and doc:
@@ -24,6 +26,6 @@
 //	multiple:"0.5"        a number is a multiple of that
 //	default:"true"        the value of a missing member, as JSON
 //	null:"true"           null is possible; "false": it is not
-//	optional:"true"       the member can be missing
+//	optional:"true"       the member can be missing; of an embedded struct each of its members
 //	open:"true"           an object within can have other members
 package describe

@@ -21,13 +21,12 @@ type pollMessage struct {
 }
 
 type pollCountsMessage struct {
-	Type   string             `json:"type"`
-	PollID string             `json:"poll_id" is:"Id"`
-	Round  int32              `json:"round" is:"StepNumber"`
-	Votes  int                `json:"votes"`
-	Of     int                `json:"of" doc:"Attendees who were connected since the poll was opened."`
-	Counts *[]int32           `json:"counts" is:"counts of a poll"`
-	Words  *[]rest.WordRecord `json:"words" is:"words of a poll"`
+	Type   string `json:"type"`
+	PollID string `json:"poll_id" is:"Id"`
+	Round  int32  `json:"round" is:"StepNumber"`
+	Votes  int    `json:"votes"`
+	Of     int    `json:"of" doc:"Attendees who were connected since the poll was opened."`
+	rest.PollResult
 }
 
 type questionMessage struct {
@@ -123,7 +122,7 @@ func (t *counted) tell(w codelab.Codelab, v *codelab.View, attendees bool) (fram
 	if p == nil {
 		t.facilitators, t.attendees = nil, nil
 	} else {
-		now := &pollCountsMessage{"poll_counts", p.Id, p.Round, int(p.Votes), w.PollAudience(p), rest.ToCounts(p.Counts), rest.ToWords(p.Words)}
+		now := &pollCountsMessage{"poll_counts", p.Id, p.Round, int(p.Votes), w.PollAudience(p), rest.ToResult(p.Poll)}
 		if !reflect.DeepEqual(now, t.facilitators) {
 			t.facilitators = now
 			frames = append(frames, room.Frame{Audience: room.Facilitators, Payload: encode(now)})

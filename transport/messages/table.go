@@ -191,11 +191,11 @@ var table = []row{
 		"To the whole codelab when a poll is opened, closed, shown, reset or deleted, to facilitators also when one is created or changed. Null when the recipient no longer sees the poll: it was deleted or, for attendees, it is a draft, or closed and not shown. It does not contain the words of a named poll, which are erased with their authors: read the polls.",
 		pollMessage{"poll_changed", aPoll, &rest.PollRecord{
 			ID: aPoll, Kind: "choice", Question: "Which editor do you use?", Options: []string{"vim", "another"}, Right: nil,
-			State: "open", Round: 1, OpenedAt: new(anEvent.TS), Votes: 0, Counts: &[]int32{0, 0},
+			State: "open", Round: 1, OpenedAt: new(anEvent.TS), Votes: 0, PollResult: rest.PollResult{Counts: &[]int32{0, 0}},
 		}, anEvent}),
 	serverEvent("PollCounts", "Poll counts",
 		fmt.Sprintf("To facilitators at most %d a second, to attendees at most one a second while the result is shown: the counts of the open poll. For an anonymous poll only the number of votes. Not stored.", time.Second/summaryEvery),
-		pollCountsMessage{"poll_counts", aPoll, 1, 34, 52, &[]int32{20, 14}, nil}),
+		pollCountsMessage{"poll_counts", aPoll, 1, 34, 52, rest.PollResult{Counts: &[]int32{20, 14}}}),
 	serverEvent("QuestionChanged", "Question changed",
 		"To everybody who sees the question: it was asked, opened, answered or merged. While it waits or is hidden, to facilitators; while it waits, also to its author. Null when the recipient no longer sees it.",
 		questionMessage{"question_changed", aQuestion, &rest.QuestionRecord{

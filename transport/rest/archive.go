@@ -105,10 +105,8 @@ func (r *Request) importNew(in *archive.Incoming, must bool) error {
 // importedRecord is what was made of a file.
 type importedRecord struct {
 	codelabRecord
-	LeftOut []archive.LeftOut `json:"left_out"`
-	// TitleFrom is the source of a tutorial's title; null for the other forms.
-	TitleFrom *string `json:"title_from"`
-	// Created means that the codelab is new.
-	Created bool `json:"created"`
+	LeftOut   []archive.LeftOut `json:"left_out" items:"..101" doc:"What of the file the codelab does not have, by file; of more than 100 the last entry says how many more."`
+	TitleFrom *string           `json:"title_from" enum:"h1|header|name" doc:"Where the title of a tutorial is from: its H1, its header («title:»), or the name of the file. Null for the other forms."`
+	Created   bool              `json:"created" doc:"The codelab is new; false for one that a newer version was published into."`
 	*changesRecord
 }

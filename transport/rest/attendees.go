@@ -338,13 +338,14 @@ func certificate(r *Request) error {
 }
 
 type certificateRecord struct {
-	AttendeeName    string `json:"attendee_name"`
-	CodelabTitle    string `json:"codelab_title"`
-	CodelabID       string `json:"codelab_id" is:"Id"`
-	Author          string `json:"author"`
-	CompletedAt     string `json:"completed_at" is:"Timestamp"`
-	VerificationURL string `json:"verification_url" pattern:"^/verify/" doc:"A page of the browser app."`
-	Steps           int    `json:"steps" doc:"How many the codelab has."`
+	AttendeeName    string   `json:"attendee_name"`
+	CodelabTitle    string   `json:"codelab_title"`
+	CodelabID       string   `json:"codelab_id" is:"Id"`
+	Author          string   `json:"author"`
+	CompletedAt     string   `json:"completed_at" is:"Timestamp"`
+	VerificationURL string   `json:"verification_url" pattern:"^/verify/" doc:"A page of the browser app."`
+	Steps           int      `json:"steps" doc:"How many the codelab has."`
+	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"Duration in hours, in halves. It is the codelab's setting, or else the planned minutes; null if it is not shown."`
 	certificateSettings
 	Shares     []int   `json:"shares,omitempty" range:"0..100" doc:"Per cent of the person's time on each step, 100 together, or 0 each when none was measured. With «seal» only."`
 	DeletionAt *string `json:"deletion_at" is:"Timestamp" doc:"When the server deletes the codelab and with it this certificate; null for never."`
@@ -356,7 +357,6 @@ func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {
 		AttendeeName: a.Name, CodelabTitle: m.Title, CodelabID: m.Id, Author: m.Author, CompletedAt: wire.Stamp(a.CompletedAt), VerificationURL: "/verify/" + a.Id,
 		Steps: len(v.Steps), certificateSettings: toCertificateSettings(m),
 	}
-	out.Hours = nil
 	if hours := codelab.Hours(m); hours > 0 {
 		out.Hours = &hours
 	}

@@ -18,56 +18,58 @@ import (
 	"atelier/transport/wire"
 )
 
-// codelabRecord is a codelab as sent to clients.
+// codelabRecord is a codelab as sent to clients. What only admins see is missing for others.
 type codelabRecord struct {
-	ID                 string  `json:"id"`
-	Title              string  `json:"title"`
-	Description        string  `json:"description"`
-	Author             string  `json:"author"`
-	IsPublic           bool    `json:"is_public"`
-	QuizEnabled        bool    `json:"quiz_enabled"`
-	RequireQuiz        bool    `json:"require_quiz"`
-	RequireFeedback    bool    `json:"require_feedback"`
-	RequireSubmission  bool    `json:"require_submission"`
-	RequireChecks      bool    `json:"require_checks"`
-	GuideMarkdown      *string `json:"guide_markdown"`
-	CreatedAt          string  `json:"created_at"`
-	RegistrationOpen   bool    `json:"registration_open"`
-	EndedAt            *string `json:"ended_at"`
-	EmailRetentionDays int32   `json:"email_retention_days"`
-	ChatRetentionDays  int32   `json:"chat_retention_days"`
-	AIEnabled          bool    `json:"ai_enabled"`
-	Questions          string  `json:"questions"`
-	QuestionsAnonymous bool    `json:"questions_anonymous"`
-	// Slug is the id: of the file it was made of.
-	Slug     *string `json:"slug"`
-	JoinCode string  `json:"join_code,omitempty"` // admins only
-	// SourceID is the codelab it was copied from, null if that is gone; admins only.
-	SourceID **string `json:"source_id,omitempty"`
-	// DeletionAt is when the server deletes it, null for never; admins only.
-	DeletionAt **string `json:"deletion_at,omitempty"`
-	// ShareCode selects the code that attendees can read.
-	ShareCode string `json:"share_code"`
-	// StepsCount and Minutes are the amount of work. Minutes is the sum of the planned minutes.
-	StepsCount int32 `json:"steps_count"`
-	Minutes    int32 `json:"minutes"`
+	ID                 string   `json:"id" is:"Id"`
+	Title              string   `json:"title" length:"1..200"`
+	Description        string   `json:"description" length:"..4000"`
+	Author             string   `json:"author" length:"..120"`
+	IsPublic           bool     `json:"is_public" doc:"Anyone may read and register. A private codelab needs the «join_code» to register."`
+	QuizEnabled        bool     `json:"quiz_enabled"`
+	RequireQuiz        bool     `json:"require_quiz" doc:"Completing needs a passed quiz. Binds only while «quiz_enabled» is true."`
+	RequireFeedback    bool     `json:"require_feedback" doc:"Completing needs feedback."`
+	RequireSubmission  bool     `json:"require_submission" doc:"Completing needs a submitted assignment."`
+	RequireChecks      bool     `json:"require_checks" doc:"Completing needs every check that the steps declare to have gone well. What people report of their own work is not verified."`
+	GuideMarkdown      *string  `json:"guide_markdown" length:"..50000" doc:"The preparation guide. Facilitators get it with its notes (see «Step»), others without; null when nothing is left."`
+	CreatedAt          string   `json:"created_at" is:"LocalTimestamp"`
+	RegistrationOpen   bool     `json:"registration_open" doc:"False when a facilitator closed the registration or ended the workshop."`
+	EndedAt            *string  `json:"ended_at" is:"Timestamp" doc:"When the workshop was ended; null while it goes on."`
+	EmailRetentionDays int32    `json:"email_retention_days" range:"0..36500" doc:"Days after which attendees' e-mail addresses are erased; 0 keeps them."`
+	ChatRetentionDays  int32    `json:"chat_retention_days" range:"0..36500" doc:"Days after which chat messages are erased; 0 keeps them."`
+	AIEnabled          bool     `json:"ai_enabled" doc:"Attendees may ask the AI about this codelab."`
+	Questions          string   `json:"questions" enum:"off|open|checked" doc:"Whether attendees can ask everybody questions. With «checked», a facilitator opens each question first."`
+	QuestionsAnonymous bool     `json:"questions_anonymous" doc:"They may do so without their name."`
+	Slug               *string  `json:"slug" length:"..100" doc:"The «id:» of the file it was made of, by which a later version of the file finds it."`
+	JoinCode           string   `json:"join_code,omitempty" pattern:"^[A-HJ-NP-Z2-9]{6}$" doc:"Six characters with which people register for a private codelab. Shown to admins only."`
+	SourceID           **string `json:"source_id,omitempty" is:"Id" doc:"The codelab that it was copied from; null for none, and when that is gone. Shown to admins only."`
+	DeletionAt         **string `json:"deletion_at,omitempty" is:"Timestamp" doc:"Time at which the server deletes the codelab with all its data («[retention] codelabs_days»), at least 14 days after this time was first set. null: never. Only for facilitators."`
+	ShareCode          string   `json:"share_code" enum:"none|start|pointed|all" doc:"The code that attendees can read. «start» is the branches or folders «step-k-start» up to the pointer's step (step 1 without a pointer). «pointed» adds «step-k-end» of the steps before it. «all» is all of the form «step-k-start» and «step-k-end». Attendees never read «main» or others."`
+	StepsCount         int32    `json:"steps_count"`
+	Minutes            int32    `json:"minutes" doc:"The sum of the planned minutes of the steps."`
+	Hours              *float64 `json:"hours" range:"0..1000" multiple:"0.5" doc:"Hours on the certificate, in halves. null is the sum of the planned minutes, rounded to half hours. 0 means not shown."`
 	certificateSettings
-	// Rehearsal is the running one; admins only.
-	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty"`
+	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty" doc:"The rehearsal that runs. Shown to admins only."`
 }
 
 // certificateSettings are the parts of a codelab's certificate besides names and times.
 type certificateSettings struct {
-	Organiser       string   `json:"organiser" length:"..120" doc:"Organiser of the workshop."`
-	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"Duration in hours, in halves. It is the codelab's setting, or else the planned minutes; null if it is not shown."`
-	LogoURL         *string  `json:"logo_url" pattern:"^/uploads/images/" doc:"An image that was uploaded here: PNG, JPEG or WebP of at most 200 kB."`
-	Accent          string   `json:"accent" enum:"blue|green|violet|rust|ink" doc:"The colour of the certificate."`
-	CertificateText string   `json:"certificate_text" length:"..500" doc:"What was learned."`
-	Seal            bool     `json:"seal" doc:"The certificate shows which part of the person's time each step took."`
+	Organiser       string  `json:"organiser" length:"..120" doc:"Organiser of the workshop, on the certificate."`
+	LogoURL         *string `json:"logo_url" pattern:"^/uploads/images/" doc:"An image that was uploaded here: PNG, JPEG or WebP of at most 200 kB, on the certificate."`
+	Accent          string  `json:"accent" enum:"blue|green|violet|rust|ink" doc:"The colour of the certificate."`
+	CertificateText string  `json:"certificate_text" length:"..500" doc:"Learning goals, on the certificate."`
+	Seal            bool    `json:"seal" doc:"The certificate shows which part of the person's time each step took."`
+}
+
+// codelabMembers are all members that a codelab can have, by what is asked for.
+type codelabMembers struct {
+	codelabRecord
+	clockRecord    `optional:"true"`
+	liveRecord     `optional:"true"`
+	activityRecord `optional:"true"`
 }
 
 func toCertificateSettings(m *pb.Codelab) certificateSettings {
-	return certificateSettings{m.Organiser, codelab.OwnHours(m), wire.OrNull(m.LogoUrl), codelab.Accents[m.Accent], m.CertificateText, m.Seal}
+	return certificateSettings{m.Organiser, wire.OrNull(m.LogoUrl), codelab.Accents[m.Accent], m.CertificateText, m.Seal}
 }
 
 // toCodelab includes the notes in the guide only for facilitators.
@@ -81,7 +83,7 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
 		AIEnabled: !m.AiDisabled, Questions: codelab.Askings[m.Questions], QuestionsAnonymous: !m.QuestionsNamed,
 		Slug:      wire.OrNull(m.Slug),
-		ShareCode: codelab.Sharings[m.ShareCode], StepsCount: m.Extent.GetSteps(), Minutes: m.Extent.GetMinutes(),
+		ShareCode: codelab.Sharings[m.ShareCode], StepsCount: m.Extent.GetSteps(), Minutes: m.Extent.GetMinutes(), Hours: codelab.OwnHours(m),
 		certificateSettings: toCertificateSettings(m),
 	}
 	if admin {

@@ -14,11 +14,13 @@ import (
 // listedRecord is a codelab in the facilitators' list.
 type listedRecord struct {
 	codelabRecord
-	// Online and Attendees count people; UpdatedAt is when settings, steps,
-	// quizzes or materials were last changed.
-	Online    int    `json:"online"`
-	Attendees int    `json:"attendees"`
-	UpdatedAt string `json:"updated_at"`
+	activityRecord
+}
+
+type activityRecord struct {
+	Online    int    `json:"online" doc:"Attendees with a live connection. In GET /codelabs, only for facilitators of the codelab."`
+	Attendees int    `json:"attendees" doc:"In GET /codelabs, only for facilitators of the codelab."`
+	UpdatedAt string `json:"updated_at" is:"Timestamp" doc:"When settings, steps, quizzes or materials were last changed. In GET /codelabs, only for facilitators of the codelab."`
 }
 
 // figuresOf are what is going on in codelabs, without those that were deleted a moment
@@ -66,7 +68,7 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 }
 
 func (r *Request) toListed(m *pb.Codelab, f *pb.Figures, online map[string]int) listedRecord {
-	return listedRecord{r.toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt))}
+	return listedRecord{r.toCodelab(m, true), activityRecord{online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt))}}
 }
 
 // listVisible answers the public codelabs and those that the caller is registered in, or

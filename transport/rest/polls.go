@@ -12,33 +12,38 @@ import (
 	"atelier/transport/wire"
 )
 
-// PollRecord is a poll as sent to clients (RULES.md, "Polls"). Its tags say what messages
-// need for their document, see package messages.
+// PollRecord is a poll as sent to clients (RULES.md, "Polls").
 type PollRecord struct {
 	ID        string   `json:"id" is:"Id"`
-	Kind      string   `json:"kind" is:"kind of a poll"`
-	Question  string   `json:"question"`
-	Options   []string `json:"options" doc:"Of a scale what its lowest and its highest value mean; of a text the labels of its boxes, or none."`
+	Kind      string   `json:"kind" enum:"choice|several|scale|words|text"`
+	Question  string   `json:"question" length:"1..500"`
+	Options   []string `json:"options" items:"..10" length:"..200" doc:"Of a scale what its lowest and its highest value mean; of a text the labels of its boxes, or none."`
 	Anonymous bool     `json:"anonymous"`
-	StepID    *string  `json:"step_id"`
-	// Right is visible to attendees once the poll is closed and published.
-	Right *[]int32 `json:"right" is:"right options"`
-	State string   `json:"state" is:"state of a poll"`
-	Shown bool     `json:"shown" doc:"Attendees see the result."`
-	// Round rises with each reset.
-	Round    int32   `json:"round" is:"StepNumber"`
-	OpenedAt *string `json:"opened_at" is:"Timestamp"`
-	EndsAt   *string `json:"ends_at" is:"Timestamp"`
-	Votes    int     `json:"votes" doc:"How many have voted."`
+	StepID    *string  `json:"step_id" is:"Id"`
+	Right     *[]int32 `json:"right" doc:"Indexes of the options that are right; to attendees once the poll is closed and shown."`
+	State     string   `json:"state" enum:"draft|open|closed"`
+	Shown     bool     `json:"shown" doc:"Attendees see the result."`
+	Round     int32    `json:"round" range:"1.." doc:"Rises with each reset; a vote names it."`
+	OpenedAt  *string  `json:"opened_at" is:"Timestamp"`
+	EndsAt    *string  `json:"ends_at" is:"Timestamp" doc:"When it closes by itself."`
+	Votes     int      `json:"votes" doc:"How many have voted."`
 	// Of is this server's own count, and is not stored.
-	Of     int           `json:"of" doc:"Attendees who were connected since the poll was opened; in a replayed message at least those who voted."`
-	Counts *[]int32      `json:"counts" is:"counts of a poll"`
-	Words  *[]WordRecord `json:"words" is:"words of a poll"`
-	TooFew bool          `json:"too_few" doc:"The result of an anonymous poll is withheld: fewer than five voted."`
-	Void   bool          `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
+	Of int `json:"of" doc:"Attendees who were connected since the poll was opened; in a replayed message at least those who voted."`
+	PollResult
+	TooFew bool `json:"too_few" doc:"The result of an anonymous poll is withheld: fewer than five voted."`
+	Void   bool `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
 	// Counting is of a closed poll.
-	Counting bool `json:"counting" doc:"The votes of an anonymous poll are counted once a node that has its secret is back."`
+	Counting bool `json:"counting" doc:"The poll is anonymous and closed, and its votes are counted once a node that has its secret is back. Until then it has no result and cannot be shown."`
 }
+
+// PollResult is what came of a poll.
+type PollResult struct {
+	Counts *[]int32      `json:"counts" doc:"How many chose each option; of a scale each of its five values. Null where there are none, or they are not told."`
+	Words  *[]WordRecord `json:"words" is:"PollWord" doc:"The most frequent words, at most 100 and 8 KiB. Two are the same when they differ only in case, width or spaces; the commonest spelling shows."`
+}
+
+// ToResult is the result of a poll as p has it.
+func ToResult(p *pb.Poll) PollResult { return PollResult{listOrNull(p.Counts), toWords(p.Words)} }
 
 // WordRecord is a word and how many said it.
 type WordRecord struct {
@@ -57,7 +62,7 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	out := &PollRecord{
 		ID: p.Id, Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, StepID: wire.OrNull(p.StepId), Right: listOrNull(p.Right),
 		Shown: p.Shown, Round: p.Round, OpenedAt: wire.StampOrNull(p.OpenedAt), EndsAt: wire.StampOrNull(p.EndsAt), Votes: int(p.Votes), Of: int(max(p.Of, p.Votes)),
-		Counts: listOrNull(p.Counts), Words: ToWords(p.Words), TooFew: p.TooFew, Void: p.Void, Counting: p.Counting,
+		PollResult: ToResult(p), TooFew: p.TooFew, Void: p.Void, Counting: p.Counting,
 	}
 	if i := int(p.Kind) - 1; i >= 0 && i < len(codelab.PollKinds) {
 		out.Kind = codelab.PollKinds[i]
@@ -71,8 +76,8 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	return out
 }
 
-// ToWords are the words of a poll; nil of none.
-func ToWords(words []*pb.PollWord) *[]WordRecord {
+// toWords are the words of a poll; nil of none.
+func toWords(words []*pb.PollWord) *[]WordRecord {
 	var out []WordRecord
 	for _, w := range words {
 		out = append(out, WordRecord{w.Word, int(w.Votes)})
@@ -88,17 +93,11 @@ func listOrNull[T any](list []T) *[]T {
 	return &list
 }
 
-// ToCounts are the counts of a poll; nil of none.
-func ToCounts(counts []int32) *[]int32 { return listOrNull(counts) }
-
 // pollRecord is a poll as it is read.
 type pollRecord struct {
-	*PollRecord
-	// Mine is what the attendee who reads has voted; null for nothing.
-	Mine *voteRecord `json:"mine"`
-	// Missing are those who are connected and have not voted; for facilitators, of a
-	// named poll that is open.
-	Missing *[]string `json:"missing,omitempty"`
+	PollRecord
+	Mine    *voteRecord `json:"mine" optional:"true" doc:"The reading attendee's vote; null without a vote and for facilitators. Omitted in a codelab."`
+	Missing *[]string   `json:"missing,omitempty" is:"Id" doc:"Ids of the attendees who are connected and have not voted. For facilitators, of a named poll that is open."`
 }
 
 // voteRecord is a vote. Of an anonymous poll nobody knows more than that there is one.
@@ -141,10 +140,11 @@ func toVote(p *pb.Poll, marks uint16, said *pb.PollSaid) *voteRecord {
 
 // read is a poll for the caller; nil if they do not see it.
 func (r *Request) poll(v *codelab.View, p *codelab.PollView) *pollRecord {
-	out := &pollRecord{PollRecord: ToPoll(p.Poll, r.IsAdmin())}
-	if out.PollRecord == nil {
+	seen := ToPoll(p.Poll, r.IsAdmin())
+	if seen == nil {
 		return nil
 	}
+	out := &pollRecord{PollRecord: *seen}
 	out.Of = r.Codelab.PollAudience(p)
 	if !r.IsAdmin() {
 		marks, said := v.Voted(p, r.Caller.ID)
@@ -419,7 +419,7 @@ func (r *Request) answerVote(err error) error {
 		return errNoPoll // reset just now
 	}
 	marks, said := v.Voted(p, r.Caller.ID)
-	return r.JSON(&pollRecord{PollRecord: rec, Mine: toVote(p.Poll, marks, said)})
+	return r.JSON(&pollRecord{PollRecord: *rec, Mine: toVote(p.Poll, marks, said)})
 }
 
 // unseen is a closed poll that is not shown, without its result; nil for a draft.

@@ -19,6 +19,12 @@ type changesRecord struct {
 	PeopleOnRemovedSteps int                `json:"people_on_removed_steps" doc:"The attendees who are set to a step before."`
 }
 
+// updatedRecord is a run that was updated from its source.
+type updatedRecord struct {
+	codelabRecord
+	changesRecord
+}
+
 type stepChangeRecord struct {
 	ID     *string `json:"id" is:"Id" doc:"Null for a step that a dry run would add."`
 	Title  string  `json:"title"`
@@ -32,8 +38,8 @@ type codeChangeRecord struct {
 	Change string `json:"change" enum:"changed|added|removed"`
 }
 
-func toChanges(p codelab.Published, dry bool) *changesRecord {
-	out := &changesRecord{[]stepChangeRecord{}, p.StaleThreads, p.RemovedThreads, p.PeopleOnRemovedSteps}
+func toChanges(p codelab.Published, dry bool) changesRecord {
+	out := changesRecord{[]stepChangeRecord{}, p.StaleThreads, p.RemovedThreads, p.PeopleOnRemovedSteps}
 	for _, st := range p.Steps {
 		rec := stepChangeRecord{&st.ID, st.Title, wire.OrNull(st.Was), string(st.Change)}
 		if dry && st.Change == codelab.Added {
@@ -46,7 +52,7 @@ func toChanges(p codelab.Published, dry bool) *changesRecord {
 
 // dryRunRecord is what would become of a file, or of a run.
 type dryRunRecord struct {
-	*changesRecord
+	changesRecord
 	LeftOut   []archive.LeftOut  `json:"left_out,omitempty" items:"..103" doc:"Of a file: what of it the codelab does not have."`
 	TitleFrom *string            `json:"title_from,omitempty" enum:"h1|header|name" doc:"Of a tutorial: where its title is from, as in the answer to an import."`
 	Created   bool               `json:"created" doc:"It would be a new codelab."`
@@ -111,7 +117,7 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	if !dry {
 		return r.importNew(in, true)
 	}
-	changes := &changesRecord{Steps: []stepChangeRecord{}}
+	changes := changesRecord{Steps: []stepChangeRecord{}}
 	for _, st := range in.Steps {
 		changes.Steps = append(changes.Steps, stepChangeRecord{nil, st.Title, nil, string(codelab.Added)})
 	}
@@ -175,7 +181,8 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 		out.TitleFrom = wire.OrNull(string(in.TitleFrom))
 		return r.JSON(out)
 	}
-	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, wire.OrNull(string(in.TitleFrom)), false, toChanges(made, false)})
+	changes := toChanges(made, false)
+	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, wire.OrNull(string(in.TitleFrom)), false, &changes})
 }
 
 // publish sends the command, while the files that it refers to stay in their place.
@@ -241,10 +248,7 @@ func updateFromSource(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		codelabRecord
-		*changesRecord
-	}{r.toCodelab(made.Codelab, true), toChanges(made, false)})
+	return r.JSON(updatedRecord{r.toCodelab(made.Codelab, true), toChanges(made, false)})
 }
 
 // versionOf is a codelab as a newer version of a run of it, and the files that it refers

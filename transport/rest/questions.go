@@ -14,17 +14,16 @@ import (
 // QuestionRecord is a question to all as sent to clients (RULES.md, "Questions"). Its tags say
 // what messages need for their document.
 type QuestionRecord struct {
-	ID   string `json:"id" is:"Id"`
-	Text string `json:"text"`
-	// AuthorID and AuthorName are null of an anonymous question, to everybody.
-	AuthorID   *string `json:"author_id" is:"Id"`
+	ID         string  `json:"id" is:"Id"`
+	Text       string  `json:"text" length:"1..500"`
+	AuthorID   *string `json:"author_id" is:"Id" doc:"Null of an anonymous question, to everybody."`
 	AuthorName *string `json:"author_name"`
 	Anonymous  bool    `json:"anonymous"`
-	StepID     *string `json:"step_id"`
-	State      string  `json:"state" is:"state of a question"`
-	Answer     *string `json:"answer"`
+	StepID     *string `json:"step_id" is:"Id"`
+	State      string  `json:"state" enum:"waiting|open|answered|hidden"`
+	Answer     *string `json:"answer" length:"..2000" doc:"Null when it was answered aloud, or not yet."`
 	AnsweredBy *string `json:"answered_by"`
-	Person     *string `json:"person" is:"person who leads"`
+	Person     *string `json:"person" doc:"Facilitator or assistant who answered."`
 	Votes      int     `json:"votes"`
 	CreatedAt  string  `json:"created_at" is:"Timestamp"`
 }
@@ -49,14 +48,13 @@ func ToQuestion(q *pb.Question) *QuestionRecord {
 
 // questionRecord is a question as somebody reads it.
 type questionRecord struct {
-	*QuestionRecord
-	// Mine reports whether the reader asked it, Voted whether they voted for it.
-	Mine  bool `json:"mine"`
-	Voted bool `json:"voted"`
+	QuestionRecord
+	Mine  bool `json:"mine" doc:"The reader asked it."`
+	Voted bool `json:"voted" doc:"The reader has voted for it."`
 }
 
 func (r *Request) question(v *codelab.View, q *codelab.QuestionView) questionRecord {
-	out := questionRecord{QuestionRecord: ToQuestion(q.Question)}
+	out := questionRecord{QuestionRecord: *ToQuestion(q.Question)}
 	if !r.IsAdmin() {
 		out.Mine, out.Voted = q.AuthorId == r.Caller.ID, v.VotedFor(q, r.Caller.ID)
 	}

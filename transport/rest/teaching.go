@@ -9,15 +9,24 @@ import (
 // taughtRecord is a codelab as its members see it: with the pinned message and the facilitators'
 // pointer (RULES.md, "Live teaching").
 type taughtRecord struct {
-	// Now is the server's time, by which timers are counted. It is the first member: its
-	// place is known when the rest was encoded before (stamped).
-	Now string `json:"now"`
+	// The time is the first member: its place is known when the rest was encoded before
+	// (stamped).
+	clockRecord
 	codelabRecord
-	Pin       *pinRecord       `json:"pin"`
-	Pointer   *pointerRecord   `json:"pointer"`
-	Poll      *PollRecord      `json:"poll"` // the one that is open, as it changed last
-	Timer     *TimerRecord     `json:"timer"`
-	Spotlight *SpotlightRecord `json:"spotlight"`
+	liveRecord
+}
+
+type clockRecord struct {
+	Now string `json:"now" is:"Timestamp" doc:"The server's time, by which the timer is counted; up to a tenth of a second old, in a compressed answer a second. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+}
+
+// liveRecord is what goes on in a codelab.
+type liveRecord struct {
+	Pin       *pinRecord       `json:"pin" doc:"What facilitators have put above the chat. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Pointer   *pointerRecord   `json:"pointer" doc:"The step at which a facilitator points. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Poll      *PollRecord      `json:"poll" is:"Poll" doc:"The poll that is open, as it was when it was changed last. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Timer     *TimerRecord     `json:"timer" doc:"Until when an exercise or a break lasts. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Spotlight *SpotlightRecord `json:"spotlight" doc:"Poll, question or timer on the projector. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 }
 
 type pinRecord struct {
@@ -34,7 +43,10 @@ type pointerRecord struct {
 
 func (r *Request) toTaught(v *codelab.View, m *pb.Codelab) taughtRecord {
 	admin := r.IsAdmin()
-	out := taughtRecord{Now: wire.Stamp(r.api.TimeOf(r.Codelab).UnixMilli()), codelabRecord: r.toCodelab(m, admin), Timer: ToTimer(v.Timer), Spotlight: ToSpotlight(v.Spotlight)}
+	out := taughtRecord{
+		clockRecord: clockRecord{wire.Stamp(r.api.TimeOf(r.Codelab).UnixMilli())}, codelabRecord: r.toCodelab(m, admin),
+		liveRecord: liveRecord{Timer: ToTimer(v.Timer), Spotlight: ToSpotlight(v.Spotlight)},
+	}
 	if p := v.OpenPoll(); p != nil {
 		out.Poll = ToPoll(p.Told, admin)
 	}

@@ -10,14 +10,12 @@ import (
 
 // TimerRecord is the countdown of an exercise or a break (RULES.md, "Timer").
 type TimerRecord struct {
-	EndsAt string `json:"ends_at" is:"Timestamp"`
-	Label  string `json:"label"`
-	Kind   string `json:"kind" is:"kind of a timer"`
-	By     string `json:"by" doc:"The facilitator's name."`
-	// Person is whose name By is.
-	Person *string `json:"person" is:"person who leads"`
-	// TotalSeconds is the total duration, including extensions.
-	TotalSeconds int `json:"total_seconds"`
+	EndsAt       string  `json:"ends_at" is:"Timestamp"`
+	Label        string  `json:"label" length:"..80"`
+	Kind         string  `json:"kind" enum:"exercise|break"`
+	By           string  `json:"by" doc:"The facilitator's name."`
+	Person       *string `json:"person" doc:"Whose name «by» is."`
+	TotalSeconds int     `json:"total_seconds" range:"1.." doc:"The total duration, including extensions."`
 }
 
 // TimerKinds are the names of the kinds of timers.

@@ -35,9 +35,15 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 	}
 	// Its own clock is right, but it compares one that is behind by five seconds. On a busy
 	// machine half of each comparison's round trip is lacking.
+	var before, after time.Time
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the first showed %v, the second behind it %v", before, after)
+		}
+	})
 	eventual(t, "it knows its owner's clock", func() bool {
-		before := now(first)
-		return now(second).Sub(before) >= 3*time.Second
+		before, after = now(first), now(second)
+		return after.Sub(before) >= 3*time.Second
 	})
 	c.admin.base = "http://" + first.Addr()
 	told := func() string {

@@ -72,7 +72,7 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 // process had open: also the lock of a folder that is closed. A busy machine loses leases.
 func onceItCan(try func() error) error {
 	err := try()
-	for until := time.Now().Add(patience); (errors.Is(err, durable.ErrFenced) || err != nil && strings.Contains(err.Error(), "in use by another process")) && time.Now().Before(until); {
+	for until := time.Now().Add(patience); (errors.Is(err, durable.ErrFenced) || errors.Is(err, durable.ErrUnavailable) || err != nil && strings.Contains(err.Error(), "in use by another process")) && time.Now().Before(until); {
 		time.Sleep(20 * time.Millisecond)
 		err = try()
 	}

@@ -45,14 +45,16 @@ func TestAStartThatFailsStopsWhatItHasStarted(t *testing.T) {
 // TestAStartWithoutItsLeaseBeginsAgain, and no other.
 func TestAStartWithoutItsLeaseBeginsAgain(t *testing.T) {
 	fenced, other := fmt.Errorf("read a secret: %w", durable.ErrFenced), errors.New("the port is taken")
+	unrecorded := fmt.Errorf("settings: %w", durable.ErrUnavailable)
 	for name, c := range map[string]struct {
 		outcomes []error // of each start; the last again and again
 		starts   int
 	}{
-		"at once": {[]error{nil}, 1},
-		"lost":    {[]error{fenced, fenced, nil}, 3},
-		"refused": {[]error{fenced, other}, 2},
-		"never":   {[]error{fenced}, maxStarts},
+		"at once":     {[]error{nil}, 1},
+		"lost":        {[]error{fenced, fenced, nil}, 3},
+		"by an actor": {[]error{unrecorded, nil}, 2},
+		"refused":     {[]error{fenced, other}, 2},
+		"never":       {[]error{fenced}, maxStarts},
 	} {
 		starts := 0
 		var last error

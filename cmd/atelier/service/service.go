@@ -111,14 +111,15 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err e
 // the database can be too busy at the next start, too.
 const maxStarts = 5
 
-// surely calls start, again if it has lost a lease on the database. Nothing is lost then,
-// since nobody has been served yet.
+// surely calls start, again if it has lost a lease on the database, of which an actor may report
+// no more than that it could not record something. Nothing is lost then, since nobody has been
+// served yet.
 func surely(log *slog.Logger, start func() error) (err error) {
 	for range maxStarts {
-		if err = start(); !errors.Is(err, durable.ErrFenced) {
+		if err = start(); !errors.Is(err, durable.ErrFenced) && !errors.Is(err, durable.ErrUnavailable) {
 			return err
 		}
-		log.Warn("the lease on the database was lost while this server started; it begins again", "error", err)
+		log.Warn("the store did not take something while this server started, perhaps because its lease on the database was lost; it begins again", "error", err)
 	}
 	return err
 }

@@ -20,8 +20,6 @@ import (
 // severalTypes are the schemas whose objects are not of one struct, with those that make
 // or take them together.
 var severalTypes = map[string]string{
-	// getCodelab adds the live side, the list how many are there.
-	"Codelab": "codelabRecord of transport/rest/codelabs.go, its live side and listedRecord",
 	// A profile is kept as it is given.
 	"CommerceProfile":    "a document that transport/commerce/profile reads",
 	"NegotiationRequest": "what ReadRequest of transport/commerce/negotiate takes",
