@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -172,45 +171,6 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 			t.Errorf("%s: %s belongs to %v, which alone refers to it", piece, ref, slices.Sorted(maps.Keys(by)))
 		case piece != shared && !by[piece]:
 			t.Errorf("%s: %s belongs to %v or to %s", piece, ref, slices.Sorted(maps.Keys(by)), shared)
-		}
-	}
-}
-
-// An imported codelab is a codelab with the result of the import, and an updated run is one with
-// its changes. They repeat the members of a codelab, since client generators follow no reference
-// to a single member.
-func TestAnImportedCodelabIsDescribedAsOne(t *testing.T) {
-	changes := []string{"steps", "stale_threads", "removed_threads", "people_on_removed_steps"}
-	type object struct {
-		Required   []string
-		Properties map[string]any
-	}
-	var doc struct {
-		Components struct {
-			Schemas map[string]json.RawMessage
-		}
-	}
-	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	read := func(name string) (o object) {
-		if err := json.Unmarshal(doc.Components.Schemas[name], &o); err != nil {
-			t.Fatal(err)
-		}
-		return o
-	}
-	one := read("Codelab")
-	for name, own := range map[string]struct{ always, also []string }{
-		"Imported": {[]string{"created", "title_from", "left_out"}, changes}, "UpdatedRun": {changes, nil},
-	} {
-		is := read(name)
-		if want := append(slices.Clone(one.Required), own.always...); !slices.Equal(is.Required, want) {
-			t.Errorf("%s requires %v, want %v", name, is.Required, want)
-		}
-		for member, schema := range is.Properties {
-			if !slices.Contains(own.always, member) && !slices.Contains(own.also, member) && !reflect.DeepEqual(schema, one.Properties[member]) {
-				t.Errorf("%s of %s is %v, of a codelab %v", member, name, schema, one.Properties[member])
-			}
 		}
 	}
 }
