@@ -126,6 +126,14 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 	}
 	c.admin.base = "http://" + nodes[0].Addr()
 	closed := c.admin.post(c.path+"/polls/"+poll.text("id")+"/close", nil).want(200).object()
+	eventual(t, "the votes are counted", func() bool { // the node that has the secret can be slow to answer
+		for _, p := range c.admin.get(c.path + "/polls").want(200).list() {
+			if p.text("id") == poll.text("id") {
+				closed = p
+			}
+		}
+		return closed["counting"] == false
+	})
 	if fmt.Sprint(closed["counts"]) != "[3 3]" || closed["void"] != false {
 		t.Errorf("closed: %v", closed)
 	}

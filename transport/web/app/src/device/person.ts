@@ -22,6 +22,7 @@ const kinds = [
   'quiz',
   'asked',
   'reading',
+  'read',
   'ticks',
   'codes',
   'me',

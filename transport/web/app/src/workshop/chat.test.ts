@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conversations, heldFrom, otherEnd, ofRoom } from './chat'
+import { conversations, heldFrom, marked, otherEnd, ofRoom, unread } from './chat'
 import { facilitator, type ChatMessage } from './state'
 
 const said = (id: string, from: string, to: string | null, type: 'chat' | 'dm' | 'broadcast' = 'dm') =>
@@ -40,4 +40,23 @@ test('one message to hundreds does not push the chat of the room out', () => {
   expect(held(all([400, 'chat'], [270, 'dm'], [30, 'chat']))).toBe(320)
   expect(held(all([40, 'chat'], [600, 'dm']))).toBe(640) // there are no more
   expect(held(all([100, 'chat'], [5000, 'dm']))).toBe(4000)
+})
+
+test('a direct message is unread until it is read, answered, or hours old', () => {
+  const now = Date.parse('2026-03-02T12:00:00Z')
+  const at = (m: ChatMessage, created_at = '2026-03-02T11:59:00.000Z') => ({ ...m, created_at })
+  const chat = [
+    at(said('1', facilitator, 'a'), '2026-03-02T09:59:00.000Z'),
+    at(said('2', 'b', 'a')),
+    at(said('3', 'a', 'b')), // the answer
+    at(said('4', 'b', 'a')),
+    at(said('5', facilitator, 'a')),
+    at(said('6', facilitator, null, 'broadcast')),
+    at(said('7', facilitator, null, 'chat')),
+    at(said('8', facilitator, 'c')), // as facilitators have it
+  ]
+  const ids = (marks = {}) => unread(chat, 'a', marks, now).map((m) => m.id)
+  expect(ids()).toEqual(['4', '5'])
+  expect(ids(marked({}, [chat[4]!]))).toEqual(['4'])
+  expect(ids(marked(marked({}, [chat[4]!, chat[3]!]), [chat[1]!]))).toEqual([])
 })

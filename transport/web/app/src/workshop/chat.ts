@@ -13,6 +13,36 @@ export function otherEnd(m: ChatMessage, me: string): string {
   return m.sender_id === me ? (m.target_id ?? facilitator) : m.target_id === me || m.target_id === null ? m.sender_id : m.target_id
 }
 
+/** The id of the last direct message of each person that was read. */
+export type ReadMarks = Readonly<Record<string, string>>
+
+/** How old a direct message is at most that a page brings up when it opens, milliseconds. */
+const recent = 2 * 60 * 60 * 1000
+
+/** Recent direct messages to me that were neither read nor answered, the oldest first. now is a time. */
+export function unread(chat: readonly ChatMessage[], me: string, marks: ReadMarks, now: number): ChatMessage[] {
+  const answered = new Map<string, string>()
+  for (const m of chat) if (m.msg_type === 'dm' && m.sender_id === me) answered.set(otherEnd(m, me), m.id)
+  return chat.filter((m) => {
+    const after = (id: string | undefined) => id === undefined || m.id > id
+    return (
+      m.msg_type === 'dm' &&
+      m.sender_id !== me &&
+      (m.target_id === me || m.target_id === null) &&
+      now - Date.parse(m.created_at) < recent &&
+      after(answered.get(m.sender_id)) &&
+      after(marks[m.sender_id])
+    )
+  })
+}
+
+/** The marks after these messages were read. */
+export function marked(marks: ReadMarks, read: readonly ChatMessage[]): ReadMarks {
+  const next: Record<string, string> = { ...marks }
+  for (const m of read) if ((next[m.sender_id] ?? '') < m.id) next[m.sender_id] = m.id
+  return next
+}
+
 /** What everybody reads: the room's chat and broadcasts. */
 export function ofRoom(chat: readonly ChatMessage[]): readonly ChatMessage[] {
   return chat.filter((m) => m.msg_type !== 'dm')

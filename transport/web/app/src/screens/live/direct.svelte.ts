@@ -1,7 +1,9 @@
-// Direct messages of attendees to the facilitators that have come while the page was open
-// and that nobody here has answered or seen.
+// Direct messages of attendees to the facilitators that nobody has answered, and that nobody
+// here has seen.
 import type { Told } from '../../live/protocol'
 import type { Room } from '../../live/room.svelte'
+import { serverNow } from '../../device/now'
+import { left, markRead } from '../../talk/readMarks'
 import { facilitator, type ChatMessage } from '../../workshop/state'
 
 /** The maximum number of messages that are held; older ones are in the chat. */
@@ -14,6 +16,17 @@ export class DirectMessages {
 
   constructor(room: Room) {
     this.#room = room
+  }
+
+  #begun = false
+
+  /** The chat is there: messages from before wait, too. */
+  begin(): void {
+    const { id, now } = this.#room
+    if (!now || this.#begun) return
+    this.#begun = true
+    const before = left(id, now.chat, facilitator, serverNow()).filter((x) => !this.unread.some((y) => y.id === x.id))
+    if (before.length > 0) this.unread = [...before, ...this.unread].slice(-most)
   }
 
   /** Takes what has arrived. An answer of any facilitator is one for all. */
@@ -38,11 +51,14 @@ export class DirectMessages {
   }
 
   see(message: ChatMessage): void {
+    markRead(this.#room.id, [message])
     this.unread = this.unread.filter((x) => x.id !== message.id)
   }
 
   /** Somebody's messages are open. */
   read(attendee: string): void {
-    if (this.unread.some((x) => x.sender_id === attendee)) this.unread = this.unread.filter((x) => x.sender_id !== attendee)
+    const waiting = this.unread.filter((x) => x.sender_id === attendee)
+    markRead(this.#room.id, waiting)
+    if (waiting.length > 0) this.unread = this.unread.filter((x) => x.sender_id !== attendee)
   }
 }

@@ -1,18 +1,25 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { Told } from '../../live/protocol'
 import type { Room } from '../../live/room.svelte'
 import type { ChatMessage } from '../../workshop/state'
 import { DirectMessages } from './direct.svelte'
 
+const stored = new Map<string, string>()
+vi.stubGlobal('localStorage', {
+  getItem: (key: string) => stored.get(key) ?? null,
+  setItem: (key: string, value: string) => void stored.set(key, value),
+})
+beforeEach(() => stored.clear())
+
 function desk() {
   const said: unknown[] = []
-  const room = { now: { chat: [] as ChatMessage[] }, say: (x: unknown) => said.push(x) > 0 }
+  const room = { id: 'lab', now: { chat: [] as ChatMessage[] }, say: (x: unknown) => said.push(x) > 0 }
   const direct = new DirectMessages(room as unknown as Room)
   const dm = (id: string, sender_id: string, target_id: string | null = 'facilitator') => {
     room.now.chat.push({ id, sender_id, message: id } as ChatMessage)
     direct.heard([{ type: 'dm', id, sender_id, target_id } as Told])
   }
-  return { direct, dm, said, ids: () => direct.unread.map((x) => x.id) }
+  return { direct, dm, said, room, ids: () => direct.unread.map((x) => x.id) }
 }
 
 test('what somebody writes stays until it is answered, seen or read; the oldest is first', () => {
@@ -37,4 +44,24 @@ test('the answer of another facilitator is one for all; the chat of the room is 
   expect(ids()).toEqual(['2'])
   direct.read('bob')
   expect(ids()).toEqual([])
+})
+
+test('a page that is loaded again brings up what nobody has answered or seen here', () => {
+  const opened = () => {
+    const { direct, room, ids } = desk()
+    const said = (id: string, sender_id: string, target_id: string) =>
+      room.now.chat.push({ id, msg_type: 'dm', sender_id, target_id, message: id, created_at: new Date().toISOString() } as ChatMessage)
+    said('1', 'ann', 'facilitator')
+    said('2', 'bob', 'facilitator')
+    said('3', 'facilitator', 'ann')
+    said('4', 'eve', 'facilitator')
+    direct.begin()
+    return { direct, ids }
+  }
+  expect(opened().ids()).toEqual(['2', '4'])
+  const { direct } = opened()
+  direct.see(direct.unread[0]!)
+  expect(opened().ids()).toEqual(['4'])
+  opened().direct.read('eve')
+  expect(opened().ids()).toEqual([])
 })

@@ -8,6 +8,7 @@ import { announce, announceNow } from '../../parts/announcer.svelte'
 import { toast } from '../../parts/toasts.svelte'
 import { labelOf } from '../../timer/words'
 import { secondsLeft } from '../../workshop/timer'
+import { left, markRead } from '../../talk/readMarks'
 import { otherEnd } from '../../workshop/chat'
 import type { ChatMessage } from '../../workshop/state'
 import type { Reading } from './reading.svelte'
@@ -45,15 +46,33 @@ export class Notices {
     setTimeout(() => (this.timeUp = false), passing)
   }
 
+  #begun = false
+
+  /** The chat is there: direct messages from before that were not read wait, too. */
+  begin(): void {
+    const { id, now } = this.#reading.room
+    if (!now || this.#begun) return
+    this.#begun = true
+    const before = left(id, now.chat, now.me, serverNow()).filter((x) => !this.direct.some((y) => y.id === x.id))
+    if (before.length > 0) this.direct = [...before, ...this.direct].slice(-most)
+  }
+
   /** Messages with somebody were read or answered. */
   readDirect(person: string): void {
-    const me = this.#reading.room.now?.me ?? ''
-    if (this.direct.some((x) => otherEnd(x, me) === person)) this.direct = this.direct.filter((x) => otherEnd(x, me) !== person)
+    const { id, now } = this.#reading.room
+    const read = (now?.chat ?? []).filter((x) => x.msg_type === 'dm' && x.sender_id !== now?.me && otherEnd(x, now?.me ?? '') === person)
+    markRead(id, read.slice(-1))
+    this.#without((x) => otherEnd(x, now?.me ?? '') === person)
   }
 
   /** One message is put off: it stays in the chat. */
   later(message: ChatMessage): void {
-    this.direct = this.direct.filter((x) => x.id !== message.id)
+    markRead(this.#reading.room.id, [message])
+    this.#without((x) => x.id === message.id)
+  }
+
+  #without(gone: (x: ChatMessage) => boolean): void {
+    if (this.direct.some(gone)) this.direct = this.direct.filter((x) => !gone(x))
   }
 
   /** Takes the arrived messages. missed means that they are from a time without a connection. */

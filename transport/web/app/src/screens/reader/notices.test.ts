@@ -10,12 +10,28 @@ vi.mock('../../messages/compiled/messages.js', () => ({
 vi.mock('../../parts/announcer.svelte', () => ({ announce: (t: string) => heard.push(t), announceNow: (t: string) => heard.push(`now ${t}`) }))
 vi.mock('../../parts/toasts.svelte', () => ({ toast: (t: string) => heard.push(`toast ${t}`) }))
 
-beforeEach(() => void (heard.length = 0))
+const stored = new Map<string, string>()
+vi.stubGlobal('localStorage', {
+  getItem: (key: string) => stored.get(key) ?? null,
+  setItem: (key: string, value: string) => void stored.set(key, value),
+})
+
+beforeEach(() => {
+  heard.length = 0
+  stored.clear()
+})
+
+/** A time minutes ago. */
+const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
 
 function stage(panel: Panel | null = null) {
   const reads = { count: 0 }
   const help = { closed: (id: string) => id === 'mine', read: async () => void reads.count++ }
-  const reading = { panel, help, room: { now: { me: 'a1', chat: [{ id: 'm1', sender_id: 'f', target_id: 'a1', message: 'x' }] } } }
+  const reading = {
+    panel,
+    help,
+    room: { id: 'lab', now: { me: 'a1', chat: [{ id: 'm1', msg_type: 'dm', sender_id: 'f', target_id: 'a1', message: 'x', created_at: at(1) }] } },
+  }
   const notices = new Notices(reading as unknown as Reading)
   return { notices, reading, reads, tell: (frame: object, missed = false) => notices.heard([frame as Told], missed) }
 }
@@ -118,4 +134,23 @@ test('direct messages wait for the line until they are read, answered or put off
   tell(dm)
   tell({ ...dm, id: 'm2', sender_id: 'a1', target_id: 'f' }) // from another tab
   expect(notices.direct).toHaveLength(0)
+})
+
+test('a page that is loaded again brings up the direct messages that were not read', () => {
+  const first = stage().notices
+  first.begin()
+  expect(first.direct.map((x) => x.id)).toEqual(['m1'])
+  const again = stage().notices
+  again.begin()
+  again.begin()
+  expect(again.direct.map((x) => x.id)).toEqual(['m1'])
+  again.readDirect('f')
+  const third = stage().notices
+  third.begin()
+  expect(third.direct).toEqual([])
+  stored.clear()
+  first.later(first.direct[0]!)
+  const fourth = stage().notices
+  fourth.begin()
+  expect(fourth.direct).toEqual([])
 })
