@@ -163,7 +163,7 @@ func (l *linter) protocols(address string) bool {
 	return false
 }
 
-// demanded are the members each variant has to require, beside what the
+// demanded are the members each variant has to require, in addition to what the
 // category adds.
 var demanded = map[string][]string{
 	schema.PlatformVariant: {"version", "spec", "schema"},

@@ -21,7 +21,7 @@ func (s *subject) extension() {
 	s.hasParents("/extends", s.root, parents)
 }
 
-// conflicts checks that what an extension adds to a parent can be there beside
+// conflicts checks that what an extension adds to a parent can coexist with
 // what the parent has.
 func (s *subject) conflicts() {
 	for _, name := range s.res.Parents() {

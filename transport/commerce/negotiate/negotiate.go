@@ -10,7 +10,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Requirements finds what the schema of an entry requires, beside what the
+// Requirements finds what the schema of an entry requires, in addition to what the
 // entry itself states. An error drops the entry, and is the reason.
 type Requirements func(name string, entry profile.Entry) (schema.Requires, error)
 

@@ -258,7 +258,7 @@ func (c copier) drops(pointer, key string) bool {
 		// Examples are those of the schema before it was resolved.
 		return c.view.Direction != ""
 	case "name", "version", "extends", "requires":
-		// Metadata of a document is no keyword of a plain schema.
+		// Metadata of a document is not a keyword of a plain schema.
 		return c.view.Direction != "" && pointer == ""
 	}
 	return false

@@ -57,7 +57,7 @@ type RequiresError struct {
 
 func (e *RequiresError) Error() string { return "requires" + e.Pointer + ": " + e.Reason }
 
-// ParseRequires reads a requires member; nil is no requirement. It refuses
+// ParseRequires reads a requires member; nil is not a requirement. It refuses
 // what CheckRequires finds fault with, unknown members aside.
 func ParseRequires(value any) (Requires, error) {
 	if value == nil {

@@ -18,7 +18,7 @@ const (
 	Response Direction = "response"
 )
 
-// View is how a schema is looked at: in a direction, for an operation. The
+// View selects parts of a schema by direction and operation. The
 // zero View changes nothing.
 type View struct {
 	Direction Direction
