@@ -71,7 +71,7 @@ func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 			if used, err := w.UsesSecret(secret); err == nil && !used {
 				w.Ballots.Destroy(secret)
 			} else if err != nil {
-				w.Logger.Warn("looking for the poll of a secret failed", "error", err)
+				w.Logger.Warn("looking for the poll of a secret failed; the secret is kept", "error", err)
 			}
 		}
 		select {

@@ -303,7 +303,7 @@ func TestAnySequenceOfCommands(t *testing.T) {
 			if err != nil {
 				var r *durable.Rejection
 				if !errors.As(err, &r) || r.Text == "" {
-					t.Fatalf("%T gave %v, which is no rejection", cmd.Body, err)
+					t.Fatalf("%T gave %v, which is not a rejection", cmd.Body, err)
 				}
 				if !proto.Equal(before, content(l.State)) {
 					t.Fatalf("a rejected %T changed the state", cmd.Body)

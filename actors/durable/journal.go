@@ -184,7 +184,7 @@ type Log interface {
 	// data leaves a log. It never touches a record above upTo, and fails with
 	// ErrGap when upTo is above the stored snapshot: the state is made from such records.
 	// When anything is replaced, upTo becomes the log's base, in the transaction of the
-	// first replacement. It blocks, and runs beside appends of the same log safely.
+	// first replacement. It blocks, and is safe to call during appends to the same log.
 	Rewrite(upTo uint64, fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
 
 	// Close releases the handle. Queued batches are still committed.

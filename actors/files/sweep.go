@@ -125,9 +125,9 @@ func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Dur
 			return
 		case errors.Is(err, durable.ErrReadOnly), errors.Is(err, durable.ErrClosed):
 		case err != nil:
-			log.Warn("removing files that nothing refers to failed", "error", err)
+			log.Warn("removing unreferenced files failed; the next sweep tries again", "error", err)
 		case s != (Swept{}):
-			log.Info("removed files that nothing refers to", "references", s.References, "uploads", s.Uploads, "contents", s.Contents)
+			log.Info("removed unreferenced files", "references", s.References, "uploads", s.Uploads, "contents", s.Contents)
 		}
 		select {
 		case <-ctx.Done():

@@ -42,7 +42,7 @@ func finder(text string, notes bool) *addressFinder {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		inner := s.inner
 		if inner == Defining && IsFootnote(s.rest) {
-			inner = Paragraph // what it says is no address
+			inner = Paragraph // what it says is not an address
 		}
 		if s.innerFirst || inner != kind {
 			f.flush(kind)

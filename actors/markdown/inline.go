@@ -14,7 +14,7 @@ import (
 
 // inlineText returns the text of a paragraph, without its markup. Links and emphasis leave
 // their text, pictures their alternative text, elements nothing. labels are the labels of
-// references. White space becomes one blank, and Unicode is composed. The time is
+// references. Each run of white space becomes one space, and Unicode is composed. The time is
 // proportional to the size of the text.
 func inlineText(text string, labels map[string]bool) string {
 	r := &inlineReader{text: []byte(text), labels: labels}
@@ -181,8 +181,8 @@ func (r *inlineReader) angle(i int) (end int) {
 	return end
 }
 
-// target returns the end of the link or picture whose text ends with the ] at i; 0 when it
-// is none.
+// target returns the end of the link or picture whose text ends with the ] at i; 0 if it is
+// neither.
 func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	text := r.text
 	if r.hopeless() {

@@ -36,7 +36,7 @@ const published = "transport/commerce/schema/published"
 // some policies are not all, but all with a life.
 type list struct {
 	members []string
-	// plain means that its members are no words of English: an enumeration of
+	// plain means that its members are not words of English: an enumeration of
 	// them counts even without quotes.
 	plain bool
 }
@@ -184,7 +184,7 @@ var (
 	enumeration = regexp.MustCompile(listOf(`"`) + "|" + listOf("`") + "|" + listOf(""))
 	separator   = regexp.MustCompile("^(?:" + last + ")")
 	begins      = regexp.MustCompile("^(?:" + entry + ")")
-	// article begins what is no member: "a, b, or another one".
+	// article begins what is not a member: "a, b, or another one".
 	article = regexp.MustCompile("(?:" + last + ")(?:a|an|another|the)$")
 )
 

@@ -81,7 +81,8 @@ func Clean(name string) string {
 
 // flagged returns the size of a flag at the beginning of a text that is written with tag
 // characters, as those of England, Scotland and Wales (UTS 51, ED-14a). Such a flag is a
-// black flag, the letters and digits of a region, and the tag that ends them. 0 is none.
+// black flag, the letters and digits of a region, and the tag that ends them. 0 means that
+// the text does not begin with such a flag.
 func flagged(text string) int {
 	const (
 		flag, end = '\U0001F3F4', '\U000E007F'

@@ -230,7 +230,8 @@ func (c *cast) lasts(p *person, v *codelab.View, number int32) time.Duration {
 	return time.Duration(float64(c.budget) * p.pace * (0.8 + 0.4*c.Float64()) * share / max(all, share))
 }
 
-// mood is how somebody says they get on: those who take long say so more often.
+// mood returns the mood that a simulated person reports. Slow people report trouble more
+// often.
 func (c *cast) mood(p *person, slow float64) pb.PulseState {
 	switch x := c.Float64() * slow; {
 	case p.stuck > 0:

@@ -25,7 +25,7 @@ func TestEveryPolicyHasARow(t *testing.T) {
 		}
 	}
 	if p := PolicyOf(pb.Policy_POLICY_UNSPECIFIED); !p.Once {
-		t.Errorf("what is no policy is %s, and lets tokens be used again", p.Name)
+		t.Errorf("what is not a policy is %s, and lets tokens be used again", p.Name)
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *Source) tick(v *codelab.View) codelab.Tick {
 }
 
 // rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends it. Names
-// are no marks: somebody else can take one. Like tick it draws nothing by chance.
+// are not marks: somebody else can take one. Like tick it draws nothing by chance.
 func (s *Source) rehearse(v *codelab.View) codelab.Command {
 	switch run := v.Meta.GetRehearsal(); {
 	case run == nil && s.made%16 == 7:

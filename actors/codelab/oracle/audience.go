@@ -14,7 +14,7 @@ import (
 // document of the messages.
 type audience struct {
 	leaders, attendees bool     // all of them
-	people             []string // beside those
+	people             []string // in addition to those
 	// secret must not be in the message.
 	secret string
 }

@@ -259,7 +259,7 @@ func tallyOf(p *pb.Poll) string {
 // mixed: a simulated attendee votes in an anonymous poll among simulated ones alone.
 func (m *polls) mixed(p *poll, who string) error {
 	if voter := m.room.find(who); p.rec.Anonymous && voter != nil && voter.simulated && m.room.real() {
-		return fmt.Errorf("%s is simulated and votes in anonymous poll %s beside others", who, p.rec.Id)
+		return fmt.Errorf("%s is simulated and votes in anonymous poll %s together with others", who, p.rec.Id)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
 	m.log.bases(m.base)
 	// Truncated records can still be returned. But every returned record is right, there
-	// are no holes, and nothing above the cut is missing.
+	// are not holes, and nothing above the cut is missing.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")
 	got := m.log.replayed(after)
 	must := max(m.cut, after)

@@ -155,7 +155,7 @@ func (c coder) size() {
 	c.P("}")
 }
 
-// star is the value of a field that may be absent: bytes are no pointers.
+// star is the value of a field that may be absent: bytes are not pointers.
 func star(f *protogen.Field, v string) string {
 	if f.Desc.Kind() == protoreflect.BytesKind {
 		return v
