@@ -69,7 +69,7 @@ var (
 // CheckKey returns an error if a key is invalid.
 func CheckKey(key string) error {
 	if len(key) > maxKey || !keyForm.MatchString(key) {
-		return fmt.Errorf("objects: %.80q is no key", key)
+		return fmt.Errorf("objects: %.80q is not a key", key)
 	}
 	return nil
 }

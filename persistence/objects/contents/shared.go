@@ -56,7 +56,7 @@ func openShared(o Options) (*shared, error) {
 	if err := os.RemoveAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("clear copies of contents: %w", err)
 	}
-	// A damaged copy is no damaged content: it is fetched again.
+	// A damaged copy is not a damaged content: it is fetched again.
 	local, err := openFolder(Options{Dir: o.Dir, MinFreeBytes: o.MinFreeBytes}.withDefaults())
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func (s *shared) download(ctx context.Context, o objects.Info) (*files.Lease, er
 
 func (s *shared) damaged(sum files.Sum) error {
 	s.opts.Damaged()
-	s.opts.Logger.Error("a stored content is damaged", "blob", sum.String())
+	s.opts.Logger.Error("a stored file is damaged", "blob", sum.String())
 	return fmt.Errorf("%w: blob %s is not what was put", durable.ErrCorrupt, sum)
 }
 

@@ -87,7 +87,7 @@ func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err 
 	}
 	if files.Sum(hash.Sum(nil)) != sum {
 		s.opts.Damaged()
-		s.opts.Logger.Error("a stored content is damaged", "blob", sum.String())
+		s.opts.Logger.Error("a stored file is damaged", "blob", sum.String())
 		return 0, fmt.Errorf("%w: blob %s is not what was put", durable.ErrCorrupt, sum)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

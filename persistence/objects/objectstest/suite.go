@@ -27,7 +27,7 @@ func Run(t *testing.T, open func(testing.TB) *Backend) {
 		"more objects than a page has":       many,
 		"racing puts of one key":             racing,
 		"times are those of the store":       times,
-		"a prefix is no folder":              prefixes,
+		"a prefix is not a folder":           prefixes,
 		"large contents come in one request": large,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })

@@ -120,7 +120,7 @@ func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*mani
 	}
 	m := &manifest{start: lineBytes + int64(len(b))}
 	if err := json.Unmarshal(b, m); err != nil {
-		return nil, damaged("the manifest of %s is none", name)
+		return nil, damaged("the manifest of %s is malformed", name)
 	}
 	if m.Kind != kind || m.Tree != name || len(m.Files) > code.MaxFiles || len(m.Bundles) > maxBundles {
 		return nil, damaged("the manifest of %s is another's", name)

@@ -33,7 +33,7 @@ func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.
 		if err := objects.PutBytes(ctx, s.opts.Objects, key, whole); err != nil {
 			return err
 		}
-		s.opts.Logger.Warn("damaged code was sent again and put right", "workspace", id, "tree", lies.Tree)
+		s.opts.Logger.Warn("damaged code was repaired from a new upload of the same files", "workspace", id, "tree", lies.Tree)
 	}
 	return nil
 }
