@@ -52,7 +52,7 @@ func (a *AI) check(bad, warn func(string, ...any)) {
 		}
 	}
 	if a.Provider == "openai" && a.BaseURL == "" && strings.HasPrefix(a.Model, "gemini") {
-		warn("ai.model %s is none of the provider's", a.Model)
+		warn("ai.model %s is not a model of the provider; set ai.model to one of its models", a.Model)
 	}
 	for _, m := range a.Allowed() {
 		if m == "" || len(m) > 100 || strings.ContainsFunc(m, func(r rune) bool { return r <= ' ' || r > '~' }) {

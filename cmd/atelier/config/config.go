@@ -54,7 +54,7 @@ type Server struct {
 	Listen          string   `toml:"listen" doc:"Address of the public listener; port 0 picks a free one."`
 	InternalListen  string   `toml:"internal_listen" doc:"Address for /livez, /readyz, /metrics and pprof. Keep it private. Empty: none."`
 	Data            string   `toml:"data" doc:"Folder of all data; the server creates it if it is missing."`
-	PublicURL       string   `toml:"public_url" doc:"Public address of the server, for example https://workshop.example.org. With a path, as in https://example.org/workshops, the proxy can keep or strip it. Empty: the address of each request."`
+	PublicURL       string   `toml:"public_url" doc:"Public address of the server, for example https://workshop.example.org. If it has a path, as in https://example.org/workshops, the proxy can keep or strip the path. Empty: the address of each request."`
 	Mode            string   `toml:"mode" one:"backend|serverless" doc:"Rule for deleting an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
 	TLSCert         string   `toml:"tls_cert" doc:"Certificate file (PEM) to serve TLS without a proxy; needs tls_key."`
 	TLSKey          string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
@@ -143,7 +143,7 @@ type Webhooks struct {
 type Log struct {
 	Level  string `toml:"level" one:"debug|info|warn|error" doc:"Lowest level that is logged: debug, info, warn or error."`
 	Format string `toml:"format" one:"text|json" doc:"Format of log lines: text or json."`
-	Access bool   `toml:"access" doc:"Log a line per request, without queries and random names."`
+	Access bool   `toml:"access" doc:"Log a line per request, without query strings and without path segments that can contain secrets."`
 }
 
 // Default returns the configuration with every default.
@@ -385,7 +385,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	}
 	for _, p := range c.Server.TrustedProxies {
 		if n, err := netip.ParsePrefix(p); err != nil {
-			bad("server.trusted_proxies: %q is no network like 10.0.0.0/8", p)
+			bad("server.trusted_proxies: %q is not a network like 10.0.0.0/8", p)
 		} else if n.Bits() == 0 {
 			warn("server.trusted_proxies %s believes everybody's X-Forwarded-For", p)
 		}
@@ -396,7 +396,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	for _, o := range c.Server.AllowedOrigins {
 		u, err := url.Parse(o)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil {
-			bad("server.allowed_origins: %q is no origin like https://example.org", o)
+			bad("server.allowed_origins: %q is not an origin like https://example.org", o)
 		}
 	}
 	c.Web.check(c.Server.PublicURL, bad)
@@ -446,7 +446,7 @@ func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 	case address == "":
 		bad("storage.postgres is required with storage.backend postgres")
 	case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql":
-		bad("storage.postgres is no address like postgres://user@host:5432/db")
+		bad("storage.postgres is not an address like postgres://user@host:5432/db")
 	default:
 		mode := u.Query().Get("sslmode")
 		if host := u.Hostname(); host != "" && !loopback(host) && mode != "verify-full" && mode != "verify-ca" && mode != "require" {
@@ -459,10 +459,10 @@ func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 func checkAddress(addr string) (host string, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", fmt.Errorf("%q is no address like 127.0.0.1:8080", addr)
+		return "", fmt.Errorf("%q is not an address like 127.0.0.1:8080", addr)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return "", fmt.Errorf("%q is no port: give 0 to 65535", port)
+		return "", fmt.Errorf("%q is not a port: give 0 to 65535", port)
 	}
 	return host, nil
 }

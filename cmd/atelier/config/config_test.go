@@ -90,7 +90,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"within a table", "[[commerce.capabilities]]\nname = 1\n", "", "line 2: commerce.capabilities.name must be a text"},
 		{"a value for a section", "server = 1\n", "", "line 1: server must be a table"},
 		{"a number too large", "[limits]\nlogin_failures = 99999999999999999999\n", "", "line 2: decimal number is too large"},
-		{"bad duration", "[live]\nidle_timeout = \"soon\"\n", "", `line 2: live.idle_timeout: "soon" is no duration`},
+		{"bad duration", "[live]\nidle_timeout = \"soon\"\n", "", `line 2: live.idle_timeout: "soon" is not a duration`},
 		{"not TOML", "[server\n", "", "line 1"},
 		{"unknown variable", "", "ATELIER_SERVER_LISTN=x", "unknown key ATELIER_SERVER_LISTN"},
 		{"bad number", "", "ATELIER_LIMITS_PIN_FAILURES=x", "not a whole number"},
