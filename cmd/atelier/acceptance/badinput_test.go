@@ -519,7 +519,7 @@ func TestBadRequestsCoverEveryOperation(t *testing.T) {
 		delete(probed, name)
 	}
 	for name := range probed {
-		t.Errorf("%s is in the table and is no operation", name)
+		t.Errorf("%s is in the table and is not an operation", name)
 	}
 }
 

@@ -169,7 +169,7 @@ var checked = []string{"X-Request-Id", "X-Codelab-Seq", "Etag", "Retry-After", "
 func holdAnswer(method, path string, status int, h http.Header, body []byte) error {
 	template, ok := operationOf(method, path)
 	if !ok {
-		return fmt.Errorf("%s %s is no operation", method, path)
+		return fmt.Errorf("%s %s is not an operation", method, path)
 	}
 	return openAPI.holdAnswer(method, template, status, h, body)
 }

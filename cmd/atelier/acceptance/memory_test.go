@@ -46,7 +46,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	}
 }
 
-// The unit has the same settings, for processes beside the server, and makes files readable
+// The unit has the same settings, for other processes than the server, and makes files readable
 // only to their owner.
 func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	t.Parallel()

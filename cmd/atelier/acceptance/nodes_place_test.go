@@ -243,7 +243,7 @@ func TestCodelabsAreSpread(t *testing.T) {
 		onFirst.put("/codelabs/"+ids[edits%count], record{"title": fmt.Sprint("edit ", edits)}).want(200)
 		edits++
 		all := owns()
-		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // plus the actors that are no codelabs
+		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // plus the actors that are not codelabs
 	}
 	for !spread() {
 		if t.Context().Err() != nil {

@@ -156,7 +156,7 @@ func (c *class) gather(w *badWorld) {
 	c.admin.post(c.path+"/copy", nil).want(200)
 }
 
-// people makes facilitators beside the owner, and a system that gets webhooks.
+// people makes facilitators in addition to the owner, and a system that gets webhooks.
 func (c *class) people(w *badWorld) {
 	c.t.Helper()
 	c.facilitator("fay")

@@ -219,7 +219,7 @@ func Every(ctx context.Context, every time.Duration, do func()) {
 
 func (k *TokenKeys) look() {
 	if err := k.Read(); err != nil {
-		k.node.log.Warn("the token keys in the database", "error", err)
+		k.node.log.Warn("reading the token keys from the database failed", "error", err)
 	}
 }
 

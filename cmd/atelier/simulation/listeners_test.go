@@ -250,7 +250,7 @@ func (m *model) checkListener(l *listener, told []*tale) {
 			delete(got, t.Seq)
 		}
 		for seq := range got {
-			m.failLocked("frames", "%s at %s was told of %d, which is no event that people hear of", l.name, st.node, seq)
+			m.failLocked("frames", "%s at %s was told of %d, which is not an event that people hear of", l.name, st.node, seq)
 			return
 		}
 	}

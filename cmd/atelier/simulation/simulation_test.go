@@ -104,7 +104,7 @@ func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
 }
 
 // Seeds that found a fault once, with the fault. The plan of a seed changes with the
-// simulator, so each fault has a test of its own beside the code as well.
+// simulator, so each fault has a test of its own next to the code, too.
 func TestFoundSeeds(t *testing.T) {
 	for seed, fault := range map[uint64]string{
 		422:    "a request that came while its host closed waited for ever",
