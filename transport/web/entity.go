@@ -30,7 +30,7 @@ type entity struct {
 	varies, languages bool
 }
 
-// frames says in which frames something may be shown, beside its policy: browsers that know
+// frames says in which frames something may be shown, in addition to its policy: browsers that know
 // no frame-ancestors go by X-Frame-Options, which can name no origins.
 type frames uint8
 

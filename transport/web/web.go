@@ -48,7 +48,7 @@ type Handler struct {
 	policy, within string
 	pages          node
 	files          map[string]*entity // by their paths, with the slash
-	// missing is the page for addresses that are none.
+	// missing is the page for addresses that do not exist.
 	missing inLanguages
 }
 

@@ -45,7 +45,7 @@ test('after ten minutes a less exact answer counts', () => {
   near(500)
 })
 
-test('what is no time, and an answer from before it was asked for, are ignored', () => {
+test('what is not a time, and an answer from before it was asked for, are ignored', () => {
   const here = Date.now()
   now.noteTime('nonsense', here, here)
   now.noteTime(stamp(here + 9_000_000), here + 5000, here)

@@ -56,7 +56,7 @@ function closes(line: string, mark: string): boolean {
   return bare.length >= mark.length && bare === mark[0]!.repeat(bare.length) && /^ {0,3}\S/.test(line)
 }
 
-/** Reads a line that is no code. */
+/** Reads a line that is not code. */
 function read(line: string, out: Piece[]) {
   let at = 0
   let runs: Map<number, number[]> | undefined
