@@ -219,7 +219,7 @@ func (a *answer) refusal(d *httpapi.Detached, cause, err error) error {
 	}
 	var f *upstream.Failure
 	if !errors.As(err, &f) {
-		a.s.Logger.Error("answering failed", "request_id", d.ID, "error", err)
+		a.s.Logger.Error("answering a question to the AI failed", "request_id", d.ID, "error", err)
 		return httpapi.Refusal(http.StatusInternalServerError, "internal error", 0)
 	}
 	a.s.Logger.Warn("the AI did not answer", "request_id", d.ID, "cause", f.Cause, "status", f.Status, "begun", d.Begun())

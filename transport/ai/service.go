@@ -157,6 +157,6 @@ func (s *Service) note(a *answer) {
 	}
 	var gone *durable.Rejection
 	if err != nil && !errors.As(err, &gone) { // the codelab may be deleted by now
-		s.Logger.Warn("counting AI usage failed", "codelab", a.codelab, "error", err)
+		s.Logger.Warn("recording the AI usage of a codelab failed", "codelab", a.codelab, "error", err)
 	}
 }

@@ -50,7 +50,7 @@ func (b *Bus) connect() error {
 				b.missed.Add(1)
 				return
 			}
-			o.Logger.Warn("messages between nodes", "error", err)
+			o.Logger.Warn("the connection to the other nodes reported an error", "error", err)
 		}),
 	}
 	if o.URL != "" {

@@ -263,8 +263,8 @@ func tooLong(source []byte, start, end, number int, st Step) error {
 		number, title, size, codelab.Bounds.Markdown, what, length)
 }
 
-// outlineOf finds the title and the steps behind a header. It reads the blocks of
-// Markdown, so that a # in a code block is none and an underlined title is one.
+// outlineOf finds the title and the steps after a header. It reads the blocks of Markdown, so
+// a # in a code block does not begin a step, and an underlined title does.
 func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 	o := &outline{preface: -1, body: body, links: definitions{}}
 	s := markdown.New(source[body:])

@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Operations are what only an operator may ask of a server, beside the interface that
+// Operations are what only an operator may ask of a server, in addition to the interface that
 // everybody has. One that is nil is not there.
 type Operations struct {
 	// Backup writes a consistent backup.

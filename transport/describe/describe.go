@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Vocabulary is what a describer knows beside the types.
+// Vocabulary is what a describer knows in addition to the types.
 type Vocabulary interface {
 	// Named returns the schema that the tag is has: of a component when component is true.
 	// It panics for an unknown name, because tags are constant.

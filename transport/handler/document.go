@@ -16,7 +16,7 @@ import (
 	"atelier/actors/token/credential"
 )
 
-// Document is what the specification document says beside what follows from
+// Document is what the specification document states in addition to what follows from
 // the rest of the configuration (commerce protocol, Tokenization resources).
 type Document struct {
 	// Name is the handler's reverse-domain name.

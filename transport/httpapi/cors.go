@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// What pages of other origins may send and read, beside what browsers let through
+// What pages of other origins may send and read, in addition to what browsers let through
 // anyway (Fetch, CORS protocol).
 const (
 	corsRequestHeaders  = "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Range, X-CSRF-Token"

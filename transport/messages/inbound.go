@@ -12,7 +12,7 @@ import (
 )
 
 // What clients may say, as they write it. All of it is read as inbound: what a
-// message has too much is no error, and a member of the wrong type is.
+// message has too much is not an error, and a member of the wrong type is.
 
 type sayText struct {
 	Type    string `json:"type"`

@@ -203,7 +203,7 @@ func (in *codelabInput) certificate(u *codelab.Update) (err error) {
 	return nil
 }
 
-// checkLogo refuses a logo that is none of the images here, or is too large.
+// checkLogo refuses a logo that is not an image of this server, or is too large.
 func (r *Request) checkLogo(url *string) error {
 	if url == nil || *url == "" {
 		return nil
@@ -348,7 +348,7 @@ func getCodelab(r *Request) error {
 	switch {
 	case r.IsAdmin():
 		variant, slot = variantAdmin, forAdmins
-		// That the source is gone is no change of the codelab.
+		// That the source is gone is not a change of the codelab.
 		if orphan = v.Meta.SourceId != "" && r.sourceOf(v.Meta) == nil; orphan {
 			variant = variantOrphan
 		}

@@ -27,8 +27,8 @@ type outline struct {
 	// reports that the answer has X-Codelab-Seq.
 	Gives any  `json:"gives"`
 	Seq   bool `json:"seq"`
-	// Also are additional codes of answers, Never codes that such operations usually have but
-	// this one has not. Answers are written out.
+	// Also has additional codes of answers. Never has codes that such operations usually
+	// return and this operation never does. Answers are written out.
 	Also    []string                  `json:"also"`
 	Never   []string                  `json:"never"`
 	Answers map[string]map[string]any `json:"answers"`

@@ -280,7 +280,7 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 	}
 	follow(doc, func(ref string) {
 		if strings.Count(ref, "/") != 3 {
-			t.Errorf("%s is no component", ref)
+			t.Errorf("%s is not a component", ref)
 		}
 	})
 }

@@ -25,7 +25,7 @@ func (d *description) components() map[string]json.RawMessage {
 	return all
 }
 
-// at is how one refers to a component.
+// at returns a reference to a component.
 func at(kind, name string) string { return "#/components/" + kind + "/" + name }
 
 // inlineWebhooks writes out what only webhooks refer to. Generators of clients leave out

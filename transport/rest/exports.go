@@ -62,7 +62,7 @@ func (r *Request) noteTable(what string) error {
 	return r.noteExport(codelab.NoteExport{What: what})
 }
 
-// noteExport records an export in the audit trail. A HEAD request is no export.
+// noteExport records an export in the audit trail. A HEAD request is not an export.
 func (r *Request) noteExport(what codelab.NoteExport) error {
 	if r.IsHead() {
 		return nil

@@ -27,7 +27,7 @@ func joinCode(typed string) string {
 	}, typed)
 }
 
-// minus is U+2212, which is no dash to Unicode.
+// minus is U+2212, which is not a dash to Unicode.
 const minus = 0x2212
 
 // findByCode answers what a join code leads to.

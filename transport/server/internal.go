@@ -37,7 +37,7 @@ type Health struct {
 	Cluster *ClusterHealth `json:"cluster,omitempty"`
 }
 
-// ClusterHealth is how a node stands among the others.
+// ClusterHealth is the state of a node in its cluster.
 type ClusterHealth struct {
 	Node string `json:"node"`
 	// Lease is whether it holds; Alive counts the nodes whose lease does.

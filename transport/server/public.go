@@ -224,7 +224,7 @@ func (p *Public) Stats() PublicStats {
 func (p *Public) Failed() <-chan error { return p.failed }
 
 // Shutdown stops listening and waits for the requests in progress until ctx ends. Remaining
-// ones are cut off, which is no error: a client that sends half a body must not take the
+// ones are cut off, which is not an error: a client that sends half a body must not take the
 // time for writing snapshots. It does not wait for connections that were taken over.
 //
 // The HTTP server counts a new connection as busy. It would wait for a silent one until its read
@@ -360,7 +360,7 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	return ""
 }
 
-// malformed answers what is no HTTP request.
+// malformed answers requests that are not HTTP.
 func malformed(ctx *fasthttp.RequestCtx, err error) {
 	status, text := fasthttp.StatusBadRequest, "malformed request"
 	var small *fasthttp.ErrSmallBuffer

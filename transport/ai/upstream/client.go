@@ -48,7 +48,7 @@ type Client struct {
 	transport *http.Transport
 }
 
-// protocol is how one kind of upstream is spoken to.
+// protocol has the functions for one kind of upstream.
 type protocol interface {
 	// request gives address, headers and body.
 	request(base string, key keys.Key, q *Query) (url string, h http.Header, body any, err error)

@@ -275,8 +275,8 @@ func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address s
 	return p.oauth(f).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
 }
 
-// Path is a path of this server to go to, or otherwise. What browsers would take for
-// another server is none.
+// Path returns to if it is a path of this server, and else otherwise. A text that browsers
+// would understand as the address of another server is not such a path.
 func Path(to, otherwise string) string {
 	bad := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`\"<>`, r) }
 	if len(to) > 256 || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsFunc(to, bad) {
