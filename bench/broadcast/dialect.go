@@ -14,7 +14,7 @@ import (
 	"atelier/bench/frames"
 )
 
-// Dialect is how to speak with a server. Patterns are regular expressions (RE2).
+// Dialect describes the protocol of a server. Patterns are regular expressions (RE2).
 //
 // Headers, Hello, Send and Resume are the same for all clients but for the values of
 // each ([Seat]): {{token}} is that of the column "token".
@@ -149,7 +149,7 @@ type reader struct {
 	seed                                      maphash.Seed
 	// cache has sets of slots; a frame belongs to one set, the newest stands first.
 	cache [][ways]*known
-	// beyond every number that is possible; what is no number of a message is that.
+	// beyond every number that is possible; what is not a number of a message is that.
 	beyond uint64
 }
 

@@ -14,7 +14,7 @@ type Finding struct {
 	Name, Number string
 	// A and B are medians, Change by how much B is above A, as a share.
 	A, B, Change float64
-	// P is how likely a difference like this is by chance; 1 with single runs.
+	// P is the probability of a difference like this by chance; 1 with single runs.
 	P       float64
 	Verdict Verdict
 	// By is the basis of the verdict, if it was not the test.

@@ -80,7 +80,7 @@ type Row struct {
 	Why []string `json:"why,omitempty"`
 }
 
-// Verdicts of a row, beside [Better].
+// Verdicts of a row, in addition to [Better].
 const (
 	NotSlower Verdict = "ok"
 	// Unclear is slower than the limit allows, but chance explains it as well.

@@ -52,7 +52,7 @@ func Read(path string) (*Set, error) {
 		if err := in.Decode(&value); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, fmt.Errorf("%s is no report in JSON: %w", path, err)
+			return nil, fmt.Errorf("%s is not a report in JSON: %w", path, err)
 		}
 		more, err := open(value)
 		if err != nil {

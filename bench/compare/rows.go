@@ -24,7 +24,7 @@ type Rows struct {
 // FormatOfRows names the form of the JSON file.
 const FormatOfRows = "atelier-bench-regress/1"
 
-// JSON has the value of every run beside what the table shows.
+// JSON has the value of every run in addition to what the table shows.
 func (r *Rows) JSON() ([]byte, error) {
 	out := *r
 	out.Format = FormatOfRows

@@ -90,7 +90,7 @@ type Endpoint struct {
 	Subscribers, Publishers []broadcast.Seat
 }
 
-// Progress is how a run is going.
+// Progress is the state of a run in progress.
 type Progress struct {
 	// Phase is what the run is doing, Elapsed since its start.
 	Phase   string

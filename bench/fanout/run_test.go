@@ -254,7 +254,7 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Endpoint) { d.Stream = true }, "no event stream"},
 		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Endpoint) {
 			d.Stream, d.Dialect.Headers = true, []string{"X-Key: sesame"}
-		}, `answer is no event stream: it is "***"`},
+		}, `answer is not an event stream: it is "***"`},
 		"another word": {hello, func(d *Endpoint) {
 			d.Dialect.Ready, d.Dialect.Hello, d.Dialect.Headers = "^welcome", "let me in", []string{"X-Key: sesame"}
 		}, `matches --ready ^welcome; the last was "  ***, ***"`},

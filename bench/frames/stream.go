@@ -8,7 +8,7 @@ import (
 
 // Violations of the event stream's own forms.
 var (
-	errNotEvents = errors.New("answer is no event stream")
+	errNotEvents = errors.New("answer is not an event stream")
 	errChunk     = errors.New("chunk is malformed")
 	errStreamEnd = errors.New("event stream ended")
 )

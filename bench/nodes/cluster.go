@@ -36,7 +36,7 @@ type Config struct {
 	Count  int
 	// Postgres is the address of a server to make a database on; "" starts one.
 	Postgres string
-	// Env are settings of every node beside those of the cluster, NAME=value.
+	// Env are settings of every node in addition to those of the cluster, NAME=value.
 	Env []string
 }
 

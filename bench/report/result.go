@@ -52,10 +52,10 @@ type Result struct {
 	Zero   time.Time
 
 	Operations []Operation
-	// Faults are what a scenario found wrong with the server beside what the
+	// Faults are what a scenario found wrong with the server in addition to what the
 	// audit counts, each in a sentence.
 	Faults []string
-	// Figures are what a scenario finds beside all this.
+	// Figures are what a scenario finds in addition to all this.
 	Figures []Figure
 	// Remarks say why a figure is not among them.
 	Remarks     []Remark
@@ -212,7 +212,7 @@ type Audit struct {
 	Foreign int `json:"foreign,omitempty"`
 	// Away were sent while a subscriber was not connected, and it did not catch up
 	// with them, since the server promises none of it; they are no part of Missed.
-	// AwayMeant means that this is no failure: the run itself keeps people away, or the
+	// AwayMeant means that this is not a failure: the run itself keeps people away, or the
 	// server said so, which is a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`

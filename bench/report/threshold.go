@@ -46,7 +46,7 @@ func ParseThreshold(text string) (Threshold, error) {
 	}
 	factor, known := units[m[4]]
 	if !known {
-		return Threshold{}, fmt.Errorf("threshold %q: unit %q is none of us, ms, s, m, B, kB, MB, GB, KiB, MiB, GiB, %%", text, m[4])
+		return Threshold{}, fmt.Errorf("threshold %q: unknown unit %q; use us, ms, s, m, B, kB, MB, GB, KiB, MiB, GiB or %%", text, m[4])
 	}
 	bound, err := strconv.ParseFloat(m[3], 64)
 	if err != nil {

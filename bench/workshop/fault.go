@@ -126,7 +126,8 @@ func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 }
 
 // recovery returns how long after a fault the service had recovered, using the deliveries
-// up to end. It returns false if it had not, or if nobody chatted, so that it is unknown.
+// up to end. It returns false if the service did not recover, or if nobody chatted, so that
+// this is unknown.
 // Operations on a paused node cannot end before it resumes, so their time counts from
 // there.
 func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
