@@ -35,7 +35,7 @@ type release struct {
 	work      string   // what was built, below it a folder for each platform
 	platforms []string // as linux/amd64
 	version   string
-	commit    string // "" if there is no Git
+	commit    string // "" without Git
 	modified  bool   // what was built is not what was committed
 	date      time.Time
 	goVersion string
