@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// AI is about the language model.
+// AI is the section of the language model.
 type AI struct {
 	Provider            string   `toml:"provider" one:"gemini|openai" doc:"Protocol of the upstream: \"gemini\" (streamGenerateContent) or \"openai\" (compatible chat/completions)."`
 	BaseURL             string   `toml:"base_url" doc:"Base address of the upstream, without the protocol's paths. Empty: the provider's own."`

@@ -66,20 +66,20 @@ type Server struct {
 	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a stop, clients reconnect at a random moment within this time."`
 }
 
-// Admin is the facilitators' account.
+// Admin is the owner's account.
 type Admin struct {
 	ID       string `toml:"id" doc:"Login name of the owner."`
 	Password Secret `toml:"password" doc:"Password of the owner. Empty: the first start generates one and keeps it in the data folder."`
 }
 
-// Session is about cookies.
+// Session is the section of cookies.
 type Session struct {
 	Key              Secret   `toml:"key" doc:"Secret that signs session cookies, at least 32 characters. Empty: the first start generates one and keeps it in the data folder."`
 	AdminLifetime    Duration `toml:"admin_lifetime" min:"1s" doc:"Lifetime of a facilitator's session, a working day by default."`
 	AttendeeLifetime Duration `toml:"attendee_lifetime" min:"1s" doc:"Lifetime of an attendee's session in a browser, longer than a day's workshop by default."`
 }
 
-// Limits are token buckets.
+// Limits is the section of rate limits, which are token buckets.
 type Limits struct {
 	LoginFailures       int      `toml:"login_failures" min:"0" doc:"Failed logins per address (IPv6: /64 network) and account within login_window. A browser with an earlier login has its own bucket, so others cannot lock it out."`
 	LoginWindow         Duration `toml:"login_window" min:"1s" doc:"Window of login_failures."`
@@ -124,22 +124,22 @@ type Storage struct {
 	IdleAfter      Duration `toml:"idle_after" min:"1s" doc:"Time without use after which a codelab leaves memory."`
 }
 
-// Audit is about the audit trail.
+// Audit is the section of the audit trail.
 type Audit struct {
 	RetentionDays int `toml:"retention_days" min:"1" doc:"Retention of audit records, in days."`
 }
 
-// Retention is about how long codelabs stay.
+// Retention is the section of the automatic deletion of codelabs.
 type Retention struct {
 	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"Days after the end of a workshop until its codelab is deleted with its people, their work and certificates. The deletion is announced at least 14 days before. 0: never."`
 }
 
-// Webhooks send events to other systems.
+// Webhooks is the section of events for other systems.
 type Webhooks struct {
 	AllowPrivate bool `toml:"allow_private" doc:"Allow webhooks to private, loopback and link-local addresses. The owner can then send requests to every machine that this server reaches."`
 }
 
-// Log is about logging.
+// Log is the section of logging.
 type Log struct {
 	Level  string `toml:"level" one:"debug|info|warn|error" doc:"Lowest level that is logged: debug, info, warn or error."`
 	Format string `toml:"format" one:"text|json" doc:"Format of log lines: text or json."`
@@ -376,7 +376,7 @@ func (c *Config) Check() (warnings []string, err error) {
 		warn("server.listen %s is open to the network without TLS, and public_url is not https: cookies travel in the clear", c.Server.Listen)
 	}
 	if (c.Server.TLSCert == "") != (c.Server.TLSKey == "") {
-		bad("server.tls_cert and server.tls_key need each other")
+		bad("server.tls_cert and server.tls_key must be set together")
 	}
 	for _, f := range []string{c.Server.TLSCert, c.Server.TLSKey} {
 		if _, err := os.Stat(f); f != "" && errors.Is(err, fs.ErrNotExist) {
@@ -387,11 +387,11 @@ func (c *Config) Check() (warnings []string, err error) {
 		if n, err := netip.ParsePrefix(p); err != nil {
 			bad("server.trusted_proxies: %q is not a network like 10.0.0.0/8", p)
 		} else if n.Bits() == 0 {
-			warn("server.trusted_proxies %s believes everybody's X-Forwarded-For", p)
+			warn("server.trusted_proxies %s trusts the X-Forwarded-For of everybody", p)
 		}
 	}
 	if u, err := url.Parse(c.Server.PublicURL); err == nil && u.Scheme == "https" && c.Server.TLSCert == "" && len(c.Server.TrustedProxies) == 0 {
-		warn("server.public_url is https and this server speaks HTTP, so a proxy stands before it, but server.trusted_proxies is empty: everybody has the proxy's address, and shares the limits of one")
+		warn("server.public_url is https and this server speaks HTTP, so a proxy is in front of it, but server.trusted_proxies is empty: everybody has the proxy's address and shares its rate limits")
 	}
 	for _, o := range c.Server.AllowedOrigins {
 		u, err := url.Parse(o)
@@ -425,10 +425,10 @@ func (c *Config) Check() (warnings []string, err error) {
 	case Postgres:
 		checkPostgres(c.Storage.Postgres, bad, warn)
 	case Memory:
-		warn("storage.backend is memory: nothing is kept when the server ends")
+		warn("storage.backend is memory: all data is lost when the server ends")
 	}
 	if c.Storage.MinFreeMiB < 64 {
-		warn("storage.min_free_mib is low: a full disk stops the server hard")
+		warn("storage.min_free_mib is low: if the disk fills up, the server fails instead of becoming read-only")
 	}
 	c.AI.check(bad, warn)
 	c.Login.check(c.Server.PublicURL, bad, warn)
@@ -450,7 +450,7 @@ func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 	default:
 		mode := u.Query().Get("sslmode")
 		if host := u.Hostname(); host != "" && !loopback(host) && mode != "verify-full" && mode != "verify-ca" && mode != "require" {
-			warn("storage.postgres: the database is elsewhere and sslmode is not verify-full: what is stored may travel in the clear")
+			warn("storage.postgres: the database is on another machine and sslmode is not verify-full, so the data may travel in the clear")
 		}
 	}
 }

@@ -191,7 +191,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"fine", func(*Config) {}, "", ""},
 		{"mode", func(c *Config) { c.Server.Mode = "cloud" }, "server.mode", ""},
-		{"half TLS", func(c *Config) { c.Server.TLSCert = "x" }, "need each other", ""},
+		{"half TLS", func(c *Config) { c.Server.TLSCert = "x" }, "must be set together", ""},
 		{"proxy", func(c *Config) { c.Server.TrustedProxies = []string{"10.0.0.1"} }, "trusted_proxies", ""},
 		{"everybody trusted", func(c *Config) { c.Server.TrustedProxies = []string{"0.0.0.0/0"} }, "", "everybody"},
 		{"unknown proxy", func(c *Config) { c.Server.PublicURL = "https://w.example.org" }, "", "trusted_proxies"},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Live is about WebSocket and SSE connections.
+// Live is the section of WebSocket and SSE connections.
 type Live struct {
 	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Number of recent events per codelab that are kept for reconnecting clients."`
 	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Maximum memory of a codelab for replay_events, in MiB."`
