@@ -58,7 +58,7 @@ func TestTLS(t *testing.T) {
 		{"on goroutines", piped, tls.VersionTLS13},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHouse(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond}, withTLS(t, c.kind))
+			h := newTestServer(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond}, withTLS(t, c.kind))
 			d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MaxVersion: c.version}}
 			r := h.room("a")
 			c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
@@ -96,7 +96,7 @@ func TestTLS(t *testing.T) {
 
 // A message is received even if its client disconnects at once, and the session then ends.
 func TestMessageBeforeAnAbruptEndOfTLSIsReceived(t *testing.T) {
-	h := newHouse(t, Options{}, withTLS(t, secured))
+	h := newTestServer(t, Options{}, withTLS(t, secured))
 	d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	for range 20 {
 		c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
@@ -112,7 +112,7 @@ func TestMessageBeforeAnAbruptEndOfTLSIsReceived(t *testing.T) {
 
 // Everything that was written before a close arrives, even if the client reads late.
 func TestTLSDeliversAllWritesBeforeAClose(t *testing.T) {
-	h := newHouse(t, Options{SendBuffer: 4 << 10, PrivateBytes: 16 << 20}, withTLS(t, secured))
+	h := newTestServer(t, Options{SendBuffer: 4 << 10, PrivateBytes: 16 << 20}, withTLS(t, secured))
 	d := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
 	conn, err := d.Dial("tcp", h.addr)
 	if err != nil {

@@ -271,7 +271,7 @@ func deadline(ctx context.Context) time.Time {
 	return time.Now().Add(time.Hour)
 }
 
-// front sends a request to its part of the house.
+// front passes a request to the part of the server that answers it.
 func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		p.silence.spoke(ctx.Conn())
