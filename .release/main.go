@@ -115,7 +115,7 @@ func (r *release) committed() error {
 	return nil
 }
 
-// output is what a command prints.
+// output returns the output of a command.
 func output(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

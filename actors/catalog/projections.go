@@ -19,12 +19,12 @@ const (
 	claimantsTable = "claimants"
 )
 
-// UsageRow is what a codelab's people asked the AI.
+// UsageRow is the record of a codelab's use of the AI.
 func UsageRow(codelab string, models []*usage.AIUsage) durable.Row {
 	return projection(usageTable, codelab, &pb.AIUsages{Models: models})
 }
 
-// FiguresRow is what the list shows of a codelab in addition to its record.
+// FiguresRow has the data that the list shows of a codelab in addition to its record.
 func FiguresRow(codelab string, f *pb.Figures) durable.Row {
 	return projection(figuresTable, codelab, f)
 }

@@ -107,7 +107,7 @@ func CodelabOfSecret(secret string) (id string, ok bool) {
 	return secret[:uuid], true
 }
 
-// secrets are those of the polls that are open or being counted.
+// secrets returns the secrets of the polls that are open or being counted.
 func (v *View) secrets() (ids []string) {
 	for _, p := range v.Polls {
 		if p.Secret != "" {

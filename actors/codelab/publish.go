@@ -154,7 +154,7 @@ func (b Publish) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// settings are those of the codelab with the version's changes.
+// settings returns the settings of the codelab with the version's changes.
 func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
 	m := was.Clone()
 	m.Title = b.Title

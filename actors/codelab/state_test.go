@@ -158,7 +158,7 @@ func same(t *rapid.T, what string, got, want *State) {
 	}
 }
 
-// derivedOf is what polls and questions derive from their votes.
+// derivedOf returns the data that polls and questions derive from their votes.
 func derivedOf(s *State) (all []any) {
 	for _, p := range s.polls {
 		all = append(all, p.counts, p.voted, p.texts, p.hidden, p.tally.best(), len(p.tally.words))

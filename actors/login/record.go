@@ -102,7 +102,7 @@ func (r *record) find(id Key) *entry {
 	return nil
 }
 
-// lasts is when the last id of a record ends.
+// lasts returns the time at which the last id of a record ends.
 func (r *record) lasts() (last int64) {
 	for _, e := range r.all() {
 		last = max(last, e.expires)

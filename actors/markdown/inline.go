@@ -323,7 +323,7 @@ func (m *mark) fits(shuts *mark) bool {
 	return !m.shuts && !shuts.opens || (m.size+shuts.size)%3 != 0 || m.size%3 == 0 && shuts.size%3 == 0
 }
 
-// plain is what was read, without the marks.
+// plain returns the text that was read, without the marks.
 func (r *inlineReader) plain() (out []byte) {
 	slices.SortFunc(r.marks, func(a, b mark) int { return a.at - b.at })
 	at := 0

@@ -63,7 +63,7 @@ func agreement() (names []string) {
 	return names
 }
 
-// capabilities are those of the shopping service that are published, without
+// capabilities returns the published capabilities of the shopping service, without
 // the service's name before theirs.
 func capabilities() (names []string) {
 	set, err := schema.Published("")
@@ -81,7 +81,7 @@ func capabilities() (names []string) {
 	return names
 }
 
-// transports are those whose entries need all of some members.
+// transports returns the transports whose entries need all the given members.
 func transports(needs ...string) (names []string) {
 	for _, t := range schema.Transports {
 		if intersect(needs, t.Needs) == len(needs) {

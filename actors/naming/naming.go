@@ -134,7 +134,7 @@ func turns(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// blank is what looks like a space.
+// blank reports whether a character looks like a space.
 func blank(r rune) bool {
 	const brailleBlank = 0x2800
 	return unicode.IsSpace(r) || r == brailleBlank

@@ -115,7 +115,7 @@ func Unsent(err error) bool {
 // Address is the host and port that the client talks to.
 func (c *Client) Address() string { return c.host.Addr }
 
-// Host is what goes into a Host header.
+// Host returns the value for a Host header.
 func (c *Client) Host() string {
 	u, _ := url.Parse(c.base)
 	return u.Host

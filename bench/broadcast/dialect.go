@@ -296,7 +296,7 @@ func (r *reader) parse(frame []byte) heard {
 	return h
 }
 
-// answer is what to say to a frame, "" for nothing.
+// answer returns the reply to a frame; "" for none.
 func (r *reader) answer(frame []byte) string {
 	if len(r.answers) == 0 {
 		return ""

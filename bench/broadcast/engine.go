@@ -199,7 +199,7 @@ func (e *Engine) tick() {
 	e.nextSecond()
 }
 
-// sample is what there is of the second that is being filled.
+// sample returns the measurements of the current second so far.
 func (e *Engine) sample() Sample {
 	s := e.current
 	s.Open = e.ready
@@ -310,7 +310,7 @@ func (e *Engine) Drop(d *Drop) {
 // answersWithin bounds the wait for the server's answers to the last messages.
 const answersWithin = 5 * time.Second
 
-// Sent is what the publishers have sent, when nothing more will be.
+// Sent waits until the publishers have finished, and returns the messages that they sent.
 func (e *Engine) Sent() Sent {
 	e.loop.Do(e.end)
 	if e.posts != nil {

@@ -72,7 +72,7 @@ func (s *script) message(stamp, seq uint64) []byte {
 	return b
 }
 
-// from is what the client adds to its path when it comes back.
+// from returns the text that a reconnecting client adds to its path.
 func (s *script) from(position uint64, epoch string) string {
 	return s.resume.Fill(map[string]string{"position": strconv.FormatUint(position, 10), "epoch": epoch}).String()
 }

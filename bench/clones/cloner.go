@@ -37,7 +37,7 @@ type outcome struct {
 	Failed  string        `json:"failed,omitempty"`
 }
 
-// Serve is that process. It reads the list of cloning attendees. For each line that it
+// Serve runs in that process. It reads the list of cloning attendees. For each line that it
 // reads, it lets all of them clone, and answers with the results.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := yield(); err != nil {

@@ -150,10 +150,10 @@ func (w Work) Judge() Row {
 	return row
 }
 
-// interval is that of Student's t for the logarithms of paired ratios. Logarithms,
-// since twice as fast and half as fast are equally far from 1: with the sides
-// swapped, the ends are the reciprocals. A bootstrap would have only 126 different
-// samples of five rounds, and ten of three.
+// interval returns the confidence interval of Student's t for the logarithms of paired
+// ratios. It uses logarithms because twice as fast and half as fast are equally far from 1. If
+// the sides are swapped, the ends become their reciprocals. A bootstrap would have only 126
+// different samples of five rounds, and ten of three.
 func interval(logarithms []float64) *Interval {
 	n := len(logarithms)
 	if n < 2 {

@@ -243,7 +243,7 @@ type Tokens struct {
 	Wrong int `json:"wrong"`
 }
 
-// Lost is all that was lost: events and acknowledged writes.
+// Lost returns the number of lost events and lost acknowledged writes.
 func (a *Audit) Lost() int {
 	n := a.Missed + a.Unpublished
 	for _, w := range a.Writes {
@@ -252,7 +252,7 @@ func (a *Audit) Lost() int {
 	return n
 }
 
-// Doubled is all that was there twice: events and writes.
+// Doubled returns the number of events and writes that were there twice.
 func (a *Audit) Doubled() int {
 	n := a.Duplicated
 	for _, w := range a.Writes {

@@ -57,7 +57,7 @@ const (
 	Invalid Outcome = "invalid"
 )
 
-// NewStep is what a judged run at a rate says.
+// NewStep returns the result of a judged run at a rate.
 func NewStep(rate float64, r *Result) Step {
 	s := Step{
 		Rate: rate, Outcome: Kept, P50: r.Latency.P50, P99: r.Latency.P99, Max: r.Latency.Max,

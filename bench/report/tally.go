@@ -45,7 +45,7 @@ func (t *Tally) Unanswered(why error) {
 	t.of.Complaint = why.Error()
 }
 
-// Operation is what a report shows of it.
+// Operation returns the tally as a report shows it.
 func (t *Tally) Operation() Operation {
 	t.mu.Lock()
 	defer t.mu.Unlock()

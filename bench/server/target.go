@@ -49,7 +49,7 @@ type Database interface {
 	Restart(ctx context.Context, immediate bool) error
 }
 
-// Nodes are all servers: the only one, or several.
+// Nodes returns all servers: the only one, or several.
 func (t *Target) Nodes() []Node {
 	if t.Several != nil {
 		return t.Several

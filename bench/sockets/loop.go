@@ -77,7 +77,7 @@ func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 // Now is the time on the loop's clock.
 func (l *Loop) Now() time.Duration { return l.clock.Now() }
 
-// ReadAt is when the bytes came that a Handler gets: a clock that is read
+// ReadAt returns the arrival time of the bytes that a Handler gets: a clock that is read
 // once for all messages of a read(2).
 func (l *Loop) ReadAt() time.Duration { return l.readAt }
 

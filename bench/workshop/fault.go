@@ -54,7 +54,7 @@ func (r *run) faults(ctx context.Context) error {
 	return nil
 }
 
-// harm is one fault. Times count from its beginning.
+// harm causes one fault. Times count from its beginning.
 func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	c := r.crowd
 	h := &harm{fault: fault, nodes: r.inflictor.Harmed(fault), failed: map[string]int{}}

@@ -253,7 +253,7 @@ func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) 
 // runWithin bounds a run: a server that hangs must not hold up the rest.
 const runWithin = 3 * time.Minute
 
-// once is one run, or a second one if the first is invalid or has no report. Failures of
+// once does one run, and a second one if the first is invalid or has no report. Failures of
 // the server in the first run count all the same.
 func (w *work) once(ctx context.Context, name string, measure func(context.Context) ([]byte, error)) (m compare.Measurement, err error) {
 	for range 2 {

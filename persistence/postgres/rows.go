@@ -125,7 +125,7 @@ func prefixEnd(prefix []byte) []byte {
 	return end
 }
 
-// behind is what is left of the range behind a key.
+// behind returns the part of the range after a key.
 func (c keyRange) behind(key []byte) keyRange {
 	if c.reverse {
 		c.high, c.below = key, true

@@ -36,7 +36,7 @@ var kindNames = [...]string{"", "create", "mkdir", "link", "unlink", "rmdir", "r
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Kinds are all kinds of calls, without notes.
+// Kinds returns all kinds of calls, without notes.
 func Kinds() (all []Kind) {
 	for k := Create; k < Note; k++ {
 		all = append(all, k)

@@ -49,7 +49,7 @@ type Service struct {
 	stats counters
 }
 
-// Operations are what the service answers.
+// Operations returns the operations of the service.
 func (s *Service) Operations() []rest.Operation {
 	return []rest.Operation{{Method: http.MethodPost, Path: "/ai/stream", Access: rest.Session, Handle: s.stream}}
 }

@@ -524,7 +524,7 @@ func (b *Bus) Stats() Stats {
 	return s
 }
 
-// Addr is where other nodes reach the server within; "" without one.
+// Addr returns the address at which other nodes reach the embedded server; "" without one.
 func (b *Bus) Addr() string {
 	if b.server == nil {
 		return ""

@@ -213,7 +213,7 @@ func number(text string) any {
 	return json.RawMessage(text)
 }
 
-// bounds are those of a tag, 0 for none.
+// bounds returns the bounds of a tag, 0 for none.
 func bounds(f reflect.StructField, tag string) (least, most int) {
 	text := f.Tag.Get(tag)
 	if text == "" {

@@ -177,7 +177,7 @@ func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 	return a, err
 }
 
-// Branches are those that a fetch asks for.
+// Branches returns the branches that a fetch requests.
 func (r *Repository) Branches(f *Fetch) (out []string) {
 	for _, ref := range r.Refs {
 		if slices.Contains(f.wants, ref.ID) {

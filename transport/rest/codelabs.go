@@ -99,7 +99,7 @@ func createdAt(m *pb.Codelab) string {
 	return time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05")
 }
 
-// deletionAt is when the server deletes a codelab; nil for never.
+// deletionAt returns the time at which the server deletes a codelab; nil for never.
 func (r *Request) deletionAt(m *pb.Codelab) *string {
 	if r.api.CodelabsDays == 0 { // an earlier announcement is void
 		return nil

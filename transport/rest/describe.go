@@ -77,7 +77,7 @@ func (op *Operation) changes() bool {
 	return op.Method != get && !op.Basic && !op.Check
 }
 
-// parameters are those of the path, in its order, those of the outline, and the token
+// parameters returns the parameters of the path, in its order, those of the outline, and the token
 // against forged requests.
 func (op *Operation) parameters(o *outline, known pathParameters) (all []any, err error) {
 	for part := range strings.SplitSeq(op.Path, "/") {
@@ -187,7 +187,7 @@ func sizeText(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// answers are those of the operation by their codes.
+// answers returns the answers of the operation by their codes.
 func (op *Operation) answers(o *outline) map[string]any {
 	codes := []string{"400", "429", "500", "503"}
 	if op.Access != Anyone && op.Access != Registrant && op.Access != CodelabReader {

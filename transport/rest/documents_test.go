@@ -329,7 +329,7 @@ func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
 	}
 }
 
-// summed is what a test reads of a described operation.
+// summed returns the parts of a described operation that a test compares.
 func summed(t *testing.T, d map[string]any) string {
 	t.Helper()
 	b, err := json.Marshal(d)

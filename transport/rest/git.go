@@ -124,7 +124,7 @@ func gitRefs(r *Request) error {
 	return nil
 }
 
-// repository is what the caller may fetch. The caller holds a lock.
+// repository returns the repository that the caller may fetch. The calling function holds a lock.
 func (r *Request) repository() (*git.Repository, error) {
 	w, err := r.readable()
 	if err != nil {

@@ -245,7 +245,7 @@ func createPoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.CreatePoll{Poll: p}))
 }
 
-// draft is what lines, or a question of the quiz, make of a poll.
+// draft returns the poll that lines, or a question of the quiz, describe.
 func (r *Request) draft(lines, quiz *string) (*pb.Poll, error) {
 	switch {
 	case lines != nil:

@@ -27,7 +27,7 @@ type Request struct {
 	Codelab codelab.Codelab
 }
 
-// Identity is who is calling.
+// Identity returns the identity of the caller.
 func (r *Request) Identity() *auth.Identity { return &r.who }
 
 // IsAdmin reports whether the admin grant acts.

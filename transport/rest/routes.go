@@ -261,5 +261,5 @@ func (op *Operation) body() int {
 // open reports whether the caller is possibly unknown before the body is read.
 func (op *Operation) open() bool { return op.Access == Anyone || op.Access == Registrant }
 
-// Operations are those of this package.
+// Operations returns the operations of this package.
 func Operations() []Operation { return operations }

@@ -44,7 +44,7 @@ type SpotlightRecord struct {
 	ID   *string `json:"id" doc:"Of the poll or question."`
 }
 
-// ToSpotlight is what the projector shows; nil for nothing of these.
+// ToSpotlight returns the item that was put on the projector; nil for none.
 func ToSpotlight(s *pb.Spotlight) *SpotlightRecord {
 	if s.GetKind() == "" {
 		return nil

@@ -263,7 +263,7 @@ const sayAnything = 500 * time.Millisecond
 // toNotice is the time limit for a handler to notice that its client is cut off.
 const toNotice = 2 * time.Second
 
-// deadline is that of ctx, or far away.
+// deadline returns the deadline of ctx, or a time that is far away.
 func deadline(ctx context.Context) time.Time {
 	if d, ok := ctx.Deadline(); ok {
 		return d

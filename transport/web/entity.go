@@ -85,7 +85,7 @@ func (e *entity) pack(coded []byte) {
 // has reports whether a variant in a coding exists.
 func (e *entity) has(c wire.Coding) bool { return e.variants[c].tag != "" || e.made[c] != nil }
 
-// variant is that in a coding which the entity has.
+// variant returns the entity's variant in a coding that it has.
 func (e *entity) variant(c wire.Coding) (variant, error) {
 	if e.made[c] != nil {
 		return e.made[c]()

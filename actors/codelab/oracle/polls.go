@@ -61,7 +61,7 @@ func voteOf(v codelab.Vote) (out vote) {
 // fewest votes make an anonymous result.
 const fewest = 5
 
-// word is what words have in common that are the same: case, width and spaces do not count.
+// word returns the same text for words that count as the same: case, width and spaces do not count.
 func word(w string) string {
 	return strings.Join(strings.Fields(cases.Fold().String(norm.NFKC.String(w))), " ")
 }
@@ -164,7 +164,7 @@ func (m *polls) changed(rec *pb.Poll) error {
 	return differs("the result of anonymous poll "+rec.Id, result(rec), result(p.kept))
 }
 
-// result is what is known of a closed anonymous poll, but for its texts.
+// result returns the known result of a closed anonymous poll, without its texts.
 func result(p *pb.Poll) string {
 	return fmt.Sprint(p.Votes, " votes, ", p.Counts, p.Words, " too few: ", p.TooFew, ", void: ", p.Void)
 }

@@ -268,7 +268,7 @@ func holdMessage(text []byte) error {
 	return fmt.Errorf("messages of type %q are not documented: %.300s", m.kind(), text)
 }
 
-// offered are all operations below /api, and the files.
+// offered returns all operations below /api, and the files.
 func offered() []rest.Operation {
 	return slices.Concat(rest.Operations(), (&messages.Gateway{}).Operations(), (&ai.Service{}).Operations())
 }

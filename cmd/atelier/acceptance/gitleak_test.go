@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// everythingIn is what an answer holds, with all that is compressed in it.
+// everythingIn returns the content of an answer, with the compressed parts unpacked.
 func everythingIn(t testing.TB, body []byte) []byte {
 	t.Helper()
 	// The bands cut compressed content into pieces; without their heads it is whole.

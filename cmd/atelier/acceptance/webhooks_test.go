@@ -129,7 +129,7 @@ func (c *class) hook(r *receiver, more record) (id, secret string) {
 	return got.text("id"), got.text("secret")
 }
 
-// webhook is one of the list.
+// webhook returns one webhook of the list.
 func (c *class) webhook(id string) record {
 	c.t.Helper()
 	for _, w := range c.admin.get("/admin/webhooks").list() {

@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// aKeyring is one over a store of its own.
+// aKeyring returns a keyring over a store of its own.
 func aKeyring(t *testing.T, store *memory.Store) *Keyring {
 	t.Helper()
 	k, err := OpenKeyring(store, "a secret of this test that is long enough")
@@ -23,7 +23,7 @@ func aKeyring(t *testing.T, store *memory.Store) *Keyring {
 	return k
 }
 
-// tlsOf is what a node with this keyring speaks.
+// tlsOf returns the TLS configuration of a node with this keyring.
 func tlsOf(t *testing.T, k *Keyring, node string) *tls.Config {
 	t.Helper()
 	c, err := ownTLS(k, node)

@@ -193,7 +193,7 @@ func (n *Node) Trouble() *Trouble {
 	return n.clockTrouble.Load()
 }
 
-// Health is this node's part of the answer of /readyz; nil on a single server.
+// Health returns this node's part of the answer of /readyz; nil on a single server.
 func (n *Node) Health() *server.ClusterHealth {
 	if n == nil {
 		return nil

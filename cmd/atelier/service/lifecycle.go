@@ -36,7 +36,7 @@ type part struct {
 	share int
 }
 
-// parts are all pieces in the order of their start; they are stopped in reverse.
+// parts returns all parts in the order of their start; they are stopped in reverse.
 func (s *Service) parts() []part {
 	return []part{
 		{name: "data folder", start: s.makeData},

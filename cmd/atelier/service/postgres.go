@@ -88,7 +88,7 @@ func (s *lockedStore) Close() error {
 	return s.Store.Close()
 }
 
-// nodeName is this node's name in a cluster; "" on a single server.
+// nodeName returns this node's name in a cluster; "" on a single server.
 func nodeName(cfg config.Config) string {
 	if !cfg.Cluster.Enabled {
 		return ""

@@ -64,7 +64,7 @@ func (c *connections) mayNotMove() bool {
 	return c.still
 }
 
-// people are those who are connected, sorted.
+// people returns the connected people, sorted.
 func (c *connections) people() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -173,7 +173,7 @@ func (m *model) failed() string {
 	return m.failure
 }
 
-// position is what a read that begins now must show.
+// position returns the position that a read must show if it begins now.
 func (m *model) position() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -37,7 +37,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// self is this program as a worker, with one processor.
+// self returns a command that runs this program as a worker, with one processor.
 func self(first, seeds, every uint64, plan string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestSimulation$", "-worker", //nolint:gosec // it is this program
 		fmt.Sprint("-first=", first), fmt.Sprint("-seeds=", seeds), fmt.Sprint("-every=", every), "-plan="+plan)

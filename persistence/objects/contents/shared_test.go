@@ -22,7 +22,7 @@ import (
 	"atelier/persistence/objects/objectstest"
 )
 
-// node is one of those that share a store.
+// node returns the store of one of the nodes that share b.
 func node(t testing.TB, b objects.Store, damaged func()) *Store {
 	t.Helper()
 	s, err := Open(Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, Damaged: damaged})

@@ -51,7 +51,7 @@ func (v View) key() string {
 	return ResponseKey
 }
 
-// visibility is what a property is annotated with for the view; "" is nothing.
+// visibility returns the annotation of a property for the view; "" for none.
 func (v View) visibility(property map[string]any) (string, error) {
 	annotation, ok := property[v.key()]
 	if !ok {
