@@ -68,7 +68,7 @@ var samples = []string{
 	"samples/folder/codelab.md", "samples/folder/commands.txt", "samples/folder/pictures/parts.png",
 }
 
-// units are those of systemd there.
+// units has the systemd units in that folder.
 var units = []string{"atelier.service", "atelier-backup.service", "atelier-backup.timer"}
 
 func (r *release) deploy(name string) string {

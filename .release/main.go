@@ -97,7 +97,7 @@ func (r *release) prepare() error {
 	return err
 }
 
-// committed reads the commit and its time, which is that of everything in the artifacts.
+// committed reads the commit and its time, which becomes the time of everything in the artifacts.
 // A tree without Git has its time in SOURCE_DATE_EPOCH.
 func (r *release) committed() error {
 	text, err := output(r.root, "git", "log", "-1", "--format=%H %ct")

@@ -51,7 +51,7 @@ type Published struct {
 	// StaleThreads are the threads whose text changes, RemovedThreads those removed with
 	// their step.
 	StaleThreads, RemovedThreads int
-	// PeopleOnRemovedSteps are those who are set to a step before.
+	// PeopleOnRemovedSteps are the people who move to an earlier step.
 	PeopleOnRemovedSteps int
 	// OldWorkspace is the id of the workspace that was replaced; "" for none.
 	OldWorkspace string

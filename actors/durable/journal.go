@@ -128,7 +128,7 @@ type LogReader interface {
 type Snapshot struct {
 	// State is the newest snapshot, nil when there is none. The caller owns it.
 	State []byte
-	// Seq is that of the last record that the snapshot contains; 0 without one.
+	// Seq is the number of the last record that the snapshot contains; 0 without a snapshot.
 	Seq uint64
 	// Base is the base of the log, see LogReader.
 	Base uint64

@@ -43,7 +43,7 @@ func (r *Rejection) Is(target error) bool {
 	return ok && *t == *r
 }
 
-// Reject makes a rejection; format and args are those of fmt.Sprintf.
+// Reject makes a rejection; format and args are as in fmt.Sprintf.
 func Reject(reason Reason, format string, args ...any) error {
 	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}
 }

@@ -76,7 +76,7 @@ type Feed interface {
 type Member struct {
 	Node        string
 	Incarnation uint64
-	// Version is that of the messages which it understands.
+	// Version is the version of the messages that the node understands.
 	Version int
 	// Program is the version of its program.
 	Program string

@@ -93,7 +93,7 @@ func (c *cast) enter(lab codelab.Codelab, p *person, now time.Duration) {
 	}
 }
 
-// person is one of the cast. Times are those of the clock's Uptime.
+// person is a member of the cast. Times are as in the clock's Uptime.
 type person struct {
 	id, place string
 	here      bool

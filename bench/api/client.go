@@ -80,7 +80,7 @@ func Address(u *url.URL) (string, error) {
 
 var errClosed = errors.New("server closed the connection without an answer")
 
-// silentError is that of a server that accepted a request and did not answer in time.
+// silentError means that a server accepted a request and did not answer in time.
 type silentError struct {
 	within time.Duration
 	err    error

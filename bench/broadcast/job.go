@@ -163,7 +163,7 @@ type Outcome struct {
 	// Measured messages that this worker sent, and of those that arrived.
 	Messages int64 `json:"messages"`
 	Arrived  int64 `json:"arrived"`
-	// ByNode are those that arrived, by node of the client.
+	// ByNode counts the messages that arrived, by node of the client.
 	ByNode []int64 `json:"by_node"`
 	// Everything, also what was not measured.
 	AllDeliveries int64 `json:"all_deliveries"`

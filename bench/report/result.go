@@ -67,7 +67,7 @@ type Result struct {
 	Server *Server
 	// Nodes are the servers of a run with several, in their order.
 	Nodes []Node
-	// Search is that of which this run is the step that was found; nil without one.
+	// Search is the search that found the rate of this run; nil without one.
 	Search *Search
 
 	// Verdict is filled in by Judge.
@@ -86,7 +86,7 @@ type Figure struct {
 // Remark is a sentence for people in the place of a figure.
 type Remark struct{ Name, Text string }
 
-// Connections are those of a run.
+// Connections has the numbers of connections of a run.
 type Connections struct {
 	Wanted     int `json:"wanted"`
 	Open       int `json:"open"`

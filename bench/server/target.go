@@ -6,7 +6,7 @@ import "context"
 
 // Target is the server of a run, or all nodes of one.
 type Target struct {
-	// URL is that of the server, or of the first node.
+	// URL is the address of the server, or of the first node.
 	URL, AdminID, AdminPW string
 	// Via is the address of the tunnel to a server that speaks TLS, else "".
 	Via string

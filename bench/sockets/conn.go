@@ -30,7 +30,7 @@ var errWaiting = errors.New("server does not read")
 
 // End is how a connection ended.
 type End struct {
-	// Code is that of the server's close frame, 0 without one.
+	// Code is the code of the server's close frame; 0 without one.
 	Code int
 	// Err is what went wrong; nil after a close frame. A refused upgrade is a
 	// *frames.RefusedError.

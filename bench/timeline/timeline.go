@@ -12,7 +12,7 @@ import (
 	"atelier/bench/server"
 )
 
-// Timeline is that of one run. It may be used from many goroutines.
+// Timeline is the timeline of one run. It may be used from many goroutines.
 type Timeline struct {
 	now func() time.Duration
 

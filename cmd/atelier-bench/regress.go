@@ -227,7 +227,7 @@ func (c *regressCommand) write(rows *compare.Rows) error {
 }
 
 // rounds runs one load alternately with both servers, and returns the complete rounds. The
-// error is that of a run without a report even after a repetition.
+// error is the error of a run without a report even after a repetition.
 func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) (*compare.Work, error) {
 	out := &compare.Work{Name: w.name, Unit: w.unit, Less: w.less, Short: c.Short}
 	for i := range w.rounds {

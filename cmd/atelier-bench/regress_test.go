@@ -19,7 +19,7 @@ import (
 	"atelier/bench/report"
 )
 
-// fake is a machine on which speed is that of the new server divided by that of the base. It
+// fake is a machine on which speed is the speed of the new server divided by the speed of the base. It
 // becomes slower all the time.
 type fake struct {
 	speed float64

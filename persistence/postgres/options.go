@@ -51,7 +51,7 @@ type Options struct {
 	// Node is the name of this node, unique on the database. Without one the
 	// node is Alone, and starts over by itself when it lost its lease.
 	Node string
-	// Version is that of the messages between nodes; Program that of the program.
+	// Version is the version of the messages between nodes; Program is the version of the program.
 	Version int
 	Program string
 

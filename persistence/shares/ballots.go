@@ -36,7 +36,7 @@ type Ballots struct {
 	background sync.WaitGroup
 }
 
-// BallotOptions are those of Ballots.
+// BallotOptions are the options of Ballots.
 type BallotOptions struct {
 	// Dir is the folder; it is made when missing.
 	Dir    string

@@ -44,7 +44,7 @@ type Surroundings struct {
 	// Still is asked now and then whether anybody waits for the outcome: its error ends
 	// the work.
 	Still func() error
-	// Name is that of the file: the title of a tutorial that says none.
+	// Name is the name of the file. It is the title of a tutorial that has no title.
 	Name string
 	// Codelab gives the id of the codelab that was made of a file with an id, "" if
 	// there is none. A text that refers to that file then leads there. nil knows none.

@@ -51,7 +51,7 @@ type Holder interface {
 	End(reason string)
 }
 
-// holders are those that live on grants, by the session or API token. The zero
+// holders are the connections that depend on grants, by session or API token. The zero
 // value is empty.
 type holders struct {
 	mu    sync.Mutex

@@ -85,7 +85,7 @@ type Include func(name string) ([]byte, error)
 
 // Options are what reading a tutorial needs.
 type Options struct {
-	// Name is that of the file, without its folder; its title when the text has none.
+	// Name is the name of the file, without its folder. It is the title if the text has none.
 	Name string
 	// Include resolves <<file.md>> lines; nil if there is no archive to include from.
 	Include Include

@@ -106,7 +106,7 @@ func (op *Operation) parameters(o *outline, known pathParameters) (all []any, er
 
 // pathParameters are the components that stand for parameters of paths.
 type pathParameters struct {
-	component map[string]string // by the name in the path; {id} is that of a codelab
+	component map[string]string // by the name in the path; {id} is the id of a codelab
 	name      map[string]string // by the component
 }
 
@@ -125,7 +125,7 @@ func pathParametersOf(components map[string]json.RawMessage) (pathParameters, er
 	return known, nil
 }
 
-// isOf reports whether a parameter of an outline, named or written out, is that of a path.
+// isOf reports whether a parameter of an outline, named or written out, belongs to a path.
 func (k pathParameters) isOf(p any, name string) bool {
 	switch p := p.(type) {
 	case string:

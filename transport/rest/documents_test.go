@@ -238,7 +238,7 @@ func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
 		own, _ := json.Marshal(o.Security)
 		table, _ := json.Marshal(op.security())
 		if bytes.Equal(own, table) {
-			t.Errorf("%s: its security is that of the table", name)
+			t.Errorf("%s: its security repeats the table's", name)
 		}
 	}
 	bare := o
@@ -383,7 +383,7 @@ func summed(t *testing.T, d map[string]any) string {
 	return string(out)
 }
 
-// The policies are those of the one list of them.
+// The policies are the same as in their only list.
 func TestPoliciesAreDescribed(t *testing.T) {
 	var doc struct {
 		Components struct {

@@ -96,7 +96,7 @@ type pollRecord struct {
 	*PollRecord
 	// Mine is what the attendee who reads has voted; null for nothing.
 	Mine *voteRecord `json:"mine"`
-	// Missing are those who are connected and have not voted; for facilitators, of a
+	// Missing are the people who are connected and have not voted; for facilitators, of a
 	// named poll that is open.
 	Missing *[]string `json:"missing,omitempty"`
 }

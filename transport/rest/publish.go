@@ -217,7 +217,7 @@ func updateFromSource(r *Request) error {
 	}
 	if !dry {
 		// Nobody changes the code here, and nobody removes the trees there while they are
-		// copied. Texts and code are those of one moment.
+		// copied. Texts and code are from the same moment.
 		defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
 	}
 	from, run := source.View(), r.Codelab.View()

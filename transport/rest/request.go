@@ -23,7 +23,7 @@ type Request struct {
 	who auth.Identity
 	// Caller is who acts, for actors. Set when the operation needs somebody.
 	Caller *codelab.Caller
-	// Codelab is that of the path, for operations on one.
+	// Codelab is the codelab in the path, for operations on one.
 	Codelab codelab.Codelab
 }
 

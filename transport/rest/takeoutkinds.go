@@ -41,7 +41,7 @@ const maxAudited = 10000
 
 // kind is one kind of records: as this interface answers them, and as a table.
 type kind struct {
-	// name is that of the files, and of its texts in language.Takeout.
+	// name is the name of the files and of its texts in language.Takeout.
 	name    string
 	only    scope
 	of      any // an empty record, for the head of the table

@@ -139,7 +139,7 @@ type Sources struct {
 
 // Machine is what there is around the server; what is not known, or is not there, is zero.
 type Machine struct {
-	// Memory is that of the machine, or a container's limit, in bytes.
+	// Memory is the memory of the machine, or a container's limit, in bytes.
 	Memory uint64
 	// Backup is when the last one was made, and CertificateEnds when the server's own ends.
 	Backup, CertificateEnds time.Time

@@ -446,7 +446,7 @@ var Words = map[string]Word{
 	},
 }
 
-// Names are those of Words, sorted: a seed draws the same each time.
+// Names has the names of Words, sorted, so that a seed draws the same each time.
 var Names = slices.Sorted(maps.Keys(Words))
 
 // Subjects are commands that belong together, by how often they are drawn. Behaviour that

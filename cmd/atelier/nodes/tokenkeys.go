@@ -29,7 +29,7 @@ type TokenKeys struct {
 // TokenKeyOptions are the operations on token keys that a single server has, too. All are
 // required.
 type TokenKeyOptions struct {
-	// File is that of the keys, as Bring has brought it.
+	// File is the file of the keys, as Bring has written it.
 	File SharedFile
 	// Use takes keys into use here.
 	Use func([]seal.Key) error

@@ -140,7 +140,7 @@ func (c *Core) storeSection() backup.Section {
 		return err
 	}
 	s.Place = func(string) error {
-		// The files beside it are those of the backup now.
+		// The files next to it are now the files of the backup.
 		if err := os.Remove(streamNote(c.cfg)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

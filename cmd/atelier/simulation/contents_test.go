@@ -14,7 +14,7 @@ import (
 	"atelier/actors/files"
 )
 
-// contents are those of files, in a place that all nodes share. Each put makes an
+// contents are the contents of files, in a place that all nodes share. Each put makes an
 // object of its own, so no removal hits what was put after it was decided on
 // (package persistence/objects).
 type contents struct {

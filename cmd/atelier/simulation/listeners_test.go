@@ -51,7 +51,7 @@ func (c *connection) Wake() {
 
 func (c *connection) end() { c.once.Do(func() { close(c.away) }) }
 
-// connections are those that are open. Guarded by its mu.
+// connections are the open connections. Guarded by its mu.
 type connections struct {
 	mu    sync.Mutex
 	all   []*connection

@@ -42,7 +42,7 @@ type issued struct {
 	operations []porcupine.Operation // guarded by tokens.mu
 }
 
-// shares are those of sealing keys, which all nodes have.
+// shares are the shares of sealing keys, which all nodes have.
 type shares struct {
 	mu   sync.Mutex
 	made []*seal.Share

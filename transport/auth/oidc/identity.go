@@ -111,7 +111,7 @@ func exchangeFailed(err error) error {
 	return fmt.Errorf("%w: the provider refuses the code (%d %s)", Invalid, refused.Response.StatusCode, word)
 }
 
-// claims are those that say more of a person.
+// claims are the claims with further data of a person.
 type claims struct {
 	email, name, party string
 	// verified is the boolean true, and nothing that looks like it.

@@ -20,7 +20,7 @@ type BusinessConfig struct {
 	// SchemaBase is where the published schemas are served, without a slash at
 	// the end. "" is their default base.
 	SchemaBase string
-	// Schemas are those that are published under it; nil is ours alone.
+	// Schemas are the schemas that are published under it; nil means only the built-in ones.
 	Schemas *schema.Set
 	// Version is the protocol version. "" is the current release.
 	Version         string

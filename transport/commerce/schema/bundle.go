@@ -104,7 +104,7 @@ type bundler struct {
 	nodes int
 	costs *Costs
 
-	// operations are those that annotations name, collected for a view.
+	// operations are the operations that annotations name, collected for a view.
 	operations map[string]bool
 }
 
@@ -255,7 +255,7 @@ func (c copier) drops(pointer, key string) bool {
 	case "$dynamicRef":
 		return true // it becomes a plain reference
 	case RequestKey, ResponseKey, "examples":
-		// Examples are those of the schema before it was resolved.
+		// The examples belong to the schema before it was resolved.
 		return c.view.Direction != ""
 	case "name", "version", "extends", "requires":
 		// Metadata of a document is not a keyword of a plain schema.

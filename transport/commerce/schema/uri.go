@@ -33,7 +33,7 @@ const (
 	privateUse = `\x{E000}-\x{F8FF}\x{F0000}-\x{FFFFD}\x{100000}-\x{10FFFD}`
 )
 
-// grammar is that of one kind of reference.
+// grammar is the grammar of one kind of reference.
 type grammar struct {
 	user, host, path, query, fragment *regexp.Regexp
 }
