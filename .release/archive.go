@@ -61,7 +61,7 @@ func writeEntry(out *tar.Writer, date time.Time, e entry) error {
 	return err
 }
 
-// samples are what is of use beside a server, in cmd/atelier/deploy.
+// samples are the files of cmd/atelier/deploy that are useful with a server.
 var samples = []string{
 	"Caddyfile", "nginx.conf", "prometheus.yml", "alerts.yml", "grafana-dashboard.json",
 	"samples/README.md", "samples/plain.md", "samples/claat.md",

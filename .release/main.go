@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// programs are what a release has, each below cmd.
+// programs are the programs of a release, each below cmd.
 var programs = []string{"atelier", "atelier-bench", "commerce"}
 
 // has reports whether there is a program for a platform: the load generator needs Linux.
@@ -28,7 +28,7 @@ func has(platform, program string) bool {
 	return program != "atelier-bench" || strings.HasPrefix(platform, "linux/")
 }
 
-// release is one that is being made.
+// release is a release in the making.
 type release struct {
 	root      string   // the repository
 	into      string   // where artifacts go

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// app is where the browser app's packages are installed, in the repository.
+// app is the folder of the repository where the browser app's packages are installed.
 const app = "transport/web/app"
 
 // part is a module or package with the folder that has its licence.

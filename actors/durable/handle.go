@@ -10,7 +10,7 @@ import (
 	"atelier/actors/clock"
 )
 
-// Condition is what an actor is doing.
+// Condition is the current condition of an actor.
 type Condition int32
 
 // The conditions of an actor.

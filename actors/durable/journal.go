@@ -219,7 +219,7 @@ type Row struct {
 	TTL time.Duration
 	// Delete removes the row instead of writing it.
 	Delete bool
-	// Precondition is what must be stored under Key at the moment of the commit.
+	// Precondition is the value that must be stored under Key at the moment of the commit.
 	Precondition Precondition
 	// CheckOnly leaves the row unchanged: only its precondition is checked.
 	CheckOnly bool

@@ -16,7 +16,7 @@ import (
 // rowsAtOnce bounds what one commit of a removal carries.
 const rowsAtOnce = 1000
 
-// Swept is what a sweep removed.
+// Swept counts the things that a sweep removed.
 type Swept struct{ References, Uploads, Contents int }
 
 // Sweep removes what nothing refers to any more. It stops early when ctx ends.
@@ -137,7 +137,7 @@ func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Dur
 	}
 }
 
-// Forgotten is what a codelab, or an attendee, that is gone had referred to.
+// Forgotten has the files to which a deleted codelab or attendee had referred.
 type Forgotten struct {
 	// Uploads by name.
 	Uploads []string

@@ -10,7 +10,7 @@ import (
 
 // Address is a place in a text with the target of a link, or of an element that is shown.
 type Address struct {
-	// Span is what stands for the address: with the < and > around it, without the
+	// Span is the text of the address: with the < and > around it, without the
 	// quotes of an attribute.
 	Span
 	// URL is the address without escapes of Markdown and entities of HTML.

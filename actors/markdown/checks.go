@@ -13,7 +13,7 @@ type Check struct{ Name, Title string }
 // checkInfo matches the info string: names are short and part of an address.
 var checkInfo = regexp.MustCompile(`^[ \t]*check[ \t]+([A-Za-z0-9][A-Za-z0-9._-]{0,63})[ \t]*$`)
 
-// meantAsCheck is one that is a check, or was meant as one.
+// meantAsCheck matches a block that is a check, or was meant as one.
 var meantAsCheck = regexp.MustCompile(`^[ \t]*check(?:[ \t]|$)`)
 
 // Checks returns the checks that a text declares, in order, without those in notes for

@@ -44,7 +44,7 @@ type mark struct {
 	opens, shuts bool
 }
 
-// entity is one as CommonMark has it.
+// entity matches an entity of CommonMark.
 var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});`)
 
 // mail is an address of electronic mail in angle brackets.

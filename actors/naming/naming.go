@@ -150,8 +150,8 @@ func joins(r rune) bool {
 
 func chooses(r rune) bool { return unicode.Is(unicode.Variation_Selector, r) }
 
-// invisible is what Unicode calls default ignorable, and what is left of its
-// formats that nothing shows.
+// invisible reports whether a character is default ignorable in Unicode, or another format
+// character that nothing shows.
 func invisible(r rune) bool {
 	switch {
 	case r < 0x80, unicode.Is(unicode.Prepended_Concatenation_Mark, r):

@@ -145,7 +145,7 @@ type Request struct {
 	Again bool
 }
 
-// Answer is what the server said.
+// Answer is the answer of the server.
 type Answer struct {
 	Status int
 	// Body is a copy.

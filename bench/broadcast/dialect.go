@@ -35,7 +35,7 @@ type Dialect struct {
 	// Match finds messages in received frames, by groups named stamp and seq. A frame can
 	// have several.
 	Match string `json:"match,omitempty"`
-	// Ready is what a client waits for before it counts as connected; "" when an
+	// Ready is the message that a client waits for before it counts as connected; "" when an
 	// open connection is enough.
 	Ready string `json:"ready,omitempty"`
 	// Ack matches the confirmation of a message, Refusal its refusal, each by a group named
@@ -57,7 +57,7 @@ type Dialect struct {
 	Answers []Answer `json:"answers,omitempty"`
 }
 
-// Answer is what is said to a message.
+// Answer is the reply to a message.
 type Answer struct {
 	In  Raw `json:"in"`
 	Out Raw `json:"out"`

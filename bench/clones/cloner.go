@@ -30,7 +30,7 @@ type crowd struct {
 	Line   float64  `json:"line"`
 }
 
-// outcome is what became of a clone.
+// outcome is the result of a clone.
 type outcome struct {
 	Took    time.Duration `json:"took,omitempty"`
 	Refused string        `json:"refused,omitempty"`

@@ -38,7 +38,7 @@ const (
 	NoMeaning Verdict = "INVALID, means nothing"
 )
 
-// By is what decides about a number when the test does not.
+// By is the rule that decides about a number when the test does not.
 type By string
 
 // What decides.
@@ -109,7 +109,7 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 	return findings
 }
 
-// scenario is what repeats of one scenario found.
+// scenario has the results of the repetitions of one scenario.
 type scenario struct {
 	// numbers are those of valid runs, plus numbers that must be 0 of all runs; all has
 	// those of all runs.

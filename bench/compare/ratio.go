@@ -29,7 +29,7 @@ func Order(round int) [2]Side {
 // Slower is the share by which a work must be slower to fail.
 const Slower = 0.07
 
-// Measurement is what one run of a work found.
+// Measurement is the result of one run of a work.
 type Measurement struct {
 	// Value is the number of the work; 0 if the run has none.
 	Value float64 `json:"value"`

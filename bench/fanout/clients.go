@@ -34,7 +34,7 @@ const (
 	mostColumns = 100
 )
 
-// column is what a column may be called.
+// column matches the permitted names of columns.
 var column = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // ReadClients reads n clients from a CSV file (RFC 4180, UTF-8) with a line of names above

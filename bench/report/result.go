@@ -21,11 +21,11 @@ type Result struct {
 	Warmup, Duration float64
 	Interrupted      bool
 
-	// Subject is what Latency is of, such as "chat delivery": from the planned
+	// Subject names the operation that Latency describes, such as "chat delivery": from the planned
 	// time to the receipt, each receiver that reads.
 	Subject string
 	Latency latency.Summary
-	// Counts is what Latency sums up; nil when only the summary is known.
+	// Counts is the histogram that Latency summarizes; nil when only the summary is known.
 	Counts *latency.Histogram
 	// Last is from the planned time of a message to its receipt by the last
 	// receiver that reads.
@@ -195,7 +195,7 @@ type Operation struct {
 	Complaint string `json:"complaint,omitempty"`
 }
 
-// Audit is what was lost, duplicated or out of order.
+// Audit counts what was lost, duplicated or out of order.
 type Audit struct {
 	// Missed events were sent, or reached somebody, but did not reach this subscriber.
 	// Unpublished events reached nobody, though their write is there; they are counted for
@@ -226,7 +226,7 @@ type Audit struct {
 	Tokens *Tokens `json:"tokens,omitempty"`
 }
 
-// Tokens is what became of tokens, each of which may give what it stands for once.
+// Tokens counts the results of tokens, each of which must return its credential at most once.
 type Tokens struct {
 	// Begun pairs were due in the measured time, Timed of them were answered.
 	// Contested ones have no latency, since two callers used them; the rest failed.
@@ -270,7 +270,7 @@ func (a *Audit) Phantoms() int {
 	return n
 }
 
-// Stalled is what became of those who stopped reading, once they read again.
+// Stalled has the results of clients that stopped reading, once they read again.
 type Stalled struct {
 	People int `json:"people"`
 	// Closed connections while they did not read.
@@ -313,7 +313,7 @@ type Restart struct {
 	FailedBy map[string]int `json:"failed_by,omitempty"`
 }
 
-// Generator is what the load test itself took.
+// Generator is the use of resources by the load test itself.
 type Generator struct {
 	// Workers are its processes.
 	Workers int `json:"workers"`
@@ -336,7 +336,7 @@ type Generator struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Server is what the server took while it was measured.
+// Server is the use of resources by the server while it was measured.
 type Server struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`

@@ -31,7 +31,7 @@ type Loop struct {
 	handler Handler
 	poller  *poller
 
-	// Agenda is what to do when. Owned by the loop's goroutine.
+	// Agenda has the planned operations. Owned by the loop's goroutine.
 	Agenda pacing.Agenda
 	// Turns is how long the loop was away between two looks at its sockets: how
 	// late a delivery may have been read because of the generator itself. Owned

@@ -22,7 +22,7 @@ type answer struct {
 	person  string
 	codelab string // "" for none
 	admin   string
-	// standing is what the caller asks by, and cancel ends the answer with it.
+	// standing is the caller's session or token. When it ends, cancel ends the answer.
 	standing auth.Standing
 	cancel   context.CancelCauseFunc
 
@@ -32,7 +32,7 @@ type answer struct {
 	blocked bool
 }
 
-// event is what the client gets.
+// event is the event that the client receives.
 type event struct {
 	Candidates []candidate     `json:"candidates"`
 	Usage      *upstream.Usage `json:"usageMetadata,omitempty"`

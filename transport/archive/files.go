@@ -19,7 +19,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// folder is where an archive holds the files that it brings.
+// folder is the folder of the files in an archive.
 const folder = "files/"
 
 // material is an element of materials.json.

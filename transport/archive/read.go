@@ -37,7 +37,7 @@ const (
 	maxFile = 32 << 20
 )
 
-// Surroundings are what reading a file needs of those who read it.
+// Surroundings are the functions that the caller must provide for reading a file.
 type Surroundings struct {
 	// Keep keeps a file that the codelab brings.
 	Keep Keep

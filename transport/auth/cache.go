@@ -14,7 +14,7 @@ type sessionCache struct {
 	new, old map[string]*verified
 }
 
-// verified is what a cookie refers to.
+// verified has the data to which a cookie refers.
 type verified struct {
 	sid  string
 	key  login.Key // of the id, where sessions are kept

@@ -8,7 +8,7 @@ import (
 // PersonalPrefix starts every personal secret, so that scanners recognise a leaked one.
 const PersonalPrefix = "atp_"
 
-// Purpose is what a personal secret is good for, and nothing else.
+// Purpose is the only use of a personal secret.
 type Purpose string
 
 // The purposes.

@@ -59,7 +59,7 @@ type question struct {
 
 var _ durable.Bus = (*Bus)(nil)
 
-// nodeName is what a node may be called: it is part of subjects.
+// nodeName matches the permitted names of nodes, which are part of subjects.
 var nodeName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // CheckNode returns an error if the name of a node is invalid.

@@ -39,7 +39,7 @@ type Tutorial struct {
 	Lost []string
 }
 
-// TitleFrom is where the title of a tutorial is from.
+// TitleFrom is the source of a tutorial's title.
 type TitleFrom string
 
 // The places of a title.
@@ -83,7 +83,7 @@ const (
 // Include returns a fragment of the same archive.
 type Include func(name string) ([]byte, error)
 
-// Options are what reading a tutorial needs.
+// Options are the options of reading a tutorial.
 type Options struct {
 	// Name is the name of the file, without its folder. It is the title if the text has none.
 	Name string
@@ -126,9 +126,9 @@ type outline struct {
 	title  head
 	titled bool
 	steps  []head
-	// body is where what is not the header begins.
+	// body is the position after the header.
 	body int
-	// preface is where text before the first step begins, -1 for nowhere.
+	// preface is the position of text before the first step; -1 if there is none.
 	preface int
 	links   definitions
 }

@@ -34,7 +34,7 @@ func (f *forms) survey(body string, blocks []block) (asked []question, last int)
 	return questions(body[from : from+end[0]]), last
 }
 
-// question is one of a survey.
+// question is a question of a survey.
 type question struct {
 	text    string
 	answers []string

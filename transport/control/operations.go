@@ -27,7 +27,7 @@ type Operations struct {
 	Place func(Placing) error
 }
 
-// Placing is what an operator asks of the nodes.
+// Placing is an operator's request to the nodes.
 type Placing struct {
 	// Do is "drain", "undrain", "move" or "forget".
 	Do string `json:"do"`
@@ -45,7 +45,7 @@ const (
 	placePath   = "/operator/cluster/place"
 )
 
-// scrubbed is what a scrub found.
+// scrubbed has the results of a scrub.
 type scrubbed struct {
 	Damaged int    `json:"damaged"`
 	Report  string `json:"report"`

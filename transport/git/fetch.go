@@ -102,7 +102,7 @@ func (f *Fetch) need(line string) error {
 	return code.Fault("the request has a line that is not known here")
 }
 
-// Answer is what a fetch leads to.
+// Answer is the answer to a fetch.
 type Answer struct {
 	// Head is the answer up to the pack.
 	Head []byte

@@ -144,7 +144,7 @@ func (b *base) specify(root string) specification {
 	return s
 }
 
-// errorTable is what each code means and what to do (RULES.md, "Refusals").
+// errorTable has the meaning of each code and what to do (RULES.md, "Refusals").
 var errorTable = []errorText{
 	{400, "invalid_request", "The body is malformed or a field is missing or of the wrong type (413: too large, 415: not JSON). Correct the request."},
 	{401, "unauthorized", "No valid bearer token. Check the key, or get a new access token."},

@@ -17,7 +17,7 @@ const (
 	corsMaxAge          = "600" // seconds for which a browser need not ask again
 )
 
-// sharing is what a page of another origin gets of an answer; the zero value is
+// sharing decides which parts of an answer a page of another origin gets; the zero value is
 // nothing.
 type sharing struct {
 	origin      string

@@ -18,7 +18,7 @@ const (
 	MaxMaterial = 50 << 20
 )
 
-// tolerance is what an image may grow by when its metadata is replaced.
+// tolerance is the number of bytes by which an image may grow when its metadata is replaced.
 const tolerance = 1 << 10
 
 // Image takes an image of at most MaxImage bytes and removes its file's metadata. If Check

@@ -23,7 +23,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Grants is what this package needs of auth.Authenticator.
+// Grants has the methods of auth.Authenticator that this package needs.
 type Grants interface {
 	Hold(h auth.Holder) (ended string)
 	Release(h auth.Holder)

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// joinRecord is what somebody with the code may know before they register.
+// joinRecord has the data that a person with the code may see before they register.
 type joinRecord struct {
 	ID               string `json:"id" is:"Id"`
 	Title            string `json:"title" length:"1..200"`

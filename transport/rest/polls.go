@@ -94,7 +94,7 @@ func ToCounts(counts []int32) *[]int32 { return listOrNull(counts) }
 // pollRecord is a poll as it is read.
 type pollRecord struct {
 	*PollRecord
-	// Mine is what the attendee who reads has voted; null for nothing.
+	// Mine is the vote of the attendee who reads; null for none.
 	Mine *voteRecord `json:"mine"`
 	// Missing are the people who are connected and have not voted; for facilitators, of a
 	// named poll that is open.

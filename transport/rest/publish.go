@@ -11,7 +11,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// changesRecord is what a newer version of a codelab changes (RULES.md, "Publishing").
+// changesRecord has the changes of a newer version of a codelab (RULES.md, "Publishing").
 type changesRecord struct {
 	Steps                []stepChangeRecord `json:"steps"`
 	StaleThreads         int                `json:"stale_threads" doc:"The threads whose text changes."`
@@ -44,7 +44,7 @@ func toChanges(p codelab.Published, dry bool) *changesRecord {
 	return out
 }
 
-// dryRunRecord is what would become of a file, or of a run.
+// dryRunRecord is the result that importing a file or publishing would have.
 type dryRunRecord struct {
 	*changesRecord
 	LeftOut   []archive.LeftOut  `json:"left_out,omitempty" items:"..103" doc:"Of a file: what of it the codelab does not have."`

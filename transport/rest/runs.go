@@ -10,7 +10,7 @@ import (
 // maxRuns bounds the runs that are compared; the newest count.
 const maxRuns = 50
 
-// runRecord is what came of a run.
+// runRecord has the results of a run.
 type runRecord struct {
 	ID        string `json:"id" is:"Id"`
 	Title     string `json:"title"`

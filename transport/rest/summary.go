@@ -10,7 +10,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// summaryRecord is what came of a workshop, on one page.
+// summaryRecord has the results of a workshop, for one page.
 type summaryRecord struct {
 	People    int               `json:"people"`
 	Completed int               `json:"completed"`

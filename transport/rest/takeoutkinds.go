@@ -240,7 +240,7 @@ var kinds = []kind{
 	},
 }
 
-// pollAnswerRecord is what somebody voted, or how many voted so.
+// pollAnswerRecord is a person's vote, or the number of people with the same vote.
 type pollAnswerRecord struct {
 	PollID       string  `json:"poll_id"`
 	Question     string  `json:"question"`

@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Health is what /readyz tells.
+// Health is the answer of /readyz.
 type Health struct {
 	// Ready reports whether the server accepts traffic.
 	Ready bool `json:"ready"`

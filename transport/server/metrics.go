@@ -137,7 +137,7 @@ type Sources struct {
 	Cluster func() *ClusterStats
 }
 
-// Machine is what there is around the server; what is not known, or is not there, is zero.
+// Machine has values of the machine around the server; unknown or absent values are zero.
 type Machine struct {
 	// Memory is the memory of the machine, or a container's limit, in bytes.
 	Memory uint64

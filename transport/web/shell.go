@@ -8,7 +8,7 @@ import (
 	"atelier/transport/language"
 )
 
-// mark is where the server writes into a page.
+// mark is the comment in a page that the server replaces by text.
 const mark = "<!--app:noscript-->"
 
 // tongue is the language that a page comes in; the server writes another in its

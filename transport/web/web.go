@@ -52,7 +52,7 @@ type Handler struct {
 	missing inLanguages
 }
 
-// page is what an address of the app answers.
+// page is the answer of an address of the app.
 type page struct {
 	inLanguages
 	verify bool // tells of a certificate, and is made for each request

@@ -7,7 +7,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// body is what a receiver gets. Its data is described for each event in the OpenAPI
+// body is the body that a receiver gets. Its data is described for each event in the OpenAPI
 // document, under webhooks.
 type body struct {
 	ID        string  `json:"id"`
@@ -17,7 +17,7 @@ type body struct {
 	Data      any     `json:"data"`
 }
 
-// attendee is who an event is about. The name is null unless the webhook asks for names,
+// attendee is the person of an event. The name is null unless the webhook asks for names,
 // and once the attendee is removed.
 type attendee struct {
 	AttendeeID   string  `json:"attendee_id"`

@@ -59,7 +59,7 @@ var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.Facilitat
 // Helper is another facilitator.
 var Helper = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Helper", Person: codelab.PersonPrefix + "helper", AdminID: "helper"}
 
-// Source is where what is drawn comes from. Not safe for concurrent use.
+// Source supplies the values that are drawn. Not safe for concurrent use.
 type Source struct {
 	Rand *rand.Rand
 	// Name is part of each text, so that no two sources make the same.

@@ -10,7 +10,7 @@ import (
 	frames "atelier/actors/room"
 )
 
-// audience is who receives the message of an event: the section "Messages", and the
+// audience has the people who receive the message of an event: the section "Messages", and the
 // document of the messages.
 type audience struct {
 	leaders, attendees bool     // all of them

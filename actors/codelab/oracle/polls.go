@@ -35,7 +35,7 @@ type poll struct {
 	kept *pb.Poll
 }
 
-// vote is what somebody votes: options from 0, words or a text.
+// vote is a person's vote: options from 0, words or a text.
 type vote struct {
 	options []int
 	words   []string
@@ -207,7 +207,7 @@ func (m *polls) saidIn(p *poll) (votes []vote, sure bool) {
 	return votes, true
 }
 
-// tally is what votes come to.
+// tally is the count of votes.
 type tally struct {
 	counts []int32
 	words  map[string]int // by normalized form

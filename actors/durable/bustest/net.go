@@ -23,7 +23,7 @@ type Net struct {
 	stopped map[string]*waiting // guarded by mu
 }
 
-// Message is what one node sends to another.
+// Message is a message from one node to another.
 type Message struct {
 	From, To, Subject string
 	Sort              Sort
@@ -40,7 +40,7 @@ const (
 	News     Sort = "news"
 )
 
-// Fate is what becomes of a message. The zero value lets it arrive at once.
+// Fate decides what happens to a message. The zero value lets it arrive at once.
 type Fate struct {
 	Lost  bool
 	Delay time.Duration
@@ -48,7 +48,7 @@ type Fate struct {
 	Twice bool
 }
 
-// waiting is what arrives, or leaves, when a node goes on.
+// waiting has the messages that arrive, or leave, when a node resumes.
 type waiting struct{ in, out []func() }
 
 type node struct {

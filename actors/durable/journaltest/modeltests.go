@@ -29,7 +29,7 @@ var modelTests = []conformance{
 	}},
 }
 
-// model is what one actor's log should hold.
+// model is the expected content of one actor's log.
 type model struct {
 	s     *subject
 	actor string

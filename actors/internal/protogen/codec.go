@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// pbwire is what the codecs call.
+// pbwire is the package that the codecs call.
 const pbwire = protogen.GoImportPath("atelier/actors/internal/pbwire")
 
 // codecs generates, for each message, EncodedSize, WriteBack, Decode and Clone, with one

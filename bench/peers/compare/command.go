@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// config is what the command line says.
+// config has the values of the command line.
 type config struct {
 	bench, self, node, into, keep string
 	rounds, length                int

@@ -19,7 +19,7 @@ type contestant struct {
 	dialect
 }
 
-// dialect is what the flags of --generic say.
+// dialect has the values of the flags of --generic.
 type dialect struct {
 	hello, ready, send, match, ack string
 	answers                        []string

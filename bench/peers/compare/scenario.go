@@ -25,7 +25,7 @@ type scenario struct {
 	rate, window int
 	// once means that one round is enough: memory hardly varies.
 	once bool
-	// writes are what Atelier writes in rest; "" reads.
+	// writes is the operation that writes to Atelier in rest; "" means that rest reads.
 	writes string
 }
 

@@ -21,10 +21,10 @@ type Identity struct {
 	Email, Name string
 }
 
-// Answer is what a browser comes back with.
+// Answer is the provider's answer, which the browser brings.
 type Answer struct {
 	State, Code, Error string
-	// Issuer is who answers, "" if that is not said (RFC 9207).
+	// Issuer is the issuer of the answer; "" if it is not stated (RFC 9207).
 	Issuer string
 }
 

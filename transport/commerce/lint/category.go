@@ -11,7 +11,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// kind is what a file is.
+// kind is the kind of a file.
 type kind int
 
 const (
@@ -40,7 +40,7 @@ func kindOf(root map[string]any) kind {
 	return schemaKind
 }
 
-// category is what a schema describes.
+// category is the kind of thing that a schema describes.
 type category string
 
 const (

@@ -113,7 +113,7 @@ func newBundler(lib *Library, view View, all bool) *bundler {
 		names: map[unit]string{}, scopes: map[string]*scope{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts(), operations: map[string]bool{}}
 }
 
-// inDefs is where a bundle keeps its documents.
+// inDefs is the prefix of references to a bundle's documents.
 const inDefs = "#/$defs/"
 
 // copier copies one unit; atRoot says its content becomes the root.

@@ -22,7 +22,7 @@ func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	return CompileBundle(bundle)
 }
 
-// bundleURL is where a bundle pretends to be; nothing is ever loaded from it.
+// bundleURL is the pretended address of a bundle; nothing is ever loaded from it.
 const bundleURL = "urn:commerce:bundle"
 
 // Formats is the effect of the keyword "format".

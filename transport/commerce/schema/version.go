@@ -40,7 +40,7 @@ func (r Range) String() string {
 	return r.Min + " to " + r.Max
 }
 
-// Requires is what an extension needs of the protocol and of capabilities.
+// Requires has the versions of the protocol and of capabilities that an extension needs.
 type Requires struct {
 	// Protocol is nil when any version will do.
 	Protocol     *Range

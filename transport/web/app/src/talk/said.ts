@@ -4,7 +4,7 @@
 
 export type Piece =
   | { readonly kind: 'text' | 'code' | 'block'; readonly text: string }
-  /** host is where a link leads whose words say something else. */
+  /** host is the host to which a link leads, if its words suggest another one. */
   | { readonly kind: 'link'; readonly text: string; readonly href: string; readonly host: string | null }
 
 const opening = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/
