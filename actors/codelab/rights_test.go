@@ -146,7 +146,7 @@ func TestThreadsStayWithTheStepsThatStay(t *testing.T) {
 	}
 }
 
-func TestLimitsOfWhatIsSent(t *testing.T) {
+func TestLimitsOfCommands(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	ann := register(t, l, "Ann")

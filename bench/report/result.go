@@ -52,10 +52,10 @@ type Result struct {
 	Zero   time.Time
 
 	Operations []Operation
-	// Faults are what a scenario found wrong with the server in addition to what the
-	// audit counts, each in a sentence.
+	// Faults are the mistakes of the server that a scenario found and the audit does not
+	// count, each in a sentence.
 	Faults []string
-	// Figures are what a scenario finds in addition to all this.
+	// Figures are the other results of a scenario.
 	Figures []Figure
 	// Remarks say why a figure is not among them.
 	Remarks     []Remark

@@ -44,7 +44,7 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	return PersonalPrefix + secret, expires, true, err
 }
 
-// IdentifyPersonal returns the person for whom a program presents a secret, and the only
+// IdentifyPersonal returns the owner of a secret that a program presents, and the only
 // codelab in which the secret is valid. ok is false if the secret is not valid, or if the
 // grant that it refers to has ended. It fails like Identify.
 func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity, codelab string, ok bool, err error) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// What pages of other origins may send and read, in addition to what browsers let through
-// anyway (Fetch, CORS protocol).
+// The headers that pages of other origins may send and read, apart from those that browsers
+// always permit (Fetch, CORS protocol).
 const (
 	corsRequestHeaders  = "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Range, X-CSRF-Token"
 	corsResponseHeaders = "Age, Content-Disposition, Date, ETag, Location, Retry-After, X-Codelab-Seq, X-CSRF-Token, X-Request-Id"

@@ -40,12 +40,12 @@ func TestUnworkableSettingsAreRefused(t *testing.T) {
 		"server.internal_listen":  func(c *Config) { c.Server.InternalListen = "127.0.0.1:http" },
 		"ping_interval":           func(c *Config) { c.Live.PingInterval = c.Live.IdleTimeout },
 		"allowed_origins":         func(c *Config) { c.Server.AllowedOrigins = []string{"example.org"} },
-		"not an origin":               func(c *Config) { c.Server.AllowedOrigins = []string{"https://example.org/app"} },
+		"not an origin":           func(c *Config) { c.Server.AllowedOrigins = []string{"https://example.org/app"} },
 		"shutdown_delay":          func(c *Config) { c.Server.ShutdownDelay = -1 },
 		"live.replay_events":      func(c *Config) { c.Live.ReplayEvents = 0 },
 		"live.slow_timeout":       func(c *Config) { c.Live.SlowTimeout = 0 },
 		"joins_per_second":        func(c *Config) { c.Limits.JoinsFrom = -1 },
-		"not a host like":            func(c *Config) { c.Web.Embed = []string{"https://player.example.org"} },
+		"not a host like":         func(c *Config) { c.Web.Embed = []string{"https://player.example.org"} },
 		"\"*\" is not a host":     func(c *Config) { c.Web.Embed = []string{"*"} },
 		"\"*.org\" is not a host": func(c *Config) { c.Web.Embed = []string{"*.org"} },
 		"127.0.0.1":               func(c *Config) { c.Web.Embed = []string{"127.0.0.1"} },
@@ -53,8 +53,8 @@ func TestUnworkableSettingsAreRefused(t *testing.T) {
 		"\"127.1\" is not a host": func(c *Config) { c.Web.Embed = []string{"127.1"} },
 		"127.0.0.0x1":             func(c *Config) { c.Web.Embed = []string{"127.0.0.0x1"} },
 		"*.0.1":                   func(c *Config) { c.Web.Embed = []string{"*.0.1"} },
-		"\"example.org.\" is not":  func(c *Config) { c.Web.Embed = []string{"example.org."} },
-		"example.org.\" is not":    func(c *Config) { c.Web.FrameAncestors = []string{"https://learn.example.org."} },
+		"\"example.org.\" is not": func(c *Config) { c.Web.Embed = []string{"example.org."} },
+		"example.org.\" is not":   func(c *Config) { c.Web.FrameAncestors = []string{"https://learn.example.org."} },
 		"lab.example.org\" is this": func(c *Config) {
 			c.Server.PublicURL, c.Web.Embed = "https://lab.example.org.", []string{"lab.example.org"}
 		},
@@ -64,7 +64,7 @@ func TestUnworkableSettingsAreRefused(t *testing.T) {
 		"*.example.org\" is this": func(c *Config) {
 			c.Server.PublicURL, c.Web.Embed = "https://lab.example.org", []string{"*.example.org"}
 		},
-		"needs urls":           func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
+		"needs urls":               func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
 		"not an address like stun": func(c *Config) { c.Live.IceServers = []IceServer{{URLs: []string{"https://stun.example.org"}}} },
 	} {
 		c := Default()

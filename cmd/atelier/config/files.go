@@ -75,7 +75,7 @@ func parseFileStore(text string) (FileStore, error) {
 	}
 	for name, values := range q {
 		if name != "endpoint" && name != "region" {
-			return FileStore{}, errors.New("has an unknown parameter: only endpoint and region are allowed; put keys in the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+			return FileStore{}, errors.New("has a parameter other than endpoint and region; put keys in the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 		}
 		if len(values) > 1 {
 			return FileStore{}, fmt.Errorf("has %s twice", name)

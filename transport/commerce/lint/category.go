@@ -163,8 +163,8 @@ func (l *linter) protocols(address string) bool {
 	return false
 }
 
-// demanded are the members each variant has to require, in addition to what the
-// category adds.
+// demanded has the members that each variant must require, apart from those that the category
+// adds.
 var demanded = map[string][]string{
 	schema.PlatformVariant: {"version", "spec", "schema"},
 	schema.BusinessVariant: {"version"},
