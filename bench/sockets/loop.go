@@ -62,7 +62,7 @@ type Loop struct {
 	done chan struct{}
 }
 
-// New returns a loop that is to be started with Run.
+// New returns a loop, which Run starts.
 func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 	p, err := newPoller()
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 	cacheFor = 10_000
 )
 
-// get returns nil for a cookie that is to be verified.
+// get returns nil for a cookie that must be verified.
 func (c *sessionCache) get(cookie []byte, now int64) *verified {
 	c.mu.RLock()
 	e := c.new[string(cookie)]

@@ -37,7 +37,7 @@ const (
 	pauseTimes = 9
 )
 
-// take waits for a turn. The function that it returns gives it back.
+// take waits for a turn. The returned function ends the turn.
 func (t *turns) take() func() {
 	t.waiting.Add(1)
 	t.free <- struct{}{}
@@ -56,7 +56,7 @@ func (t *turns) take() func() {
 }
 
 // Turn waits until it is the caller's turn to do what many may want at the same moment,
-// and what none of them needs at once. The function that it returns gives it back.
+// and what none of them needs at once. The returned function ends the turn.
 func (r *Exchange) Turn() func() { return r.api.turns.take() }
 
 // piece is how much of a download goes out in one turn, bytes.

@@ -231,7 +231,7 @@ func TestOperationsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// onlyWhatIsNotKnown holds a piece against the table: what both say would differ one day.
+// onlyWhatIsNotKnown fails if a piece repeats the table, because the two could become different.
 func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
 	t.Helper()
 	if o.Security != nil {

@@ -110,7 +110,7 @@ func (d *document) schema(p pointer) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// validate holds JSON text against the schema at a place.
+// validate validates JSON text with the schema at a place.
 func (d *document) validate(p pointer, text []byte) error {
 	s, err := d.schema(p)
 	if err != nil {

@@ -46,7 +46,7 @@ type delivery struct {
 
 func (d delivery) data() record { return record(d.fields["data"].(map[string]any)) }
 
-// receiver is another system, which webhooks reach. It holds each body against the
+// receiver is another system, which webhooks reach. It validates each body with the
 // description of its event.
 type receiver struct {
 	*httptest.Server

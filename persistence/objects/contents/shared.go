@@ -264,7 +264,7 @@ func (s *shared) download(ctx context.Context, o objects.Info) (*files.Lease, er
 func (s *shared) damaged(sum files.Sum) error {
 	s.opts.Damaged()
 	s.opts.Logger.Error("a stored file is damaged", "blob", sum.String())
-	return fmt.Errorf("%w: blob %s is not what was put", durable.ErrCorrupt, sum)
+	return fmt.Errorf("%w: stored file %s does not match its hash", durable.ErrCorrupt, sum)
 }
 
 // sound reports whether an object is the content that its key says.
@@ -297,8 +297,8 @@ func (s *shared) each(fn func(sum files.Sum) error) error {
 	})
 }
 
-// Scrub holds every object against its sum and calls damaged with those that
-// are not what was put. It returns how many contents it read.
+// Scrub compares every object with its hash and calls damaged for those that
+// differ. It returns how many contents it read.
 func (s *shared) Scrub(damaged func(what string)) (looked int, err error) {
 	ctx := context.Background()
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {

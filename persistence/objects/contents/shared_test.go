@@ -76,7 +76,7 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 	})
 }
 
-// TestDamagedObjectsAreNotServed: whatever of an object is not what was put.
+// TestDamagedObjectsAreNotServed: whichever part of an object was changed.
 func TestDamagedObjectsAreNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
 		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
