@@ -19,7 +19,7 @@ type Net struct {
 	// fate decides the Fate of each message; nil means that all arrive at once.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
-	// stopped are the paused nodes, with the messages that wait for each.
+	// stopped has the paused nodes, and the messages that wait for each.
 	stopped map[string]*waiting // guarded by mu
 }
 
@@ -170,7 +170,7 @@ func (nd *node) do(fn func()) {
 	}
 }
 
-// send brings a message to a node, where arrive takes it, or loses it.
+// send delivers a message to a node, where arrive receives it, or loses the message.
 func (nd *node) send(to *node, m Message, arrive func()) {
 	n := nd.net
 	n.mu.Lock()
