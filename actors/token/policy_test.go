@@ -47,7 +47,7 @@ func TestEveryPolicyHasARule(t *testing.T) {
 	}
 }
 
-// behaviour is what becomes of tokens of a policy that are used again and again
+// behaviour describes tokens of a policy that are used again and again
 // for longer than any token lives, and of some that wait, in words.
 func behaviour(t *testing.T, p Policy) string {
 	const every, longest = 5 * time.Minute, time.Hour

@@ -133,7 +133,7 @@ func startCloner(ctx context.Context, program []string, who crowd) (*cloner, err
 	return c, nil
 }
 
-// clone lets all clone and counts what became of them.
+// clone lets all clone and counts the results.
 func (c *cloner) clone(due time.Time, done *report.Tally) error {
 	if err := c.orders.Encode(due); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"atelier/bench/latency"
 )
 
-// Tally counts what became of one kind of request, for scenarios that make it during a
+// Tally counts the results of one kind of request, for scenarios that make it during a
 // workshop. Safe for concurrent use.
 type Tally struct {
 	mu sync.Mutex

@@ -70,7 +70,7 @@ func (t Threshold) holds(value float64) bool {
 	return value == t.bound
 }
 
-// check looks at the thresholds and notes what came of each. One that names what
+// check evaluates the thresholds and records the result of each. One that names what
 // this run has not is missed: nothing shows that it was kept.
 func (r *Result) check(thresholds []Threshold) error {
 	if len(thresholds) == 0 {

@@ -67,7 +67,7 @@ func toDryRun(p codelab.Published, leftOut []archive.LeftOut) dryRunRecord {
 	return out
 }
 
-// codeChanges says what becomes of the code of a run when that of its source takes its
+// codeChanges returns the changes to the code of a run when the code of its source takes its
 // place. A source without code leaves it as it is.
 func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
 	out := []codeChangeRecord{}

@@ -18,7 +18,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// tokens are the payments of a run: what was issued, and what became of each.
+// tokens has the payments of a run: the issued tokens, and the fate of each.
 type tokens struct {
 	w      *world
 	shares *shares

@@ -86,7 +86,7 @@ func prefix(name string, several bool) string {
 	return ""
 }
 
-// result is what came of one suite.
+// result is the result of one suite.
 type result struct {
 	name string
 	*seen

@@ -173,7 +173,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	return &body{io.LimitReader(r, max(size, 0)), r, func() { timer.Stop(); cancel() }}, size, nil
 }
 
-// body is what comes of an object. What breaks off gives io.ErrUnexpectedEOF,
+// body is the received part of an object. A body that breaks off gives io.ErrUnexpectedEOF,
 // which is worth another try.
 type body struct {
 	r     io.Reader
