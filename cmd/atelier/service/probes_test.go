@@ -45,7 +45,7 @@ func TestAProbeKeepsItsValueForAWhile(t *testing.T) {
 }
 
 // A disk that hangs blocks no caller, and an earlier result does not count as new.
-func TestALookThatHangsIsUnknown(t *testing.T) {
+func TestAProbeThatHangsIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		hangs, first := make(chan struct{}), true
@@ -114,7 +114,7 @@ func TestCostlyProbesRunRarely(t *testing.T) {
 }
 
 // A stop does not wait for a disk that hangs.
-func TestAStopLeavesALookThatHangs(t *testing.T) {
+func TestAStopDoesNotWaitForAHangingProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{}
 		hangs := make(chan struct{})
