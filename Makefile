@@ -12,7 +12,7 @@
 # make long   runs everything, in parts of at most 25 minutes. PART is stories, firefox,
 #             nodes, race, simulate, disk, fuzz, pages or shake. CONTRIBUTING.md lists when
 #             to run which part.
-# make shake  runs make test ten times (ROUNDS) beside four busy loops.
+# make shake  runs make test ten times (ROUNDS) while four busy loops run.
 #
 # make generators  generates clients with the tools of four languages, and holds a
 #               workshop with each. It needs package registries.
@@ -79,7 +79,7 @@ CHROMIUM  ?= $(shell command -v chromium || command -v chromium-browser || comma
 FIREFOX   ?= $(shell command -v firefox-esr || command -v firefox)
 export CHROMIUM
 # The sources of the app, without generated files. A source that was
-# deleted is still listed by Git, and is no source.
+# deleted is still listed by Git, and is not a source.
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json \
 	CHANGELOG.md bench/README.md cmd/atelier/deploy/*.md transport/handler/*.md transport/commerce/*.md \
@@ -227,7 +227,7 @@ BENCHTIME ?= 1s
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem -timeout 60m $$($(GO) list ./... | grep -v /acceptance$$)
 
-# A module of its own: what other servers are made of is no part of Atelier.
+# A module of its own: what other servers are made of is not a part of Atelier.
 PEERS := bench/peers
 PEERS_FLAGS ?=
 peers: peers-build
@@ -411,7 +411,7 @@ dependencies: need-go app
 version:
 	@echo '$(VERSION)'
 
-# A module of its own: what packages and images are made with is no part of Atelier. The
+# A module of its own: what packages and images are made with is not a part of Atelier. The
 # app is embedded, so it must be there.
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 release: need-go app

@@ -61,14 +61,14 @@ func writeEntry(out *tar.Writer, date time.Time, e entry) error {
 	return err
 }
 
-// samples are what is of use beside a server, in cmd/atelier/deploy.
+// samples are the files of cmd/atelier/deploy that are useful with a server.
 var samples = []string{
 	"Caddyfile", "nginx.conf", "prometheus.yml", "alerts.yml", "grafana-dashboard.json",
 	"samples/README.md", "samples/plain.md", "samples/claat.md",
 	"samples/folder/codelab.md", "samples/folder/commands.txt", "samples/folder/pictures/parts.png",
 }
 
-// units are those of systemd there.
+// units has the systemd units in that folder.
 var units = []string{"atelier.service", "atelier-backup.service", "atelier-backup.timer"}
 
 func (r *release) deploy(name string) string {

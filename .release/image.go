@@ -160,7 +160,8 @@ func (r *release) image(machine string) (v1.Image, error) {
 		History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "make release"}})
 }
 
-// imageConfig is how a container runs: what cmd/atelier/deploy/Dockerfile says, too.
+// imageConfig is the configuration of a container, the same as in
+// cmd/atelier/deploy/Dockerfile.
 func (r *release) imageConfig(machine string) *v1.ConfigFile {
 	return &v1.ConfigFile{
 		Architecture: machine, OS: "linux", Created: v1.Time{Time: r.date},

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// programs are what a release has, each below cmd.
+// programs are the programs of a release, each below cmd.
 var programs = []string{"atelier", "atelier-bench", "commerce"}
 
 // has reports whether there is a program for a platform: the load generator needs Linux.
@@ -28,14 +28,14 @@ func has(platform, program string) bool {
 	return program != "atelier-bench" || strings.HasPrefix(platform, "linux/")
 }
 
-// release is one that is being made.
+// release is a release in the making.
 type release struct {
 	root      string   // the repository
 	into      string   // where artifacts go
 	work      string   // what was built, below it a folder for each platform
 	platforms []string // as linux/amd64
 	version   string
-	commit    string // "" if there is no Git
+	commit    string // "" without Git
 	modified  bool   // what was built is not what was committed
 	date      time.Time
 	goVersion string
@@ -97,7 +97,7 @@ func (r *release) prepare() error {
 	return err
 }
 
-// committed reads the commit and its time, which is that of everything in the artifacts.
+// committed reads the commit and its time, which becomes the time of everything in the artifacts.
 // A tree without Git has its time in SOURCE_DATE_EPOCH.
 func (r *release) committed() error {
 	text, err := output(r.root, "git", "log", "-1", "--format=%H %ct")
@@ -115,7 +115,7 @@ func (r *release) committed() error {
 	return nil
 }
 
-// output is what a command prints.
+// output returns the output of a command.
 func output(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

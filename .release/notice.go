@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// app is where the browser app's packages are installed, in the repository.
+// app is the folder of the repository where the browser app's packages are installed.
 const app = "transport/web/app"
 
 // part is a module or package with the folder that has its licence.
@@ -75,7 +75,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // some code in the app.
 const leavesCode = "rolldown"
 
-// npmPackages are those that are in the app: its dependencies with theirs.
+// npmPackages returns the packages in the app: its direct and indirect dependencies.
 func npmPackages(root string) (out []part, err error) {
 	b, err := os.ReadFile(filepath.Join(root, app, "package-lock.json"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // inputs are the files that name everything which is downloaded, with its hash.
 var inputs = []string{"go.sum", app + "/package-lock.json", ".release/go.sum"}
 
-// provenance is what provenance.json says: what the artifacts were made of, and with what.
+// provenance is the content of provenance.json: the sources and the tools of the artifacts.
 type provenance struct {
 	Version  string   `json:"version"`
 	Commit   string   `json:"commit"`

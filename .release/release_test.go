@@ -79,7 +79,7 @@ func execute(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// unpacked is where the programs of the archives were unpacked: a folder for each archive.
+// unpacked returns the folders of the unpacked programs, one for each archive.
 func unpacked(t *testing.T) (dirs []string) {
 	t.Helper()
 	archives, err := filepath.Glob(filepath.Join(dist(t), "*.tar.gz"))

@@ -91,7 +91,7 @@ func (d *Denials) flush() {
 	d.mu.Unlock()
 	for k, n := range counts {
 		if err := d.audit.Record(k.record(n, d.audit.clock.Now())); err != nil {
-			d.log.Warn("recording refused requests failed", "error", err)
+			d.log.Warn("recording refused requests in the audit trail failed; their counts are lost", "error", err)
 			return
 		}
 	}

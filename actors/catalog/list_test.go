@@ -172,7 +172,7 @@ func TestListEqualsASimpleModel(t *testing.T) {
 				l.Remove(id)
 				delete(plain, id)
 			} else {
-				// A code is that of one codelab; it may change.
+				// A code belongs to one codelab; it may change.
 				m := &pb.Codelab{Id: id, JoinCode: id + rapid.SampledFrom([]string{"A", "B"}).Draw(t, "code")}
 				l.Put(m)
 				plain[id] = m

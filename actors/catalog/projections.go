@@ -19,12 +19,12 @@ const (
 	claimantsTable = "claimants"
 )
 
-// UsageRow is what a codelab's people asked the AI.
+// UsageRow is the record of a codelab's use of the AI.
 func UsageRow(codelab string, models []*usage.AIUsage) durable.Row {
 	return projection(usageTable, codelab, &pb.AIUsages{Models: models})
 }
 
-// FiguresRow is what the list says of a codelab beside its record.
+// FiguresRow has the data that the list shows of a codelab in addition to its record.
 func FiguresRow(codelab string, f *pb.Figures) durable.Row {
 	return projection(figuresTable, codelab, f)
 }
@@ -85,7 +85,7 @@ func (l *List) Usages(fn func(codelab string, models []*usage.AIUsage)) error {
 	})
 }
 
-// Figures reads what the list says of some of the codelabs beside their records. One
+// Figures reads what the list shows of some codelabs in addition to their records. One
 // that has not changed since before this was kept is not there.
 func (l *List) Figures(of []*pb.Codelab) (map[string]*pb.Figures, error) {
 	out := make(map[string]*pb.Figures, len(of))

@@ -76,7 +76,7 @@ type Info struct {
 	Binary bool // see Binary
 }
 
-// Binary reports whether content is no text: it has a NUL or is not valid UTF-8.
+// Binary reports whether content is not text: it has a NUL or is not valid UTF-8.
 func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) }
 
 // Archive is a form of archive.

@@ -1,6 +1,6 @@
 package code
 
-// ObjectKind is what an object of a Git repository is, with the numbers that Git's packs
+// ObjectKind is the kind of an object of a Git repository, with the numbers that Git's packs
 // have for them.
 type ObjectKind uint8
 

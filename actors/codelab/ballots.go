@@ -124,7 +124,7 @@ func readBallot(kind pb.PollKind, b []byte) *pb.PollVoted {
 func ballotCipher(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		panic("the secret of a poll is no key: " + err.Error())
+		panic("the secret of a poll is not a key: " + err.Error())
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {

@@ -44,7 +44,7 @@ func (p PostChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// name is what others see as the caller's name: the record's, which a facilitator may have
+// name returns the caller's name as others see it: the record's, which a facilitator may have
 // changed, or the admin's display name.
 func (c call) name() string {
 	if a := c.s.attendee(c.ID); a != nil && !c.admin() {

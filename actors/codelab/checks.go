@@ -22,7 +22,7 @@ const (
 // Check is a check that a step declares. Of two with the same name the first counts.
 type Check struct {
 	markdown.Check
-	// StepNumber is that of the step, from 1.
+	// StepNumber is the number of the step, from 1.
 	StepNumber int
 }
 

@@ -224,7 +224,7 @@ func (w *Codelabs) sweep() error {
 	}
 	for _, name := range logs {
 		if err := w.sweepLog(name); err != nil {
-			w.Logger.Error("looking after an unlisted codelab failed", "log", name, "error", err)
+			w.Logger.Error("checking whether an unlisted codelab can be removed failed", "log", name, "error", err)
 		}
 	}
 	return nil
@@ -253,7 +253,7 @@ func (w *Codelabs) sweepLog(name string) error {
 	if m, err := w.List.Get(id); m != nil || err != nil || w.elsewhere(id) {
 		return err
 	}
-	w.Logger.Error("a codelab is in the store, not in the list, and was not deleted: it is left alone", "log", name)
+	w.Logger.Error("a codelab is in the store but not in the list, and was never deleted; its data is kept", "log", name)
 	return nil
 }
 
@@ -431,7 +431,7 @@ func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	w.host.Rest(context.Background(), ws.handle, false)
 	w.removeLog(id)
 	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {
-		w.Logger.Warn("removing the files of a deleted codelab failed; a sweep will", "codelab", id, "error", err)
+		w.Logger.Warn("removing the files of a deleted codelab failed; a sweep will remove them", "codelab", id, "error", err)
 	}
 	return nil
 }

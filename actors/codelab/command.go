@@ -30,14 +30,14 @@ type Caller struct {
 	// Event.ref) belong to it.
 	Person string
 	IP     string
-	// UserAgent is that of the browser, as far as one was named.
+	// UserAgent is the user agent of the browser, if it sent one.
 	UserAgent string
 	// AdminID is the account of the owner, or the id of a facilitator or assistant, for the
 	// audit trail and their messages.
 	AdminID string
 	// Session is the live session the command came through; 0 for none.
 	Session uint64
-	// Generation is that of the attendee's grant, see Attendee.
+	// Generation is the generation of the attendee's grant, see Attendee.
 	Generation uint32
 	// Silent means an API token with read access only.
 	Silent bool

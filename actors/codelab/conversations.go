@@ -4,7 +4,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Bounds of saved conversations. Reaching one is no error. The oldest of the person who
+// Bounds of saved conversations. Reaching one is not an error. The oldest of the person who
 // reached it are dropped, so that nobody can displace others' conversations.
 const (
 	maxAIQuestion = 100_000

@@ -193,7 +193,7 @@ func (w *Codelabs) purge(ws Codelab) {
 func (w *Codelabs) removeLog(id string) {
 	var owned *durable.Owned
 	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
-		w.Logger.Error("removing a deleted codelab failed", "codelab", id, "error", err)
+		w.Logger.Error("removing the data of a deleted codelab failed; the next start tries again", "codelab", id, "error", err)
 	}
 }
 

@@ -19,7 +19,7 @@ type observer struct {
 	lab Codelab
 	// shown is the last published view.
 	shown *View
-	// secrets are those of the polls that are open or being counted.
+	// secrets are the secrets of the polls that are open or being counted.
 	secrets []string
 	// When the open poll closes, and questions go.
 	pollEnds, questionsLeave, rehearsalEnds alarm

@@ -71,7 +71,7 @@ func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 			if used, err := w.UsesSecret(secret); err == nil && !used {
 				w.Ballots.Destroy(secret)
 			} else if err != nil {
-				w.Logger.Warn("looking for the poll of a secret failed", "error", err)
+				w.Logger.Warn("looking for the poll of a secret failed; the secret is kept", "error", err)
 			}
 		}
 		select {
@@ -107,7 +107,7 @@ func CodelabOfSecret(secret string) (id string, ok bool) {
 	return secret[:uuid], true
 }
 
-// secrets are those of the polls that are open or being counted.
+// secrets returns the secrets of the polls that are open or being counted.
 func (v *View) secrets() (ids []string) {
 	for _, p := range v.Polls {
 		if p.Secret != "" {

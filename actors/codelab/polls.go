@@ -224,7 +224,7 @@ type OpenPoll struct {
 	PollID string
 	// Seconds until it closes; nil for never.
 	Seconds *int32
-	// Secret is that of the ballots of an anonymous poll, which its keepers have; see
+	// Secret is the secret of the ballots of an anonymous poll, which its keepers have; see
 	// BallotKeys.
 	Secret  string
 	Keepers []string

@@ -34,7 +34,7 @@ type poll struct {
 	// for an attendee who has not voted.
 	marks cow.Vector[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said  cow.Vector[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
-	// ballots are those of an open anonymous poll. Appended only.
+	// ballots are the ballots of an open anonymous poll. Appended only.
 	ballots [][]byte `snapshot:"any order: that of the votes would say who gave which"`
 	hidden  hidden
 
@@ -503,7 +503,7 @@ func (p *PollView) at(i int) (marks uint16, said *pb.PollSaid) {
 
 // PollText is a text that somebody voted with.
 type PollText struct {
-	// ID is that of the attendee; of an anonymous poll a number.
+	// ID is the id of the attendee; in an anonymous poll it is a number.
 	ID, Text string
 }
 

@@ -51,7 +51,7 @@ type Published struct {
 	// StaleThreads are the threads whose text changes, RemovedThreads those removed with
 	// their step.
 	StaleThreads, RemovedThreads int
-	// PeopleOnRemovedSteps are those who are set to a step before.
+	// PeopleOnRemovedSteps are the people who move to an earlier step.
 	PeopleOnRemovedSteps int
 	// OldWorkspace is the id of the workspace that was replaced; "" for none.
 	OldWorkspace string
@@ -154,7 +154,7 @@ func (b Publish) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// settings are those of the codelab with the version's changes.
+// settings returns the settings of the codelab with the version's changes.
 func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
 	m := was.Clone()
 	m.Title = b.Title

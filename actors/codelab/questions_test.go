@@ -511,7 +511,7 @@ func TestMergedQuestionsInARing(t *testing.T) {
 }
 
 // A vote that comes behind the removal of its voter counts for nobody: it was decided before.
-func TestAVoteOfWhoHasLeftCountsForNobody(t *testing.T) {
+func TestAVoteOfSomebodyWhoHasLeftDoesNotCount(t *testing.T) {
 	l, people := asking(t, askingOpen, 2)
 	q := l.ask(t, people[0], "Why?")
 	l.must(t, admin, Remove{AttendeeID: people[1].ID})

@@ -22,7 +22,7 @@ func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Exp
 				return
 			}
 			if err := w.retain(m, codelabs); err != nil && !durable.IsMissing(err) {
-				w.Logger.Warn("applying retention failed", "codelab", m.Id, "error", err)
+				w.Logger.Warn("removing the expired data of a codelab failed; it is tried again at the next interval", "codelab", m.Id, "error", err)
 			}
 		}
 		select {

@@ -13,7 +13,7 @@ import (
 // Changed they outlive snapshots, so an editor that was open meanwhile can still detect
 // whether somebody else has edited.
 type Revisions struct {
-	// Codelab is that of the settings and the steps.
+	// Codelab is the revision of the settings and the steps.
 	Codelab uint64
 	Quizzes uint64
 }

@@ -62,7 +62,7 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 	}
 }
 
-// What happens while an editor is open is no edit, and neither is a restart.
+// What happens while an editor is open is not an edit, and neither is a restart.
 func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -48,7 +48,7 @@ func TestPermissionsOfCommands(t *testing.T) {
 		may  int
 	}{
 		"makes progress":         {func(scene) Body { return Progress{StepNumber: 1} }, own | other},
-		"says how they get on":   {func(scene) Body { return SetPulse{State: 1} }, own | other},
+		"sets their mood":        {func(scene) Body { return SetPulse{State: 1} }, own | other},
 		"sits somewhere":         {func(scene) Body { return SetPlace{Place: "here"} }, own | other},
 		"completes":              {func(scene) Body { return Complete{} }, own | other},
 		"reports a check":        {func(scene) Body { return ReportCheck{Name: "a"} }, own | other},
@@ -146,7 +146,7 @@ func TestThreadsStayWithTheStepsThatStay(t *testing.T) {
 	}
 }
 
-func TestLimitsOfWhatIsSent(t *testing.T) {
+func TestLimitsOfCommands(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	ann := register(t, l, "Ann")

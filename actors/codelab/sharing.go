@@ -90,7 +90,7 @@ func (b TakeCode) decide(c call) (decision, error) {
 		about = map[string]string{"name": b.Name}
 	}
 	d := decision{Rows: c.audit("workspace_download", c.s.id, about)}
-	// Taking the same state again, as Git does, is no progress.
+	// Taking the same state again, as Git does, is not progress.
 	if a := c.s.attendee(c.ID); a != nil && b.Name != "" && a.CodeTaken.GetName() != b.Name {
 		d.Events = []*pb.Event{{Body: &pb.Event_CodeTaken{CodeTaken: &pb.CodeTaken{AttendeeId: a.Id, Name: b.Name}}}}
 	}

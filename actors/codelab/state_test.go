@@ -158,7 +158,7 @@ func same(t *rapid.T, what string, got, want *State) {
 	}
 }
 
-// derivedOf is what polls and questions derive from their votes.
+// derivedOf returns the data that polls and questions derive from their votes.
 func derivedOf(s *State) (all []any) {
 	for _, p := range s.polls {
 		all = append(all, p.counts, p.voted, p.texts, p.hidden, p.tally.best(), len(p.tally.words))
@@ -303,7 +303,7 @@ func TestAnySequenceOfCommands(t *testing.T) {
 			if err != nil {
 				var r *durable.Rejection
 				if !errors.As(err, &r) || r.Text == "" {
-					t.Fatalf("%T gave %v, which is no rejection", cmd.Body, err)
+					t.Fatalf("%T gave %v, which is not a rejection", cmd.Body, err)
 				}
 				if !proto.Equal(before, content(l.State)) {
 					t.Fatalf("a rejected %T changed the state", cmd.Body)

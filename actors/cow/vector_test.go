@@ -15,7 +15,7 @@ func values[T any](v View[T]) []T {
 	return out
 }
 
-// TestCapturesNeverChange holds a vector and its captures against plain
+// TestCapturesNeverChange compares a vector and its captures with plain
 // slices through any sequence of changes.
 func TestCapturesNeverChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// batch is what one append commits. Owned by the actor, except records and
+// batch has the events that one append commits. Owned by the actor, except records and
 // rows after the append.
 type batch[E, V any] struct {
 	first    uint64

@@ -253,7 +253,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	case askCommand:
 		cmd, err := h.kind.Codec.Decode(a.body)
 		if err != nil {
-			h.log.Error("a command of another node cannot be read: does that one run a newer program?", "node", from, "error", err)
+			h.log.Error("cannot decode a command from another node, which may run a newer program", "node", from, "error", err)
 			if !errors.Is(err, ErrUnknownCommand) {
 				err = ErrInternal
 			}

@@ -23,7 +23,7 @@ type Core[C, E, V any] interface {
 	Restore(seq uint64, state []byte) error
 }
 
-// Env is what a decision can depend on, apart from state and command.
+// Env has the data that a decision can depend on, apart from state and command.
 type Env struct {
 	// Now is the time of the decision, UTC, whole milliseconds.
 	Now time.Time

@@ -37,7 +37,7 @@ func (f *follower[C, E, V]) differs(seq uint64) {
 	again := f.differed != 0 && now-f.differed < distrustFor
 	f.differed = now
 	f.host.stats.Divergences.Add(1)
-	f.host.log.Error("a copy differs from its owner; it is loaded anew",
+	f.host.log.Error("a replica differs from its owner; it is loaded again",
 		"actor", f.handle.actorID, "owner", f.owner, "seq", seq, "from_store_only", again)
 	f.handle.distrusted.Store(again)
 	f.joined = false

@@ -9,7 +9,7 @@ import (
 )
 
 // Erasing removes data that must not be kept any more from the places where it was written.
-// The order makes it safe whatever happens beside it:
+// The order makes it safe whatever happens at the same time:
 //
 //  1. The batch of the event that asks for it carries a row that says so, and
 //     the row stays until the erasure is done: a crash on the way, however
@@ -120,7 +120,7 @@ func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	}
 	switch {
 	case err != nil:
-		s.host.log.Error("erasing from the log failed", "actor", s.handle.actorID, "error", err)
+		s.host.log.Error("erasing personal data from a log failed; it is tried again", "actor", s.handle.actorID, "error", err)
 		s.eraseLater(ctx, err)
 	case e.due > 0 && s.resting:
 		s.erase(ctx)
@@ -157,7 +157,7 @@ func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 
 // notNoted tries again to remove a row, unless more was requested meanwhile.
 func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
-	s.host.log.Warn("an erasure is done, but noting it failed; it is tried again", "actor", s.handle.actorID, "error", m.err)
+	s.host.log.Warn("personal data was erased from a log, but recording this failed; it is tried again", "actor", s.handle.actorID, "error", m.err)
 	if e := &s.erasure; e.row == nil {
 		e.row, e.done = m.row, true
 		s.eraseLater(ctx, nil)

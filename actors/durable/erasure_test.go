@@ -27,7 +27,7 @@ func eraser(erasing func()) durable.Kind[string, string, sumView] {
 	return k
 }
 
-// held is what the log of an actor holds.
+// held returns the content of an actor's log.
 func held(t *testing.T, j durable.Journal, actor string) string {
 	t.Helper()
 	log, err := j.Open(actor)

@@ -387,7 +387,7 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	}
 	owned, other := errors.AsType[*Owned](err)
 	if !other {
-		f.host.log.Debug("looking for an owner failed", "actor", f.handle.actorID, "error", err)
+		f.host.log.Debug("finding the owner of an actor failed", "actor", f.handle.actorID, "error", err)
 		return false
 	}
 	if owned.Node != f.owner {

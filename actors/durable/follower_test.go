@@ -182,7 +182,7 @@ func (c *calls) String() string {
 	return fmt.Sprint(c.all)
 }
 
-// twoHosts are those of two nodes, on one store; edit is asked about each.
+// twoHosts returns the hosts of two nodes on one store; edit can change each of them.
 func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.Kind[string, string, sumView])) (net *bustest.Net, nodes []*memory.Node, hosts []*host) {
 	net = bustest.NewNet()
 	store, nodes := memory.Share(2)

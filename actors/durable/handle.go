@@ -10,7 +10,7 @@ import (
 	"atelier/actors/clock"
 )
 
-// Condition is what an actor is doing.
+// Condition is the current condition of an actor.
 type Condition int32
 
 // The conditions of an actor.
@@ -151,7 +151,7 @@ func (h *Handle[C, E, V]) recovered(took time.Duration) Condition {
 	}
 	h.readyOnce.Do(func() { close(h.ready) })
 	h.host.stats.Recoveries.Add(1)
-	h.host.log.Debug("recovered", "actor", h.actorID, "took", took)
+	h.host.log.Debug("actor recovered", "actor", h.actorID, "took", took)
 	return h.Condition()
 }
 

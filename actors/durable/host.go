@@ -290,7 +290,7 @@ func (h *Host[C, E, V]) supervise(ctx actor.Context) {
 	}, actor.WithDispatcher(h.workers))
 	name := m.handle.pid.Id[len(h.supervisor.Id)+1:]
 	if _, err := ctx.SpawnNamed(props, name); err != nil && !errors.Is(err, actor.ErrNameExists) {
-		h.log.Error("spawning failed", "actor", m.handle.actorID, "error", err)
+		h.log.Error("starting an actor failed", "actor", m.handle.actorID, "error", err)
 	}
 }
 
@@ -392,7 +392,7 @@ func (h *Host[C, E, V]) resumeErasing() {
 		}
 	}
 	if err != nil {
-		h.log.Warn("going on with an erasure failed", "error", err)
+		h.log.Warn("resuming an interrupted erasure failed; it resumes when the actor is next used", "error", err)
 	}
 }
 

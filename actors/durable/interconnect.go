@@ -165,7 +165,7 @@ func MessageKind(subject string, answer bool, data []byte) string {
 	return ""
 }
 
-// MessageKinds are all kinds, sorted.
+// MessageKinds returns all kinds, sorted.
 func MessageKinds() (all []string) {
 	for _, m := range messageKinds {
 		all = append(all, slices.Collect(maps.Values(m.kinds))...)

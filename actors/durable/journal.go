@@ -128,7 +128,7 @@ type LogReader interface {
 type Snapshot struct {
 	// State is the newest snapshot, nil when there is none. The caller owns it.
 	State []byte
-	// Seq is that of the last record that the snapshot contains; 0 without one.
+	// Seq is the number of the last record that the snapshot contains; 0 without a snapshot.
 	Seq uint64
 	// Base is the base of the log, see LogReader.
 	Base uint64
@@ -184,7 +184,7 @@ type Log interface {
 	// data leaves a log. It never touches a record above upTo, and fails with
 	// ErrGap when upTo is above the stored snapshot: the state is made from such records.
 	// When anything is replaced, upTo becomes the log's base, in the transaction of the
-	// first replacement. It blocks, and runs beside appends of the same log safely.
+	// first replacement. It blocks, and is safe to call during appends to the same log.
 	Rewrite(upTo uint64, fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
 
 	// Close releases the handle. Queued batches are still committed.
@@ -219,7 +219,7 @@ type Row struct {
 	TTL time.Duration
 	// Delete removes the row instead of writing it.
 	Delete bool
-	// Precondition is what must be stored under Key at the moment of the commit.
+	// Precondition is the value that must be stored under Key at the moment of the commit.
 	Precondition Precondition
 	// CheckOnly leaves the row unchanged: only its precondition is checked.
 	CheckOnly bool

@@ -115,7 +115,7 @@ type readFurther[E any] struct {
 }
 
 // readOn returns the events of a log after a position and up to another, or
-// ErrCompacted. chain is that of the position.
+// ErrCompacted. chain is the chain hash at the position.
 func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read readFurther[E], err error) {
 	read.chain = chain
 	err = from.Replay(seq, func(at uint64, record []byte) error {

@@ -22,7 +22,7 @@ const (
 	Conflict
 	// TooLarge: the content is too large.
 	TooLarge
-	// Outdated: the caller's revision has changed since.
+	// Outdated: the record has changed since the revision that the caller named.
 	Outdated
 )
 
@@ -36,20 +36,20 @@ type Rejection struct {
 // Error returns the text.
 func (r *Rejection) Error() string { return r.Text }
 
-// Is treats rejections with the same content as the same, since they arrive from other
-// nodes as copies.
+// Is reports whether target has the same reason and text. A rejection from another node is
+// a copy, so comparing pointers would not do.
 func (r *Rejection) Is(target error) bool {
 	t, ok := target.(*Rejection)
 	return ok && *t == *r
 }
 
-// Reject makes a rejection; format and args are those of fmt.Sprintf.
+// Reject makes a rejection; format and args are as in fmt.Sprintf.
 func Reject(reason Reason, format string, args ...any) error {
 	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}
 }
 
-// IsMissing reports whether err is the certain answer that something does not exist.
-// Any other error leaves that open.
+// IsMissing reports whether err states for certain that something does not exist. After any
+// other error it may exist.
 func IsMissing(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) && rejected.Reason == Missing
@@ -61,27 +61,26 @@ func Refused(err error) bool {
 	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrRested)
 }
 
-// Errors of an actor that cannot answer now. None of them means that the
-// command was not applied, unless said so.
+// Errors of an actor that cannot answer now. The command may have been applied, unless the
+// comment on the error excludes it.
 var (
-	// ErrUnavailable: the actor failed or is restarting. Whether the command
-	// was applied is unknown when it had been accepted.
+	// ErrUnavailable: the actor failed or is restarting. A command that it had accepted may
+	// have been applied.
 	ErrUnavailable = errors.New("the service cannot record this now")
 	// ErrRested means that the actor stopped after its handle was looked up, because it was
 	// idle or purged. Not applied; Host.Get returns a new handle.
 	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
-	// ErrQuarantined: the actor failed too often and rests. Not applied.
+	// ErrQuarantined: the actor failed too often and was stopped. Not applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
-	// ErrTimeout means that there was no answer in time. Whether the command was applied is
-	// unknown.
+	// ErrTimeout means that there was no answer in time.
 	ErrTimeout = errors.New("no answer in time")
 	// ErrInternal means that deciding panicked. Nothing was applied.
 	ErrInternal = errors.New("internal error")
 	// ErrUnknownEvent means that a newer program has written the event. A state without it
 	// would be wrong, so none is built.
 	ErrUnknownEvent = errors.New("an event that this program does not know: a newer one has written it")
-	// ErrUnknownCommand: the node that owns the actor runs an earlier version, which does
-	// not know the command, or a part of it. Nothing was applied. It is an ErrUnavailable,
+	// ErrUnknownCommand: the node that owns the actor runs an earlier version, which cannot
+	// decode the command or a part of it. Nothing was applied. It is an ErrUnavailable,
 	// because an update is in progress.
 	ErrUnknownCommand = fmt.Errorf("%w: the node that has it runs an earlier version; try again when all are updated", ErrUnavailable)
 )

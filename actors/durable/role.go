@@ -164,7 +164,7 @@ func (s *role[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]
 	s.follow = nil
 }
 
-// tryGive gives the actor away once nothing of it is in flight.
+// tryGive transfers the actor once none of its commands is in flight.
 func (s *role[C, E, V]) tryGive(ctx actor.Context) {
 	sh := s.own
 	if sh.busy() {

@@ -278,7 +278,7 @@ func (s *actorRuntime[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.host.stats.Panics.Add(1)
-			s.host.log.Error("deciding panicked", "actor", s.handle.actorID, "command", fmt.Sprintf("%T", cmd))
+			s.host.log.Error("a command panicked while it was decided; nothing was applied", "actor", s.handle.actorID, "command", fmt.Sprintf("%T", cmd))
 			err = ErrInternal
 		}
 	}()

@@ -16,7 +16,7 @@ import (
 //   - Open takes an actor that nobody owns, or whose owner's lease is over, or
 //     that this node owns already. It fails with *Owned when another living node
 //     owns it. From then on each append of an earlier owner fails with ErrFenced.
-//   - Log.Close gives the actor back once the queued batches are committed.
+//   - Log.Close releases the actor once the queued batches are committed.
 //   - Rows with preconditions are decided between all nodes.
 //   - After a lost lease everything of this node fails with ErrFenced, until
 //     Rejoin.
@@ -76,7 +76,7 @@ type Feed interface {
 type Member struct {
 	Node        string
 	Incarnation uint64
-	// Version is that of the messages which it understands.
+	// Version is the version of the messages that the node understands.
 	Version int
 	// Program is the version of its program.
 	Program string

@@ -6,7 +6,7 @@ import (
 
 // maybeSnapshot starts a snapshot of a committed view when enough has
 // happened since the last one. A large state is written less often, so that the cost of
-// snapshots stays in proportion to the appended data. Encoding runs beside the actor, on
+// snapshots stays in proportion to the appended data. Encoding runs concurrently with the actor, on
 // the immutable view. There is one at a time, until it is stored, because each is as large
 // as the state and keeps an earlier view in memory.
 func (s *actorRuntime[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
@@ -48,7 +48,7 @@ func (s *actorRuntime[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
 // time only; the next one is tried later.
 func (s *actorRuntime[C, E, V]) snapshotStored(ctx actor.Context, m *stored[V]) {
 	if m.err != nil {
-		s.host.log.Error("snapshot failed", "actor", s.handle.actorID, "error", m.err)
+		s.host.log.Error("storing a snapshot failed; it is tried again later", "actor", s.handle.actorID, "error", m.err)
 	} else {
 		s.host.stats.Snapshots.Add(1)
 	}

@@ -42,7 +42,7 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 	hd.lastError.Store(&text)
 
 	if hd.failures > h.opts.MaxFailures {
-		h.log.Error("actor quarantined", "actor", hd.actorID, "failures", hd.failures, "error", text)
+		h.log.Error("actor quarantined after repeated failures", "actor", hd.actorID, "failures", hd.failures, "error", text)
 		hd.condition.Store(int32(Quarantined))
 		hd.readyOnce.Do(func() { close(hd.ready) })
 		// One more incarnation answers the commands that still wait, and stops.

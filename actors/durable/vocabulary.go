@@ -32,7 +32,7 @@ func NewVocabulary[B any](words ...Word) *Vocabulary[B] {
 	for _, w := range words {
 		name := w.command.Name()
 		if _, twice := v.words[name]; twice || !w.command.Implements(reflect.TypeFor[B]()) {
-			panic(fmt.Sprintf("durable: %v is no new %v", w.command, reflect.TypeFor[B]()))
+			panic(fmt.Sprintf("durable: %v is not a new %v", w.command, reflect.TypeFor[B]()))
 		}
 		v.words[name], v.names[w.command] = w, name
 	}

@@ -15,7 +15,7 @@ const (
 	blobUseTable   = "blobuses"   // sum, "u", name; or sum, "s", codelab, submission
 )
 
-// By is what refers to an upload in a codelab.
+// By is the kind of thing that refers to an upload in a codelab.
 type By string
 
 const (

@@ -16,7 +16,7 @@ import (
 // rowsAtOnce bounds what one commit of a removal carries.
 const rowsAtOnce = 1000
 
-// Swept is what a sweep removed.
+// Swept counts the things that a sweep removed.
 type Swept struct{ References, Uploads, Contents int }
 
 // Sweep removes what nothing refers to any more. It stops early when ctx ends.
@@ -125,9 +125,9 @@ func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Dur
 			return
 		case errors.Is(err, durable.ErrReadOnly), errors.Is(err, durable.ErrClosed):
 		case err != nil:
-			log.Warn("removing files that nothing refers to failed", "error", err)
+			log.Warn("removing unreferenced files failed; the next sweep tries again", "error", err)
 		case s != (Swept{}):
-			log.Info("removed files that nothing refers to", "references", s.References, "uploads", s.Uploads, "contents", s.Contents)
+			log.Info("removed unreferenced files", "references", s.References, "uploads", s.Uploads, "contents", s.Contents)
 		}
 		select {
 		case <-ctx.Done():
@@ -137,7 +137,7 @@ func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Dur
 	}
 }
 
-// Forgotten is what a codelab, or an attendee, that is gone had referred to.
+// Forgotten has the files to which a deleted codelab or attendee had referred.
 type Forgotten struct {
 	// Uploads by name.
 	Uploads []string

@@ -34,7 +34,7 @@ func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 // SeenEvery is the precision of the recorded time of a login's last use.
 const SeenEvery = 15 * time.Minute
 
-// SeenAt is when a login was last used, Unix milliseconds.
+// SeenAt returns the time of a login's last use, in Unix milliseconds.
 func SeenAt(g *pb.AdminGrant) int64 { return max(g.CreatedAt, g.SeenAt) }
 
 func late(g *pb.AdminGrant, now int64) bool { return now-SeenAt(g) >= SeenEvery.Milliseconds() }

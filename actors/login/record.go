@@ -9,7 +9,7 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// record is what the ids of a family are good for. It and its entries are immutable;
+// record has the rights of the ids of a family. It and its entries are immutable;
 // records share entries. The message that is stored would need 440 bytes more for each
 // attendee (BenchmarkMemoryOfASession).
 type record struct{ ids []*entry }
@@ -102,7 +102,7 @@ func (r *record) find(id Key) *entry {
 	return nil
 }
 
-// lasts is when the last id of a record ends.
+// lasts returns the time at which the last id of a record ends.
 func (r *record) lasts() (last int64) {
 	for _, e := range r.all() {
 		last = max(last, e.expires)

@@ -429,7 +429,7 @@ func (s *Sessions) withdraw(f *family, attendee string, take func([]AttendeeGran
 	}
 }
 
-// End ends an id with its whole family; ending an invalid one is no error. It fails with
+// End ends an id with its whole family; ending an invalid one is not an error. It fails with
 // durable.ErrUnavailable if this node cannot determine whether the id is valid, because
 // another node would go on accepting it.
 func (s *Sessions) End(id string) error {

@@ -10,7 +10,7 @@ import (
 
 // Address is a place in a text with the target of a link, or of an element that is shown.
 type Address struct {
-	// Span is what stands for the address: with the < and > around it, without the
+	// Span is the text of the address: with the < and > around it, without the
 	// quotes of an attribute.
 	Span
 	// URL is the address without escapes of Markdown and entities of HTML.
@@ -42,7 +42,7 @@ func finder(text string, notes bool) *addressFinder {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		inner := s.inner
 		if inner == Defining && IsFootnote(s.rest) {
-			inner = Paragraph // what it says is no address
+			inner = Paragraph // what it says is not an address
 		}
 		if s.innerFirst || inner != kind {
 			f.flush(kind)

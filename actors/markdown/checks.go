@@ -13,18 +13,18 @@ type Check struct{ Name, Title string }
 // checkInfo matches the info string: names are short and part of an address.
 var checkInfo = regexp.MustCompile(`^[ \t]*check[ \t]+([A-Za-z0-9][A-Za-z0-9._-]{0,63})[ \t]*$`)
 
-// meantAsCheck is one that is a check, or was meant as one.
+// meantAsCheck matches a block that is a check, or was meant as one.
 var meantAsCheck = regexp.MustCompile(`^[ \t]*check(?:[ \t]|$)`)
 
-// Checks are the checks that a text declares, in order. Those in notes for facilitators
-// are none.
+// Checks returns the checks that a text declares, in order, without those in notes for
+// facilitators.
 func Checks(text string) []Check {
 	out, _ := checks(text)
 	return out
 }
 
-// MisnamedChecks returns the info strings of blocks that are meant as checks but are none,
-// because they have no name or an invalid one.
+// MisnamedChecks returns the info strings of blocks that are meant as checks but do not
+// count, because their name is missing or invalid.
 func MisnamedChecks(text string) []string {
 	_, out := checks(text)
 	return out

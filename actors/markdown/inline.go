@@ -14,7 +14,7 @@ import (
 
 // inlineText returns the text of a paragraph, without its markup. Links and emphasis leave
 // their text, pictures their alternative text, elements nothing. labels are the labels of
-// references. White space becomes one blank, and Unicode is composed. The time is
+// references. Each run of white space becomes one space, and Unicode is composed. The time is
 // proportional to the size of the text.
 func inlineText(text string, labels map[string]bool) string {
 	r := &inlineReader{text: []byte(text), labels: labels}
@@ -44,7 +44,7 @@ type mark struct {
 	opens, shuts bool
 }
 
-// entity is one as CommonMark has it.
+// entity matches an entity of CommonMark.
 var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});`)
 
 // mail is an address of electronic mail in angle brackets.
@@ -181,8 +181,8 @@ func (r *inlineReader) angle(i int) (end int) {
 	return end
 }
 
-// target returns the end of the link or picture whose text ends with the ] at i; 0 when it
-// is none.
+// target returns the end of the link or picture whose text ends with the ] at i; 0 if it is
+// neither.
 func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	text := r.text
 	if r.hopeless() {
@@ -323,7 +323,7 @@ func (m *mark) fits(shuts *mark) bool {
 	return !m.shuts && !shuts.opens || (m.size+shuts.size)%3 != 0 || m.size%3 == 0 && shuts.size%3 == 0
 }
 
-// plain is what was read, without the marks.
+// plain returns the text that was read, without the marks.
 func (r *inlineReader) plain() (out []byte) {
 	slices.SortFunc(r.marks, func(a, b mark) int { return a.at - b.at })
 	at := 0

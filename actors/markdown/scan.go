@@ -111,7 +111,7 @@ const (
 	elements sort = iota
 	comment
 	preformatted
-	raw // nothing: scripts, styles, and text that looks like an element but is none
+	raw // nothing: scripts, styles, and text that only looks like an element
 )
 
 // New gives a scanner of a text.

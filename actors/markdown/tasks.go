@@ -10,33 +10,33 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTasks bounds the tasks of a text; items beyond them are none.
+// MaxTasks is the maximum number of tasks of a text; further items are not tasks.
 const MaxTasks = 200
 
-// maxTask bounds what is written of a task, code points; a longer item is none. The
-// browser app has the same bound, and reads no longer text inline.
+// maxTask is the maximum length of a task's Markdown, in code points; a longer item is not a
+// task. The browser app has the same bound, and parses no inline markup in longer text.
 const maxTask = 4000
 
 // Task is an item of a task list (- [ ] and its text), which people tick.
 type Task struct {
-	// Key distinguishes it from the other tasks of its text: the first 16 hex digits of the
-	// SHA-256 of Text, with -2 and so on for the same text again.
+	// Key distinguishes the task from the others of its text. It is the first 16 hex digits
+	// of the SHA-256 of Text; a second task with the same Text has the suffix -2, and so on.
 	Key string
-	// Text is that of the item's own paragraph, without markup: white space is one blank,
-	// Unicode is composed (NFC).
+	// Text is the text of the item's own paragraph, without markup. Each run of white space
+	// is one space, and Unicode is composed (NFC).
 	Text string
 }
 
-// box is how a task begins.
+// box matches the beginning of a task.
 var box = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 
 // defines matches a line that can define a reference.
 var defines = regexp.MustCompile(`^\[((?:[^\[\]\\]|\\.)+)\]:`)
 
-// Tasks are the tasks of a text, in order. Those in notes for facilitators are none. The
-// browser app finds the same ones (transport/web/app/src/markdown/tasks.ts);
-// testdata/tasks.json holds both to the same cases. The keys are stored: the rules by which
-// they are made cannot change.
+// Tasks returns the tasks of a text in order, without those in notes for facilitators. The
+// browser app finds the same tasks (transport/web/app/src/markdown/tasks.ts);
+// testdata/tasks.json has test cases for both. The keys are stored, so the rules that derive
+// them must not change.
 func Tasks(text string) (out []Task) {
 	written, labels := tasks(text)
 	times := map[string]int{}
@@ -59,7 +59,7 @@ func tasks(text string) (out []string, labels map[string]bool) {
 	}
 	s := &Scanner{source: []byte(WithoutNotes(text)), strict: true}
 	labels = map[string]bool{}
-	var task []byte // the lines of an open one; nil for none
+	var task []byte // the lines of the current task; nil for none
 	end := func() {
 		if task != nil && utf8.RuneCount(task) <= maxTask && len(out) < MaxTasks {
 			out = append(out, string(task))

@@ -36,7 +36,7 @@ const published = "transport/commerce/schema/published"
 // some policies are not all, but all with a life.
 type list struct {
 	members []string
-	// plain means that its members are no words of English: an enumeration of
+	// plain means that its members are not words of English: an enumeration of
 	// them counts even without quotes.
 	plain bool
 }
@@ -63,7 +63,7 @@ func agreement() (names []string) {
 	return names
 }
 
-// capabilities are those of the shopping service that are published, without
+// capabilities returns the published capabilities of the shopping service, without
 // the service's name before theirs.
 func capabilities() (names []string) {
 	set, err := schema.Published("")
@@ -81,7 +81,7 @@ func capabilities() (names []string) {
 	return names
 }
 
-// transports are those whose entries need all of some members.
+// transports returns the transports whose entries need all the given members.
 func transports(needs ...string) (names []string) {
 	for _, t := range schema.Transports {
 		if intersect(needs, t.Needs) == len(needs) {
@@ -184,7 +184,7 @@ var (
 	enumeration = regexp.MustCompile(listOf(`"`) + "|" + listOf("`") + "|" + listOf(""))
 	separator   = regexp.MustCompile("^(?:" + last + ")")
 	begins      = regexp.MustCompile("^(?:" + entry + ")")
-	// article begins what is no member: "a, b, or another one".
+	// article begins what is not a member: "a, b, or another one".
 	article = regexp.MustCompile("(?:" + last + ")(?:a|an|another|the)$")
 )
 

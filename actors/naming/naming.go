@@ -81,7 +81,8 @@ func Clean(name string) string {
 
 // flagged returns the size of a flag at the beginning of a text that is written with tag
 // characters, as those of England, Scotland and Wales (UTS 51, ED-14a). Such a flag is a
-// black flag, the letters and digits of a region, and the tag that ends them. 0 is none.
+// black flag, the letters and digits of a region, and the tag that ends them. 0 means that
+// the text does not begin with such a flag.
 func flagged(text string) int {
 	const (
 		flag, end = '\U0001F3F4', '\U000E007F'
@@ -133,7 +134,7 @@ func turns(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// blank is what looks like a space.
+// blank reports whether a character looks like a space.
 func blank(r rune) bool {
 	const brailleBlank = 0x2800
 	return unicode.IsSpace(r) || r == brailleBlank
@@ -149,8 +150,8 @@ func joins(r rune) bool {
 
 func chooses(r rune) bool { return unicode.Is(unicode.Variation_Selector, r) }
 
-// invisible is what Unicode calls default ignorable, and what is left of its
-// formats that nothing shows.
+// invisible reports whether a character is default ignorable in Unicode, or another format
+// character that nothing shows.
 func invisible(r rune) bool {
 	switch {
 	case r < 0x80, unicode.Is(unicode.Prepended_Concatenation_Mark, r):

@@ -22,7 +22,7 @@ type Caller struct {
 	UserAgent string
 }
 
-// Command is what somebody wants of the participants. It is plain data.
+// Command is a command to the participants. It is plain data.
 type Command struct {
 	Caller Caller
 	Body   Body

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 )
 
-// thumbprint names a public key in the audit trail (RFC 7638, SHA-256). A key
-// that is none of the kinds that are published has none.
+// thumbprint names a public key in the audit trail (RFC 7638, SHA-256). It is "" for a key
+// whose kind is not published.
 func thumbprint(jwk []byte) string {
 	var k struct{ Kty, Crv, X, Y, N, E string }
 	if json.Unmarshal(jwk, &k) != nil {

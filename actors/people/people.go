@@ -76,10 +76,11 @@ func (v *View) Stands(id string, generation uint32, now time.Time) bool {
 	return p != nil && !p.Disabled && p.Generation == generation && !Over(p, now)
 }
 
-// SeenAt is when a person was last seen, Unix milliseconds; 0 for never.
+// SeenAt returns the time of a person's last visit, in Unix milliseconds; 0 for never.
 func (v *View) SeenAt(id string) int64 { return v.seen[id] }
 
-// NextEnd is when the next helper's time ends after now; ok is false when none does.
+// NextEnd returns the next moment after now at which a helper's time ends; ok is false if
+// there is none.
 func (v *View) NextEnd(now time.Time) (next time.Time, ok bool) {
 	for _, p := range v.all {
 		if p.ExpiresAt > now.UnixMilli() {

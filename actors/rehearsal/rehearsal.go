@@ -93,7 +93,7 @@ func (c *cast) enter(lab codelab.Codelab, p *person, now time.Duration) {
 	}
 }
 
-// person is one of the cast. Times are those of the clock's Uptime.
+// person is a member of the cast. Times are as in the clock's Uptime.
 type person struct {
 	id, place string
 	here      bool
@@ -230,7 +230,8 @@ func (c *cast) lasts(p *person, v *codelab.View, number int32) time.Duration {
 	return time.Duration(float64(c.budget) * p.pace * (0.8 + 0.4*c.Float64()) * share / max(all, share))
 }
 
-// mood is how somebody says they get on: those who take long say so more often.
+// mood returns the mood that a simulated person reports. Slow people report trouble more
+// often.
 func (c *cast) mood(p *person, slow float64) pb.PulseState {
 	switch x := c.Float64() * slow; {
 	case p.stuck > 0:

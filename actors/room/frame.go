@@ -12,7 +12,7 @@ const (
 	Everyone Audience = iota
 	// Facilitators is every facilitator's session.
 	Facilitators
-	// Attendees is every session that is no facilitator's.
+	// Attendees is every session that is not a facilitator's.
 	Attendees
 	// People is the sessions of the persons named in Frame.People.
 	People

@@ -15,7 +15,7 @@ import (
 // Caller is the admin who acts, and from where, for the audit trail.
 type Caller struct{ AdminID, IP, UserAgent string }
 
-// Command is what somebody wants of the settings. It is plain data.
+// Command is a command to the settings. It is plain data.
 type Command struct {
 	Caller Caller
 	Body   Body

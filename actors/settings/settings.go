@@ -25,7 +25,7 @@ type View struct {
 	Tokens []*settingspb.ApiToken
 	// AIKey is the sealed AI key; empty when there is none.
 	AIKey []byte
-	// AIUsage is what admins asked the AI about no codelab.
+	// AIUsage is the use of the AI by admins outside of codelabs.
 	AIUsage []*usage.AIUsage
 }
 

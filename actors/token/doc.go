@@ -3,7 +3,7 @@
 // A Vault holds the tokens of one environment. It has 256 shards; each is the parent of one
 // actor per token that is in use. A token's actor is spawned when the token is made or
 // requested. It reads its record and decides with the pure Decide. Its parent stops it as
-// soon as nobody waits for it. So a million unused tokens need no memory beside the
+// soon as nobody waits for it. So a million unused tokens need no memory besides the
 // store's.
 //
 // An operation makes one append to the journal: the record, with its state at the decision

@@ -25,7 +25,7 @@ func TestEveryPolicyHasARow(t *testing.T) {
 		}
 	}
 	if p := PolicyOf(pb.Policy_POLICY_UNSPECIFIED); !p.Once {
-		t.Errorf("what is no policy is %s, and lets tokens be used again", p.Name)
+		t.Errorf("what is not a policy is %s, and lets tokens be used again", p.Name)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestEveryPolicyHasARule(t *testing.T) {
 	}
 }
 
-// behaviour is what becomes of tokens of a policy that are used again and again
+// behaviour describes tokens of a policy that are used again and again
 // for longer than any token lives, and of some that wait, in words.
 func behaviour(t *testing.T, p Policy) string {
 	const every, longest = 5 * time.Minute, time.Hour

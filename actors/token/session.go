@@ -46,7 +46,7 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 	return s, nil
 }
 
-// ends is when the session expires: the cap after it was opened.
+// ends returns the time at which the session expires: the cap after it was opened.
 func (s *checkoutSession) ends(v *Vault, now time.Time) time.Time {
 	if s.raw == nil {
 		return now.Add(v.opts.SessionCap)

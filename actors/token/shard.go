@@ -193,7 +193,7 @@ func (s *shard) failed(pid *actor.PID) {
 		return
 	}
 	t.until = o.Clock.Uptime() + min(o.BackoffMax, o.BackoffMin<<(t.failures-1))
-	s.vault.log.Warn("actor of a token failed", "failures", t.failures)
+	s.vault.log.Warn("the actor of a token failed; it starts again after a pause", "failures", t.failures)
 }
 
 func (s *shard) trouble(name seal.Name) *trouble {
@@ -217,7 +217,7 @@ func (s *shard) quarantine(name seal.Name) {
 	if !t.quarantined {
 		t.quarantined = true
 		s.vault.quarantined.Add(1)
-		s.vault.log.Error("token quarantined", "failures", t.failures)
+		s.vault.log.Error("token quarantined after repeated failures", "failures", t.failures)
 	}
 }
 

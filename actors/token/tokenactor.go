@@ -284,7 +284,7 @@ func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 	log := a.vault.log
 	record := func(err error) {
 		if err != nil {
-			log.Error("recording a quarantine failed", "error", err)
+			log.Error("recording the quarantine of a token in the audit trail failed", "error", err)
 		}
 	}
 	if err := a.vault.opts.Journal.Append(rows, record); err != nil {

@@ -167,7 +167,7 @@ func (v *Vault) placePlaceholder(version *seal.Version) {
 		Table: v.tables.tokens, Key: v.placeholderKey, Value: version.Authenticate(v.placeholderKey, body),
 	}})
 	if err != nil {
-		v.log.Warn("unknown tokens may be told from others by their timing", "error", err)
+		v.log.Warn("writing the placeholder token failed; response times may reveal which tokens exist", "error", err)
 	}
 }
 
@@ -308,7 +308,7 @@ func (v *Vault) Detokenize(c Caller, u Use) (seal.Secret, error) {
 	return r.credential, r.err
 }
 
-// Revoke ends a token. An ended token is no error.
+// Revoke ends a token. An ended token is not an error.
 func (v *Vault) Revoke(c Caller, u Use) error { return v.attempt(c, u, Revoke).err }
 
 // Introspect describes a token without using it.

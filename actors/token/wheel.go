@@ -78,7 +78,7 @@ func (v *Vault) recount(ctx context.Context, now time.Time) {
 		return ctx.Err() == nil
 	})
 	if err != nil || ctx.Err() != nil {
-		v.log.Warn("counting the tokens failed", "error", err)
+		v.log.Warn("counting the live tokens failed", "error", err)
 		return
 	}
 	for i, e := range ends {

@@ -541,7 +541,7 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestStopDoesNotCountAgainstTheReceiver: a try that a stop cuts off is no failure, and is made
+// TestStopDoesNotCountAgainstTheReceiver: a try that a stop cuts off is not a failure, and is made
 // again.
 func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -663,7 +663,7 @@ func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			synctest.Wait()
 			w.log.mu.Lock()
-			logged := w.log.count["reading the webhooks fails; it is tried again each second"]
+			logged := w.log.count["reading the list of webhooks failed; it is tried again every second"]
 			w.log.mu.Unlock()
 			if logged != turn {
 				t.Errorf("in failure %d it was logged %d times", turn, logged)

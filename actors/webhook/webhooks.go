@@ -219,7 +219,7 @@ func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error
 	d := &Delivery{Id: w.ids.New(), Type: Test, At: w.clock.Now().UnixMilli(), Data: &Data{}}
 	outcome := send(ctx, hook, d)
 	if err := w.ask(id, Caller{}, NoteTest{ID: d.Id, Outcome: outcome}); err != nil && !durable.IsMissing(err) {
-		w.log.Warn("noting a test of a webhook failed", "webhook", id, "error", err)
+		w.log.Warn("recording the result of a webhook test failed", "webhook", id, "error", err)
 	}
 	return outcome.Status, nil
 }
@@ -227,7 +227,7 @@ func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error
 // look updates the list if this node has changed it.
 func (w *Webhooks) look() {
 	if _, err := w.refresh(); err != nil {
-		w.log.Warn("reading the webhooks failed", "error", err)
+		w.log.Warn("reading the list of webhooks failed", "error", err)
 	}
 }
 
@@ -241,7 +241,7 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 	for failed := false; ; {
 		hooks, err := w.refresh()
 		if err != nil && !failed {
-			w.log.Warn("reading the webhooks fails; it is tried again each second", "error", err)
+			w.log.Warn("reading the list of webhooks failed; it is tried again every second", "error", err)
 		}
 		failed = err != nil
 		now, waiting, stopped := w.clock.Now().UnixMilli(), 0, int64(0)
@@ -264,7 +264,7 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 		w.waiting.Store(int64(waiting))
 		w.stopped.Store(stopped)
 		if n := w.dropped.Load(); n > reported {
-			w.log.Warn("too much waits for a webhook, whose receiver is slow or down: deliveries were dropped", "dropped", n-reported, "most", MaxWaiting)
+			w.log.Warn("webhook deliveries were dropped because too many were waiting; check whether the receivers are slow or down", "dropped", n-reported, "maximum", MaxWaiting)
 			reported = n
 		}
 		select {
@@ -296,7 +296,7 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		h, err := w.host.Get(id)
 		if err != nil {
 			if !errors.Is(err, durable.ErrUnavailable) {
-				w.log.Warn("a webhook cannot be opened", "webhook", id, "error", err)
+				w.log.Warn("loading a webhook failed; its deliveries are sent later", "webhook", id, "error", err)
 			}
 			return
 		}
@@ -306,7 +306,7 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		}
 		d, due, err := w.first(id, w.clock.Now())
 		if err != nil {
-			w.log.Warn("reading what waits for a webhook failed", "webhook", id, "error", err)
+			w.log.Warn("reading the queue of a webhook failed; its deliveries are sent later", "webhook", id, "error", err)
 			return
 		}
 		if d == nil {
@@ -323,13 +323,13 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		}
 		if err := w.ask(id, Caller{}, Note{Due: due, Delivery: d, Outcome: outcome}); err != nil {
 			if !durable.IsMissing(err) {
-				w.log.Warn("noting a delivery of a webhook failed; it will be sent again", "webhook", id, "error", err)
+				w.log.Warn("recording the result of a webhook delivery failed; the delivery will be sent again", "webhook", id, "error", err)
 				w.pause(ctx, rest)
 			}
 			return
 		}
 		if now := h.View().Hook; now.GetStopped() {
-			w.log.Warn("a webhook is stopped: its receiver failed too often", "webhook", id, "failures", MaxFailures)
+			w.log.Warn("a webhook was stopped because its receiver failed too often; repair the receiver, then resume the webhook", "webhook", id, "failures", MaxFailures)
 			w.look()
 			return
 		}

@@ -80,7 +80,7 @@ func Address(u *url.URL) (string, error) {
 
 var errClosed = errors.New("server closed the connection without an answer")
 
-// silentError is that of a server that accepted a request and did not answer in time.
+// silentError means that a server accepted a request and did not answer in time.
 type silentError struct {
 	within time.Duration
 	err    error
@@ -115,7 +115,7 @@ func Unsent(err error) bool {
 // Address is the host and port that the client talks to.
 func (c *Client) Address() string { return c.host.Addr }
 
-// Host is what goes into a Host header.
+// Host returns the value for a Host header.
 func (c *Client) Host() string {
 	u, _ := url.Parse(c.base)
 	return u.Host
@@ -145,7 +145,7 @@ type Request struct {
 	Again bool
 }
 
-// Answer is what the server said.
+// Answer is the answer of the server.
 type Answer struct {
 	Status int
 	// Body is a copy.

@@ -1,6 +1,6 @@
 package api
 
-// Codelab is what a run needs to know of one.
+// Codelab has the data of a codelab that a run needs.
 type Codelab struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`

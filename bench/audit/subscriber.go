@@ -2,7 +2,7 @@ package audit
 
 import "slices"
 
-// Subscriber is what one client got, over all of its connections.
+// Subscriber records the messages that one client received, over all of its connections.
 type Subscriber struct {
 	// Index is the place of the subscriber, see Event.Owner. Immutable.
 	Index int

@@ -14,7 +14,7 @@ const (
 	Refused
 )
 
-// Writes is what became of a kind of writes.
+// Writes counts the results of one kind of writes.
 type Writes struct {
 	Acknowledged int `json:"acknowledged"`
 	// Unanswered writes may be there or not; UnansweredApplied of them are.

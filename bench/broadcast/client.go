@@ -96,7 +96,7 @@ func (e *Engine) Open(conn *sockets.Conn) {
 	}
 }
 
-// welcome is what makes a client ready.
+// welcome records that a client is ready.
 func (e *Engine) welcome(c *client) {
 	if c.ready {
 		return
@@ -168,7 +168,7 @@ func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 	}
 }
 
-// gap is what the server could not give.
+// gap records that the server could not deliver some messages to a client.
 func (e *Engine) gap(c *client) {
 	e.adrift(c)
 	if c.gap = true; !c.sleeper {

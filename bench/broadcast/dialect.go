@@ -14,7 +14,7 @@ import (
 	"atelier/bench/frames"
 )
 
-// Dialect is how to speak with a server. Patterns are regular expressions (RE2).
+// Dialect describes the protocol of a server. Patterns are regular expressions (RE2).
 //
 // Headers, Hello, Send and Resume are the same for all clients but for the values of
 // each ([Seat]): {{token}} is that of the column "token".
@@ -35,7 +35,7 @@ type Dialect struct {
 	// Match finds messages in received frames, by groups named stamp and seq. A frame can
 	// have several.
 	Match string `json:"match,omitempty"`
-	// Ready is what a client waits for before it counts as connected; "" when an
+	// Ready is the message that a client waits for before it counts as connected; "" when an
 	// open connection is enough.
 	Ready string `json:"ready,omitempty"`
 	// Ack matches the confirmation of a message, Refusal its refusal, each by a group named
@@ -57,7 +57,7 @@ type Dialect struct {
 	Answers []Answer `json:"answers,omitempty"`
 }
 
-// Answer is what is said to a message.
+// Answer is the reply to a message.
 type Answer struct {
 	In  Raw `json:"in"`
 	Out Raw `json:"out"`
@@ -149,7 +149,7 @@ type reader struct {
 	seed                                      maphash.Seed
 	// cache has sets of slots; a frame belongs to one set, the newest stands first.
 	cache [][ways]*known
-	// beyond every number that is possible; what is no number of a message is that.
+	// beyond every number that is possible; what is not a number of a message is that.
 	beyond uint64
 }
 
@@ -296,7 +296,7 @@ func (r *reader) parse(frame []byte) heard {
 	return h
 }
 
-// answer is what to say to a frame, "" for nothing.
+// answer returns the reply to a frame; "" for none.
 func (r *reader) answer(frame []byte) string {
 	if len(r.answers) == 0 {
 		return ""

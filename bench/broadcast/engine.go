@@ -29,7 +29,7 @@ type Engine struct {
 	passages []*tunnel.Tunnel // to nodes that speak TLS
 	emit     func(Sample)
 	posts    *poster // for event streams; nil else
-	// publishers are what those of this worker say.
+	// publishers are the scripts of this worker's publishers.
 	publishers []*script
 	mask       mask
 
@@ -61,7 +61,7 @@ type Engine struct {
 	began   reading
 }
 
-// reading is what the process and its loop had taken at a moment.
+// reading is the use of resources by the process and its loop up to a moment.
 type reading struct{ cpu, busy time.Duration }
 
 // flight is a message in flight, from this worker's side.
@@ -143,7 +143,7 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 	return e, nil
 }
 
-// node is one way into the server.
+// node is one address of the server.
 type node struct {
 	address unix.Sockaddr
 	host    string
@@ -199,7 +199,7 @@ func (e *Engine) tick() {
 	e.nextSecond()
 }
 
-// sample is what there is of the second that is being filled.
+// sample returns the measurements of the current second so far.
 func (e *Engine) sample() Sample {
 	s := e.current
 	s.Open = e.ready
@@ -310,7 +310,7 @@ func (e *Engine) Drop(d *Drop) {
 // answersWithin bounds the wait for the server's answers to the last messages.
 const answersWithin = 5 * time.Second
 
-// Sent is what the publishers have sent, when nothing more will be.
+// Sent waits until the publishers have finished, and returns the messages that they sent.
 func (e *Engine) Sent() Sent {
 	e.loop.Do(e.end)
 	if e.posts != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spareFiles are those that a worker opens beside its connections.
+// spareFiles is the number of files that a worker opens in addition to its connections.
 const spareFiles = 32
 
 // enoughFiles refuses a job with more connections than the limit of open files of this

@@ -8,7 +8,7 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// Job is what a worker is to be: which clients of which server.
+// Job describes the work of a worker: its clients and their server.
 type Job struct {
 	// Address to connect to; Host goes into the Host header.
 	Address string `json:"address"`
@@ -137,14 +137,14 @@ type Sample struct {
 	Latencies *latency.Histogram `json:"latencies,omitempty"`
 }
 
-// Sent is what a worker's publishers have sent.
+// Sent has the messages that a worker's publishers have sent.
 type Sent struct {
 	// By publisher number.
 	Messages map[int]int64   `json:"messages"`
 	Refused  map[int][]int64 `json:"refused,omitempty"`
 }
 
-// Outcome is what a worker found. Its histograms are to be merged.
+// Outcome has the results of a worker. Its histograms are to be merged.
 type Outcome struct {
 	// Deliveries to those who read, from the planned time; Parts the same for
 	// each kind of part.
@@ -163,7 +163,7 @@ type Outcome struct {
 	// Measured messages that this worker sent, and of those that arrived.
 	Messages int64 `json:"messages"`
 	Arrived  int64 `json:"arrived"`
-	// ByNode are those that arrived, by node of the client.
+	// ByNode counts the messages that arrived, by node of the client.
 	ByNode []int64 `json:"by_node"`
 	// Everything, also what was not measured.
 	AllDeliveries int64 `json:"all_deliveries"`

@@ -6,7 +6,7 @@ import (
 )
 
 // Raw is a text of any bytes. In JSON it is Base64: a text of JSON would not keep bytes
-// that are no UTF-8.
+// that are not UTF-8.
 type Raw string
 
 // MarshalText implements encoding.TextMarshaler.

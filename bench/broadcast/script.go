@@ -72,12 +72,12 @@ func (s *script) message(stamp, seq uint64) []byte {
 	return b
 }
 
-// from is what the client adds to its path when it comes back.
+// from returns the text that a reconnecting client adds to its path.
 func (s *script) from(position uint64, epoch string) string {
 	return s.resume.Fill(map[string]string{"position": strconv.FormatUint(position, 10), "epoch": epoch}).String()
 }
 
-// secrets are what was given to the server in confidence: the client's first message
+// secrets returns the texts that are given to the server in confidence: the client's first message
 // and the values of its headers.
 func (s *script) secrets() []string {
 	out := []string{s.hello.String()}

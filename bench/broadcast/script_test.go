@@ -109,7 +109,7 @@ func TestDialectsTravelWhole(t *testing.T) {
 		t.Errorf("%s is read as %+v: %v", text, got, err)
 	}
 	if err := json.Unmarshal([]byte(`{"hello":"?"}`), &got); err == nil {
-		t.Error("what is no Base64 is read")
+		t.Error("text that is not Base64 is read")
 	}
 }
 
@@ -129,7 +129,7 @@ func TestHeartbeatsAreAnsweredInAnyLine(t *testing.T) {
 	}
 }
 
-// Patterns of text find text between bytes that are none.
+// Patterns for text find text between bytes that are not text.
 func TestPatternsSeeBytes(t *testing.T) {
 	r, err := newReader(&Dialect{Match: `bench(?P<stamp>\d+) (?P<seq>\d+) `, Ready: `(?s)^.\x03\x00\x01[\x00-\x02]$`, Ack: `(?s)\x00.(?P<seq>\d+)`}, 0, 1)
 	if err != nil {

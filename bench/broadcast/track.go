@@ -2,10 +2,10 @@ package broadcast
 
 import "slices"
 
-// track is what one subscriber got of one publisher's messages, numbered from 0
+// track records which messages of one publisher a subscriber got, numbered from 0
 // without gaps.
 type track struct {
-	// next is one above the largest number that came.
+	// next is one above the largest number that arrived.
 	next int64
 	// adrift means that the subscriber was away, or that the server
 	// reported a gap: it goes on with whatever comes next.

@@ -30,14 +30,14 @@ type crowd struct {
 	Line   float64  `json:"line"`
 }
 
-// outcome is what became of a clone.
+// outcome is the result of a clone.
 type outcome struct {
 	Took    time.Duration `json:"took,omitempty"`
 	Refused string        `json:"refused,omitempty"`
 	Failed  string        `json:"failed,omitempty"`
 }
 
-// Serve is that process. It reads the list of cloning attendees. For each line that it
+// Serve runs in that process. It reads the list of cloning attendees. For each line that it
 // reads, it lets all of them clone, and answers with the results.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := yield(); err != nil {
@@ -133,7 +133,7 @@ func startCloner(ctx context.Context, program []string, who crowd) (*cloner, err
 	return c, nil
 }
 
-// clone lets all clone and counts what became of them.
+// clone lets all clone and counts the results.
 func (c *cloner) clone(due time.Time, done *report.Tally) error {
 	if err := c.orders.Encode(due); err != nil {
 		return err

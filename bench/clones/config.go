@@ -11,13 +11,13 @@ import (
 	"atelier/bench/workshop"
 )
 
-// Names are what a run measures.
+// Names are the names of the values that a run measures.
 var Names = report.Names{Operations: slices.Concat(workshop.Names.Operations, []string{"clone"}), Figures: workshop.Names.Figures}
 
-// Config is what a run is like. The flags of cmd/atelier-bench have the defaults.
+// Config is the configuration of a run. The flags of cmd/atelier-bench have the defaults.
 type Config struct {
-	// Workshop is what goes on all the time. Its CodelabID, Parts, PartOf and Beside are
-	// set here.
+	// Workshop is the workshop that runs all the time. The run sets its CodelabID, Parts, PartOf
+	// and Beside.
 	Workshop workshop.Config
 	// Cloner is the command that calls Serve.
 	Cloner []string
@@ -28,7 +28,7 @@ type Config struct {
 	// Every is the time from one such moment to the next. The first comes after half
 	// of it.
 	Every time.Duration
-	// Settle is what is not counted after the last of them is done.
+	// Settle is the time after the last of them that is not counted.
 	Settle time.Duration
 	// Steps have a branch each for their start and their end, and each branch Files of
 	// FileBytes.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// line is what all who clone share: the network of the room they sit in.
+// line is the network of the room, which all who clone share.
 type line struct {
 	bytesPerSecond float64 // 0 for no limit
 

@@ -14,7 +14,7 @@ type Finding struct {
 	Name, Number string
 	// A and B are medians, Change by how much B is above A, as a share.
 	A, B, Change float64
-	// P is how likely a difference like this is by chance; 1 with single runs.
+	// P is the probability of a difference like this by chance; 1 with single runs.
 	P       float64
 	Verdict Verdict
 	// By is the basis of the verdict, if it was not the test.
@@ -38,7 +38,7 @@ const (
 	NoMeaning Verdict = "INVALID, means nothing"
 )
 
-// By is what decides about a number when the test does not.
+// By is the rule that decides about a number when the test does not.
 type By string
 
 // What decides.
@@ -109,7 +109,7 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 	return findings
 }
 
-// scenario is what repeats of one scenario found.
+// scenario has the results of the repetitions of one scenario.
 type scenario struct {
 	// numbers are those of valid runs, plus numbers that must be 0 of all runs; all has
 	// those of all runs.

@@ -29,7 +29,7 @@ func Order(round int) [2]Side {
 // Slower is the share by which a work must be slower to fail.
 const Slower = 0.07
 
-// Measurement is what one run of a work found.
+// Measurement is the result of one run of a work.
 type Measurement struct {
 	// Value is the number of the work; 0 if the run has none.
 	Value float64 `json:"value"`
@@ -80,7 +80,7 @@ type Row struct {
 	Why []string `json:"why,omitempty"`
 }
 
-// Verdicts of a row, beside [Better].
+// Verdicts of a row, in addition to [Better].
 const (
 	NotSlower Verdict = "ok"
 	// Unclear is slower than the limit allows, but chance explains it as well.
@@ -150,10 +150,10 @@ func (w Work) Judge() Row {
 	return row
 }
 
-// interval is that of Student's t for the logarithms of paired ratios. Logarithms,
-// since twice as fast and half as fast are equally far from 1: with the sides
-// swapped, the ends are the reciprocals. A bootstrap would have only 126 different
-// samples of five rounds, and ten of three.
+// interval returns the confidence interval of Student's t for the logarithms of paired
+// ratios. It uses logarithms because twice as fast and half as fast are equally far from 1. If
+// the sides are swapped, the ends become their reciprocals. A bootstrap would have only 126
+// different samples of five rounds, and ten of three.
 func interval(logarithms []float64) *Interval {
 	n := len(logarithms)
 	if n < 2 {

@@ -17,14 +17,14 @@ type Set struct {
 	Runs []Run
 }
 
-// Run is what is compared of one report.
+// Run has the parts of one report that are compared.
 type Run struct {
 	// Name names the load: runs of the same name are repeats.
 	Name string
 	// Valid is false when the numbers describe the generator, for the reason in Invalid.
 	Valid   bool
 	Invalid []string
-	// Failures are what the server did wrong, each in a sentence.
+	// Failures are the mistakes of the server, each in a sentence.
 	Failures []string
 	// Numbers by the names that thresholds use.
 	Numbers map[string]float64
@@ -52,7 +52,7 @@ func Read(path string) (*Set, error) {
 		if err := in.Decode(&value); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, fmt.Errorf("%s is no report in JSON: %w", path, err)
+			return nil, fmt.Errorf("%s is not a report in JSON: %w", path, err)
 		}
 		more, err := open(value)
 		if err != nil {

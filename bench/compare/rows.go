@@ -24,7 +24,7 @@ type Rows struct {
 // FormatOfRows names the form of the JSON file.
 const FormatOfRows = "atelier-bench-regress/1"
 
-// JSON has the value of every run beside what the table shows.
+// JSON returns the content of the table and the value of every run.
 func (r *Rows) JSON() ([]byte, error) {
 	out := *r
 	out.Format = FormatOfRows

@@ -10,7 +10,7 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// event is what a person notices of a message.
+// event has the parts of a message that a person notices.
 type event struct {
 	Type       string `json:"type"`
 	Ref        string `json:"ref"`

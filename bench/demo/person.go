@@ -25,7 +25,7 @@ type person struct {
 	login api.Session
 	line  *line // nil without a connection
 	refs  int
-	// unacked is what was said and has no ack yet, in order. It is said again on
+	// unacked has the messages that were sent and have no ack yet, in order. They are sent again on
 	// the next connection; its ref makes that safe.
 	unacked []said
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// plan is what is decided about a person beforehand. Times are those of the
+// plan has the decisions about a person that are made in advance. Times are those of the
 // codelab, before they are made faster.
 type plan struct {
 	// stays is how long the person is on each step.

@@ -24,7 +24,7 @@ var (
 	quizzes []byte
 )
 
-// Config is what the workshop is like.
+// Config is the configuration of the workshop.
 type Config struct {
 	// Attendees, at least one.
 	Attendees int
@@ -80,7 +80,7 @@ func (q question) answer(rng *rand.Rand) string {
 	return strconv.Itoa(wrong)
 }
 
-// Workshop is one that was prepared.
+// Workshop is a prepared workshop.
 type Workshop struct {
 	// ID and Title of the codelab.
 	ID, Title string

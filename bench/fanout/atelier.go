@@ -26,7 +26,7 @@ var Relaxed = []string{
 // registerWithin bounds one registration.
 const registerWithin = 30 * time.Second
 
-// atelier is how to speak with an Atelier server: publishers chat.
+// atelier is the dialect of an Atelier server: publishers chat.
 func atelier(size int) broadcast.Dialect {
 	return broadcast.Dialect{
 		Send: `{"type":"chat","ref":"{{seq}}","message":"{{stamp}} {{seq}} {{pad}}"}`, Size: size,

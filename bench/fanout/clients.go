@@ -34,7 +34,7 @@ const (
 	mostColumns = 100
 )
 
-// column is what a column may be called.
+// column matches the permitted names of columns.
 var column = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // ReadClients reads n clients from a CSV file (RFC 4180, UTF-8) with a line of names above
@@ -178,7 +178,7 @@ func (c *Clients) With(column string, value func(of map[string]string) string) *
 	return out
 }
 
-// values are those of a client by the names of the columns.
+// values returns the values of a client by the names of the columns.
 func (c *Clients) values(n int) map[string]string {
 	out := make(map[string]string, len(c.Columns))
 	for i, name := range c.Columns {
@@ -199,7 +199,7 @@ func (c *Clients) row(n int) []broadcast.Raw {
 	return out
 }
 
-// secrets are all values, each once.
+// secrets returns all values, each once.
 func (c *Clients) secrets() []string {
 	if c == nil {
 		return nil

@@ -16,13 +16,13 @@ import (
 	"atelier/bench/workers"
 )
 
-// Names are what a run measures.
+// Names are the names of the values that a run measures.
 var Names = report.Names{
 	Operations: []string{"publish", "connect", "resume"},
 	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million", "steps", HighestRate},
 }
 
-// Config is what a run is like. The flags of cmd/atelier-bench have the
+// Config is the configuration of a run. The flags of cmd/atelier-bench have the
 // defaults.
 type Config struct {
 	// Scenario is fanout, idle, reconnect or slow.
@@ -90,7 +90,7 @@ type Endpoint struct {
 	Subscribers, Publishers []broadcast.Seat
 }
 
-// Progress is how a run is going.
+// Progress is the state of a run in progress.
 type Progress struct {
 	// Phase is what the run is doing, Elapsed since its start.
 	Phase   string

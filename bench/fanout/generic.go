@@ -52,7 +52,7 @@ func (p *Peer) Check() error {
 	return errors.Join(problems...)
 }
 
-// dialect is that of the peer, with the columns of its clients.
+// dialect returns the dialect of the peer, with the columns of its clients.
 func (p *Peer) dialect() broadcast.Dialect {
 	d := p.Dialect
 	if p.Clients != nil {

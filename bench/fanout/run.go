@@ -74,7 +74,7 @@ func (r *run) each(o *workers.Order) ([]*workers.Report, error) {
 	return r.workers.All(func(int) *workers.Order { return o })
 }
 
-// job is what a worker is to be.
+// job returns the job of a worker.
 func (r *run) job(worker int) *broadcast.Job {
 	workers := r.workers.Size()
 	first, count := share(len(r.endpoint.Subscribers), workers, worker)
@@ -223,7 +223,7 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// beside starts what runs beside the load; the function it returns ends it and
+// beside starts the functions that run during the load; the function it returns ends it and
 // waits.
 func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {
@@ -232,7 +232,7 @@ func (r *run) beside(ctx context.Context) func() {
 	return pacing.Beside(ctx, r.cfg.Beside)
 }
 
-// stages are those of the configuration, the first with the warm-up before it, the
+// stages returns the stages of the configuration, the first with the warm-up before it, the
 // last as long as it takes.
 func (r *run) stages() []broadcast.Stage {
 	stages := slices.Clone(r.cfg.Stages)

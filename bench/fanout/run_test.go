@@ -251,10 +251,10 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 	}{
 		"silence":         {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and says nothing: 2 of 2 wait"},
 		"no WebSocket":    {http.NotFoundHandler(), nil, "refused with status 404"},
-		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Endpoint) { d.Stream = true }, "no event stream"},
+		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Endpoint) { d.Stream = true }, "not an event stream"},
 		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Endpoint) {
 			d.Stream, d.Dialect.Headers = true, []string{"X-Key: sesame"}
-		}, `answer is no event stream: it is "***"`},
+		}, `answer is not an event stream: it is "***"`},
 		"another word": {hello, func(d *Endpoint) {
 			d.Dialect.Ready, d.Dialect.Hello, d.Dialect.Headers = "^welcome", "let me in", []string{"X-Key: sesame"}
 		}, `matches --ready ^welcome; the last was "  ***, ***"`},

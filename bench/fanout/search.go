@@ -32,7 +32,7 @@ const (
 	mostRate  = 10_000_000
 )
 
-// note notes what came of a rate between those that are known.
+// note inserts the result of a rate between the known results.
 func (s *search) note(rate float64, outcome report.Outcome) {
 	switch {
 	case outcome == report.Kept:

@@ -93,7 +93,7 @@ func TestTheHighestRateIsFound(t *testing.T) {
 			}
 		})
 	}
-	// A search that cannot begin is none.
+	// A search that cannot begin has no result.
 	if _, err := findMax(&Config{Stages: []broadcast.Stage{{Rate: 1}}}, 3, func(*Config) (*report.Result, error) { return nil, errors.New("no server") }); err == nil {
 		t.Error("there is a result of nothing")
 	}

@@ -15,7 +15,7 @@ const step = 100 * time.Millisecond
 // watched bounds how long after a fault is looked: 10 minutes.
 const watched = 10 * time.Minute
 
-// Recovery is what became of messages in the time after a fault. Each belongs to
+// Recovery counts the fates of messages in the time after a fault. Each belongs to
 // the moment for which it was planned, so what waits through an outage is charged
 // to it, whenever it arrives. The zero value is ready. It is for one goroutine.
 type Recovery struct {

@@ -53,7 +53,7 @@ type Decoder struct {
 
 	// pending is the beginning of a frame whose end has not arrived.
 	pending []byte
-	// parts is what has arrived of a fragmented message.
+	// parts has the fragments of a message that have arrived.
 	parts []byte
 	// fragmented means that a message has begun; parts may still be empty.
 	fragmented bool

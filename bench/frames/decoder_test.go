@@ -17,7 +17,7 @@ func (r *record) Message(p []byte) { r.got = append(r.got, fmt.Sprintf("text %d 
 func (r *record) Ping(p []byte)    { r.got = append(r.got, fmt.Sprintf("ping %.20s", p)) }
 func (r *record) Close(code int)   { r.got = append(r.got, fmt.Sprintf("close %d", code)) }
 
-// fromServer is one frame as a server sends it.
+// fromServer returns one frame as a server sends it.
 func fromServer(first byte, payload string) []byte {
 	p := []byte{first}
 	switch n := len(payload); {

@@ -46,7 +46,7 @@ func (u *Upgrade) finish(dst []byte) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// CheckHeader refuses a line that is no header, or that would be two.
+// CheckHeader refuses a line that is not a header, or that would be two.
 func CheckHeader(line string) error {
 	name, _, ok := strings.Cut(line, ":")
 	if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(line, "\r\n\x00") {

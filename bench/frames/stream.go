@@ -8,7 +8,7 @@ import (
 
 // Violations of the event stream's own forms.
 var (
-	errNotEvents = errors.New("answer is no event stream")
+	errNotEvents = errors.New("answer is not an event stream")
 	errChunk     = errors.New("chunk is malformed")
 	errStreamEnd = errors.New("event stream ended")
 )
@@ -60,7 +60,7 @@ type Stream struct {
 // Stop makes the stream ignore everything from here on. A Sink may call it.
 func (s *Stream) Stop() { s.stopped = true }
 
-// Feed decodes p. An error is final; the end of a chunked stream is one.
+// Feed decodes p. An error is final; the end of a chunked stream is also an error.
 func (s *Stream) Feed(p []byte, out Sink) error {
 	if !s.Chunked {
 		return s.lines(p, out)
@@ -130,8 +130,8 @@ func chunkSize(head []byte) (int, error) {
 	return n, nil
 }
 
-// lines takes a piece of the stream. Lines end with LF or CR LF; a lone CR, which
-// the standard also allows, nobody sends.
+// lines takes a piece of the stream. Lines end with LF or CR LF. The standard also allows a
+// lone CR, but no server sends it.
 func (s *Stream) lines(p []byte, out Sink) error {
 	for !s.stopped {
 		end := bytes.IndexByte(p, '\n')
@@ -156,8 +156,8 @@ func (s *Stream) lines(p []byte, out Sink) error {
 	return nil
 }
 
-// field takes one line: data is kept, the end of an event gives it away, and the
-// rest (ids, names of events, comments) is not needed.
+// field handles one line. It collects data and passes the data on at the end of an event. It
+// ignores ids, names of events and comments.
 func (s *Stream) field(line []byte, out Sink) error {
 	if len(line) == 0 {
 		if s.some {

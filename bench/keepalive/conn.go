@@ -90,7 +90,7 @@ func Unsent(err error) bool { return errors.Is(err, errConnect) }
 
 var (
 	errConnect = errors.New("connect")
-	errAnswer  = errors.New("the answer is no HTTP")
+	errAnswer  = errors.New("the answer is not HTTP")
 	errLength  = errors.New("the answer has no Content-Length")
 )
 

@@ -36,7 +36,7 @@ type Config struct {
 	Count  int
 	// Postgres is the address of a server to make a database on; "" starts one.
 	Postgres string
-	// Env are settings of every node beside those of the cluster, NAME=value.
+	// Env are settings of every node in addition to those of the cluster, NAME=value.
 	Env []string
 }
 
@@ -101,7 +101,7 @@ func (c *Cluster) start(ctx context.Context, cfg *Config) error {
 	return nil
 }
 
-// settings are those of one node, counted from 1.
+// settings returns the settings of one node, counted from 1.
 func (c *Cluster) settings(node int, listen string) []string {
 	out := []string{
 		"ATELIER_STORAGE_BACKEND=postgres", "ATELIER_STORAGE_POSTGRES=" + c.Database.through(c.Network.address(node, database)),
@@ -113,7 +113,7 @@ func (c *Cluster) settings(node int, listen string) []string {
 	return out
 }
 
-// Name is what a node is called, counted from 1.
+// Name returns the name of a node, counted from 1.
 func Name(node int) string { return fmt.Sprintf("n%d", node) }
 
 // knows asks a server whether it knows a setting: an unknown one is an error that

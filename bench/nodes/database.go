@@ -134,7 +134,7 @@ func parseDatabase(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckDatabase refuses what is no address of a database.
+// CheckDatabase refuses what is not an address of a database.
 func CheckDatabase(address string) error {
 	_, err := parseDatabase(address)
 	return err

@@ -23,7 +23,7 @@ const (
 	From = "from"
 )
 
-// Ends of a cut beside nodes, which are called 1, 2 and so on.
+// Ends of a cut that are not nodes, which are called 1, 2 and so on.
 const (
 	// DB is the database, Others are all other nodes, All both.
 	DB     = "db"

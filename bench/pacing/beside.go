@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Beside runs do on a goroutine of its own, with a context that ends with ctx or
-// when the function it returns is called, which waits for do.
+// Beside runs do on its own goroutine. stop cancels the context of do and waits until do
+// returns. The end of ctx cancels that context, too.
 func Beside(ctx context.Context, do func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -15,8 +15,8 @@ func Beside(ctx context.Context, do func(context.Context)) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-// Every runs do beside the caller once in an interval, from the end of the first
-// on, as Beside runs it once.
+// Every calls do on its own goroutine once per interval, first after one interval. stop ends
+// the calls and waits for one in progress. The end of ctx ends them, too.
 func Every(ctx context.Context, interval time.Duration, do func()) (stop func()) {
 	return Beside(ctx, func(ctx context.Context) {
 		tick := time.NewTicker(interval)
@@ -32,7 +32,7 @@ func Every(ctx context.Context, interval time.Duration, do func()) (stop func())
 	})
 }
 
-// SleepUntil waits for a moment, and reports false when ctx ended before.
+// SleepUntil waits until a point in time. It returns false if ctx ends first.
 func SleepUntil(ctx context.Context, at time.Time) bool {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()

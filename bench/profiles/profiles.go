@@ -90,7 +90,7 @@ func Parse(text []byte) (*Profile, error) {
 	take := func(name string) string {
 		v, ok := members[name].(string)
 		if !ok && members[name] != nil {
-			problems = append(problems, fmt.Errorf("%s is no text", name))
+			problems = append(problems, fmt.Errorf("%s is not text", name))
 		}
 		delete(members, name)
 		return v
@@ -172,7 +172,7 @@ func values(v any) ([]string, error) {
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("%T is no value of a flag", v)
+	return nil, fmt.Errorf("%T is not a value of a flag", v)
 }
 
 // Args is the command line of the profile with more flags, which count where

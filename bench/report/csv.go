@@ -12,7 +12,7 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// columns are those of the CSV file: one row per second. A value that was not
+// columns are the columns of the CSV file, which has one row per second. A value that was not
 // measured is empty: a 0 would be a number.
 var columns = []struct {
 	name  string

@@ -36,7 +36,7 @@ var (
 	}).Parse(pageText))
 )
 
-// view is what the page shows.
+// view has the data that the page shows.
 type view struct {
 	*Result
 	Style, PlotStyle   template.CSS

@@ -12,18 +12,19 @@ import (
 	"atelier/bench/latency"
 )
 
-// Names are the operations and the figures that a scenario can report beside what
-// every report has: "chat ack", "pairs_per_second". One with a star stands for all
-// of its form: "upload *".
+// Names lists what a scenario can report in addition to the members of every report:
+// operations such as "chat ack", and figures such as "pairs_per_second". A star matches any
+// text: "upload *".
 type Names struct {
 	Operations, Figures []string
-	// Absent are those that a run with the given flags has not, and why: a name,
-	// or the first part of several ("server").
+	// Absent has the names that a run with the given flags does not report, each with the
+	// reason. A key is a whole name, or the first part of several names ("server").
 	Absent map[string]string
 }
 
-// short are the numbers that thresholds can name beside the members of the JSON
-// report; one that a run has not is reported as missing, not taken for 0.
+// short has the numbers that thresholds can name in addition to the members of the JSON
+// report. If a run does not have a number, ok is false, and the threshold is reported as
+// missing instead of being compared with 0.
 var short = map[string]func(*Result) (n float64, ok bool){
 	"refused":    func(r *Result) (float64, bool) { return float64(r.Refused()), true },
 	"failed":     func(r *Result) (float64, bool) { return float64(r.Failed()), true },
@@ -41,8 +42,8 @@ var short = map[string]func(*Result) (n float64, ok bool){
 	},
 }
 
-// Check finds thresholds that name what no report of such a scenario has, or what
-// this run will not, before anybody has waited for one.
+// Check refuses thresholds on numbers that no report of the scenario has, or that this run
+// will not report. It is called before the run, so that nobody waits for the run in vain.
 func (n Names) Check(thresholds []Threshold) error {
 	var unknown []string
 	var problems []error
@@ -53,7 +54,7 @@ func (n Names) Check(thresholds []Threshold) error {
 		case !n.has(metric):
 			unknown = append(unknown, strconv.Quote(t.text))
 		case n.Absent[first] != "":
-			problems = append(problems, fmt.Errorf("threshold %q: this run will not know it: %s", t.text, n.Absent[first]))
+			problems = append(problems, fmt.Errorf("threshold %q: this run does not measure it: %s", t.text, n.Absent[first]))
 		}
 	}
 	if unknown != nil {
@@ -71,8 +72,8 @@ func (n Names) has(metric string) bool {
 	return deeper && matches(n.Operations, operation) && numeric(reflect.TypeFor[latency.Summary](), []string{member})
 }
 
-// Lacks is the first operation or figure of a result that is not among the names;
-// "" when all are.
+// Lacks returns the first operation or figure of a result that is not among the names; ""
+// if all are.
 func (n Names) Lacks(r *Result) string {
 	for _, op := range r.Operations {
 		if !matches(n.Operations, plain(op.Name)) {
@@ -94,7 +95,7 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// numbers are the names that need no dot, and of each operation its p99.
+// numbers returns the names without a dot, and the p99 of each operation.
 func (n Names) numbers() []string {
 	var out []string
 	for name := range short {
@@ -114,8 +115,8 @@ func (n Names) numbers() []string {
 	return slices.Compact(out)
 }
 
-// numeric reports whether a path leads through the members of the JSON to a number. Members
-// of a map can have any name.
+// numeric reports whether a path of JSON members ends at a number. Members of a map can have
+// any name.
 func numeric(t reflect.Type, path []string) bool {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -133,7 +134,7 @@ func numeric(t reflect.Type, path []string) bool {
 	return len(path) == 0 && (t.ConvertibleTo(reflect.TypeFor[float64]()))
 }
 
-// called is the name of a field in JSON.
+// called returns the name of a field in JSON.
 func called(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name

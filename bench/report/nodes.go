@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Node is what one server of several took while it was measured.
+// Node has the use of resources by one server of several while it was measured.
 type Node struct {
 	Name    string  `json:"name"`
 	CPU     float64 `json:"cpu"`

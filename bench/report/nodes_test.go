@@ -75,7 +75,7 @@ func TestAFaultIsInTheTextReport(t *testing.T) {
 	}
 }
 
-// A fault that was still felt at the end is no recovery within any time.
+// A fault that was still felt at the end is not a recovery within any time.
 func TestRecoveryIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults    []Restart

@@ -21,11 +21,11 @@ type Result struct {
 	Warmup, Duration float64
 	Interrupted      bool
 
-	// Subject is what Latency is of, such as "chat delivery": from the planned
+	// Subject names the operation that Latency describes, such as "chat delivery": from the planned
 	// time to the receipt, each receiver that reads.
 	Subject string
 	Latency latency.Summary
-	// Counts is what Latency sums up; nil when only the summary is known.
+	// Counts is the histogram that Latency summarizes; nil when only the summary is known.
 	Counts *latency.Histogram
 	// Last is from the planned time of a message to its receipt by the last
 	// receiver that reads.
@@ -52,10 +52,10 @@ type Result struct {
 	Zero   time.Time
 
 	Operations []Operation
-	// Faults are what a scenario found wrong with the server beside what the
-	// audit counts, each in a sentence.
+	// Faults are the mistakes of the server that a scenario found and the audit does not
+	// count, each in a sentence.
 	Faults []string
-	// Figures are what a scenario finds beside all this.
+	// Figures are the other results of a scenario.
 	Figures []Figure
 	// Remarks say why a figure is not among them.
 	Remarks     []Remark
@@ -67,7 +67,7 @@ type Result struct {
 	Server *Server
 	// Nodes are the servers of a run with several, in their order.
 	Nodes []Node
-	// Search is that of which this run is the step that was found; nil without one.
+	// Search is the search that found the rate of this run; nil without one.
 	Search *Search
 
 	// Verdict is filled in by Judge.
@@ -86,7 +86,7 @@ type Figure struct {
 // Remark is a sentence for people in the place of a figure.
 type Remark struct{ Name, Text string }
 
-// Connections are those of a run.
+// Connections has the numbers of connections of a run.
 type Connections struct {
 	Wanted     int `json:"wanted"`
 	Open       int `json:"open"`
@@ -195,7 +195,7 @@ type Operation struct {
 	Complaint string `json:"complaint,omitempty"`
 }
 
-// Audit is what was lost, duplicated or out of order.
+// Audit counts what was lost, duplicated or out of order.
 type Audit struct {
 	// Missed events were sent, or reached somebody, but did not reach this subscriber.
 	// Unpublished events reached nobody, though their write is there; they are counted for
@@ -212,7 +212,7 @@ type Audit struct {
 	Foreign int `json:"foreign,omitempty"`
 	// Away were sent while a subscriber was not connected, and it did not catch up
 	// with them, since the server promises none of it; they are no part of Missed.
-	// AwayMeant means that this is no failure: the run itself keeps people away, or the
+	// AwayMeant means that this is not a failure: the run itself keeps people away, or the
 	// server said so, which is a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`
@@ -226,7 +226,7 @@ type Audit struct {
 	Tokens *Tokens `json:"tokens,omitempty"`
 }
 
-// Tokens is what became of tokens, each of which may give what it stands for once.
+// Tokens counts the results of tokens, each of which must return its credential at most once.
 type Tokens struct {
 	// Begun pairs were due in the measured time, Timed of them were answered.
 	// Contested ones have no latency, since two callers used them; the rest failed.
@@ -243,7 +243,7 @@ type Tokens struct {
 	Wrong int `json:"wrong"`
 }
 
-// Lost is all that was lost: events and acknowledged writes.
+// Lost returns the number of lost events and lost acknowledged writes.
 func (a *Audit) Lost() int {
 	n := a.Missed + a.Unpublished
 	for _, w := range a.Writes {
@@ -252,7 +252,7 @@ func (a *Audit) Lost() int {
 	return n
 }
 
-// Doubled is all that was there twice: events and writes.
+// Doubled returns the number of events and writes that were there twice.
 func (a *Audit) Doubled() int {
 	n := a.Duplicated
 	for _, w := range a.Writes {
@@ -270,7 +270,7 @@ func (a *Audit) Phantoms() int {
 	return n
 }
 
-// Stalled is what became of those who stopped reading, once they read again.
+// Stalled has the results of clients that stopped reading, once they read again.
 type Stalled struct {
 	People int `json:"people"`
 	// Closed connections while they did not read.
@@ -313,7 +313,7 @@ type Restart struct {
 	FailedBy map[string]int `json:"failed_by,omitempty"`
 }
 
-// Generator is what the load test itself took.
+// Generator is the use of resources by the load test itself.
 type Generator struct {
 	// Workers are its processes.
 	Workers int `json:"workers"`
@@ -336,7 +336,7 @@ type Generator struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Server is what the server took while it was measured.
+// Server is the use of resources by the server while it was measured.
 type Server struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`

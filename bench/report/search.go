@@ -17,7 +17,7 @@ type Search struct {
 	Steps     []Step `json:"steps"`
 }
 
-// Limit is what ended a search.
+// Limit is the reason why a search ended.
 type Limit string
 
 // Limits of searches. The server missed a threshold, or the generator was too slow, so that
@@ -46,7 +46,7 @@ type Step struct {
 	DeliveriesPerSecond float64 `json:"deliveries_per_second"`
 }
 
-// Outcome is what came of a step.
+// Outcome is the result of a step.
 type Outcome string
 
 // Outcomes of steps. In an invalid one the generator was too slow: whatever was missed,
@@ -57,7 +57,7 @@ const (
 	Invalid Outcome = "invalid"
 )
 
-// NewStep is what a judged run at a rate says.
+// NewStep returns the result of a judged run at a rate.
 func NewStep(rate float64, r *Result) Step {
 	s := Step{
 		Rate: rate, Outcome: Kept, P50: r.Latency.P50, P99: r.Latency.P99, Max: r.Latency.Max,

@@ -7,7 +7,7 @@ import (
 	"atelier/bench/latency"
 )
 
-// Tally counts what became of one kind of request, for scenarios that make it beside a
+// Tally counts the results of one kind of request, for scenarios that make it during a
 // workshop. Safe for concurrent use.
 type Tally struct {
 	mu sync.Mutex
@@ -45,7 +45,7 @@ func (t *Tally) Unanswered(why error) {
 	t.of.Complaint = why.Error()
 }
 
-// Operation is what a report shows of it.
+// Operation returns the tally as a report shows it.
 func (t *Tally) Operation() Operation {
 	t.mu.Lock()
 	defer t.mu.Unlock()

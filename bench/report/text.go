@@ -103,7 +103,7 @@ func (r *Result) latencies(b *strings.Builder) {
 // fact is a line of a name and a sentence.
 type fact struct{ Name, Text string }
 
-// facts are what a run found beside latencies.
+// facts returns the findings of a run in addition to latencies.
 func (r *Result) facts() []fact {
 	var out []fact
 	line := func(name, format string, args ...any) { out = append(out, fact{name, fmt.Sprintf(format, args...)}) }

@@ -11,7 +11,7 @@ import (
 
 // Threshold is a bound of a number in the report: `p99<50ms`.
 //
-// The name is that of a member of the JSON report, with dots for nested members: p99, lost,
+// The name is the name of a member of the JSON report, with dots for nested members: p99, lost,
 // deliveries_per_second, server.rss, generator.lag.p99. The latency of an operation and the
 // figures of a scenario can be named directly as well: help.p99, pairs_per_second.
 type Threshold struct {
@@ -46,7 +46,7 @@ func ParseThreshold(text string) (Threshold, error) {
 	}
 	factor, known := units[m[4]]
 	if !known {
-		return Threshold{}, fmt.Errorf("threshold %q: unit %q is none of us, ms, s, m, B, kB, MB, GB, KiB, MiB, GiB, %%", text, m[4])
+		return Threshold{}, fmt.Errorf("threshold %q: unknown unit %q; use us, ms, s, m, B, kB, MB, GB, KiB, MiB, GiB or %%", text, m[4])
 	}
 	bound, err := strconv.ParseFloat(m[3], 64)
 	if err != nil {
@@ -70,7 +70,7 @@ func (t Threshold) holds(value float64) bool {
 	return value == t.bound
 }
 
-// check looks at the thresholds and notes what came of each. One that names what
+// check evaluates the thresholds and records the result of each. One that names what
 // this run has not is missed: nothing shows that it was kept.
 func (r *Result) check(thresholds []Threshold) error {
 	if len(thresholds) == 0 {

@@ -53,7 +53,7 @@ const (
 	ExitInterrupted = 130
 )
 
-// ExitCode is what the command ends with: a failure of the server counts even
+// ExitCode returns the exit code of the command: a failure of the server counts even
 // when the generator was late, since what is lost is lost.
 func (r *Result) ExitCode() int {
 	switch {

@@ -2,7 +2,7 @@ package rest
 
 import "testing"
 
-// A message that a codelab has forgotten as documented is no loss; one that is missing among
+// A message that a codelab has forgotten as documented is not a loss; one that is missing among
 // those it keeps is a loss.
 func TestForgottenMessagesAreNoLoss(t *testing.T) {
 	found := make([]int, keptMessages+30_000)

@@ -11,13 +11,13 @@ import (
 	"atelier/bench/report"
 )
 
-// Names are what a run measures.
+// Names are the names of the values that a run measures.
 var Names = report.Names{
 	Operations: []string{"read_*", "write_*", "request"},
 	Figures:    []string{"requests_per_second", "reads_per_second", "writes_per_second", "forgotten"},
 }
 
-// Config is what a run is like.
+// Config is the configuration of a run.
 type Config struct {
 	// Attendees are registered before the load.
 	Attendees int

@@ -198,7 +198,7 @@ func (r *run) readBack(client *api.Client) ([]int, error) {
 	return found, nil
 }
 
-// tally is what became of one kind of request. Owned by one worker until it
+// tally counts the results of one kind of request. Owned by one worker until it
 // ends.
 type tally struct {
 	latency                   *latency.Histogram

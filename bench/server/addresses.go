@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// addresses are where a server listens, according to its first log lines.
+// addresses are the addresses at which a server listens, according to its first log lines.
 type addresses struct {
 	public, internal string
 }

@@ -38,7 +38,7 @@ type Process struct {
 	// loopback. Immutable after Start.
 	Listen string
 
-	// Env are settings of the server beside those of every run, NAME=value.
+	// Env are settings of the server in addition to those of every run, NAME=value.
 	// Immutable after Start.
 	Env []string
 

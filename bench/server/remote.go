@@ -42,7 +42,7 @@ func (r *Remote) Usage() (Usage, error) {
 	return in.Usage, nil
 }
 
-// Inside is what a server reports of itself. Missing values are zero.
+// Inside has the values that a server reports of itself. Missing values are zero.
 type Inside struct {
 	Usage
 	// Heap in use, bytes.

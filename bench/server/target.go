@@ -6,7 +6,7 @@ import "context"
 
 // Target is the server of a run, or all nodes of one.
 type Target struct {
-	// URL is that of the server, or of the first node.
+	// URL is the address of the server, or of the first node.
 	URL, AdminID, AdminPW string
 	// Via is the address of the tunnel to a server that speaks TLS, else "".
 	Via string
@@ -49,7 +49,7 @@ type Database interface {
 	Restart(ctx context.Context, immediate bool) error
 }
 
-// Nodes are all servers: the only one, or several.
+// Nodes returns all servers: the only one, or several.
 func (t *Target) Nodes() []Node {
 	if t.Several != nil {
 		return t.Several

@@ -2,7 +2,7 @@ package server
 
 import "time"
 
-// Usage is what a process takes of the machine.
+// Usage is the use of the machine's resources by a process.
 type Usage struct {
 	// Resident memory now and at its peak, bytes.
 	RSS, PeakRSS int64

@@ -30,9 +30,9 @@ var errWaiting = errors.New("server does not read")
 
 // End is how a connection ended.
 type End struct {
-	// Code is that of the server's close frame, 0 without one.
+	// Code is the code of the server's close frame; 0 without one.
 	Code int
-	// Err is what went wrong; nil after a close frame. A refused upgrade is a
+	// Err is the error that ended the connection; nil after a close frame. A refused upgrade is a
 	// *frames.RefusedError.
 	Err error
 }
@@ -72,7 +72,7 @@ func (e End) Denied() bool {
 	return refused.Status >= 300 && refused.Status < 500
 }
 
-// Target is what to connect to.
+// Target is the address to which to connect.
 type Target struct {
 	// Address of the server.
 	Address unix.Sockaddr
@@ -109,7 +109,7 @@ type Conn struct {
 	stream *frames.Stream
 	// binary means that what is sent is.
 	binary bool
-	// waiting is what did not fit into the socket.
+	// waiting has the bytes that did not fit into the socket.
 	waiting []byte
 }
 

@@ -31,7 +31,7 @@ type Loop struct {
 	handler Handler
 	poller  *poller
 
-	// Agenda is what to do when. Owned by the loop's goroutine.
+	// Agenda has the planned operations. Owned by the loop's goroutine.
 	Agenda pacing.Agenda
 	// Turns is how long the loop was away between two looks at its sockets: how
 	// late a delivery may have been read because of the generator itself. Owned
@@ -62,7 +62,7 @@ type Loop struct {
 	done chan struct{}
 }
 
-// New returns a loop that is to be started with Run.
+// New returns a loop, which Run starts.
 func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 	p, err := newPoller()
 	if err != nil {
@@ -77,7 +77,7 @@ func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 // Now is the time on the loop's clock.
 func (l *Loop) Now() time.Duration { return l.clock.Now() }
 
-// ReadAt is when the bytes came that a Handler gets: a clock that is read
+// ReadAt returns the arrival time of the bytes that a Handler gets: a clock that is read
 // once for all messages of a read(2).
 func (l *Loop) ReadAt() time.Duration { return l.readAt }
 

@@ -5,7 +5,7 @@ import (
 	"atelier/bench/server"
 )
 
-// Nodes is what each of several nodes took between two looks at them,
+// Nodes returns the resources that each of several nodes used between two samples,
 // seconds apart. deliveries are those to the clients of each; nil if they are
 // not counted by node.
 func Nodes(names []string, begin, end []server.Inside, deliveries []int64, seconds float64) []report.Node {

@@ -12,7 +12,7 @@ import (
 	"atelier/bench/server"
 )
 
-// Timeline is that of one run. It may be used from many goroutines.
+// Timeline is the timeline of one run. It may be used from many goroutines.
 type Timeline struct {
 	now func() time.Duration
 
@@ -58,7 +58,7 @@ func (c *Timeline) Enter(phase string) {
 	c.phase = phase
 }
 
-// Phase is what the run is doing.
+// Phase returns the current phase of the run.
 func (c *Timeline) Phase() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +156,7 @@ func (c *Timeline) See(when time.Time, in server.Inside) {
 	}
 }
 
-// nodes is what each node took since the last look.
+// nodes returns the resources that each node used since the last sample.
 func (c *Timeline) nodes(now []server.Inside, passed time.Duration) []report.NodeSample {
 	if len(now) != len(c.lastNodes) {
 		return nil
@@ -181,7 +181,7 @@ func (c *Timeline) Fault(what string) {
 	s.Sample.Fault = what
 }
 
-// Second is what is known of a second of the clock.
+// Second returns the measurements of a second of the clock.
 func (c *Timeline) Second(n int64) report.Sample {
 	c.mu.Lock()
 	defer c.mu.Unlock()

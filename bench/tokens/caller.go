@@ -21,8 +21,8 @@ type caller struct {
 	trips map[string]trip
 }
 
-// trip counts requests that were made again elsewhere, and those that could not
-// be: nobody knows what became of them.
+// trip counts requests that were repeated on another node, and requests that could not be
+// repeated, whose results are unknown.
 type trip struct{ repeated, failed int }
 
 // Bounds of repeating a request.

@@ -12,7 +12,7 @@ import (
 	"atelier/bench/report"
 )
 
-// harm does the faults that are planned, beside the load; the function it returns
+// harm does the faults that are planned, during the load; the function it returns
 // waits for the last.
 func (r *run) harm(ctx context.Context, from time.Duration) func() error {
 	if len(r.cfg.Faults) == 0 {

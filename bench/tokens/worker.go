@@ -211,8 +211,8 @@ func (w *worker) race(pair int64, path string) {
 // told reports whether an answer settles the outcome of a request.
 func told(status int, err error) bool { return err == nil && status != http.StatusServiceUnavailable }
 
-// fail takes note of an answer that should have been another. Of several nodes, a
-// 503 is none: the one that says so may have lost its way to the one that knew.
+// fail records an unexpected answer. With several nodes, a 503 is not unexpected: the node
+// that answers may have lost its connection to the node that has the token.
 func (w *worker) fail(t *tally, status int, body []byte, err error) {
 	if err == nil && w.r.clients.Size() > 1 && !told(status, err) {
 		err = errUnavailable

@@ -18,7 +18,7 @@ import (
 
 // Trust is the certificates to accept.
 type Trust struct {
-	// CAFile (PEM) holds authorities that are trusted beside the system's; ""
+	// CAFile (PEM) holds authorities that are trusted in addition to the system's; ""
 	// for none.
 	CAFile string `json:"-"`
 	// CA is the content of such a file.

@@ -62,7 +62,7 @@ const (
 	parts
 )
 
-// phase is what goes on at a moment of the measured time.
+// phase returns the phase at a moment of the measured time.
 func (c *Config) phase(since time.Duration) int { return int(since/c.Phase) % parts }
 
 // partOf returns phase, or -1 during settling.

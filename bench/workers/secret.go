@@ -116,7 +116,7 @@ func stretched(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// keys are those of this process, which has one secret; tests have several.
+// keys are the keys of this process, which has one secret; tests have several.
 var keys = struct {
 	sync.Mutex
 	of map[string][]byte

@@ -97,7 +97,7 @@ func TestTheEndOfALineIsReported(t *testing.T) {
 	}
 }
 
-// Wherever the workers are, they take a job, say what becomes of it, and keep
+// Wherever the workers are, they take a job, report its progress, and keep
 // the coordinator's time.
 func TestWorkersTakeOrders(t *testing.T) {
 	for name, plan := range map[string]*Plan{

@@ -74,7 +74,7 @@ func (c *crowd) Open(*sockets.Conn) {}
 // Closed implements sockets.Handler.
 func (c *crowd) Closed(conn *sockets.Conn, end sockets.End) { c.lost(c.people[conn.Owner], end) }
 
-// lost is what a person does whose connection has ended.
+// lost handles the end of a person's connection.
 func (c *crowd) lost(p *person, end sockets.End) {
 	if p.online {
 		p.attempts = 0

@@ -54,7 +54,7 @@ func (r *run) faults(ctx context.Context) error {
 	return nil
 }
 
-// harm is one fault. Times count from its beginning.
+// harm causes one fault. Times count from its beginning.
 func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	c := r.crowd
 	h := &harm{fault: fault, nodes: r.inflictor.Harmed(fault), failed: map[string]int{}}
@@ -126,7 +126,8 @@ func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 }
 
 // recovery returns how long after a fault the service had recovered, using the deliveries
-// up to end. It returns false if it had not, or if nobody chatted, so that it is unknown.
+// up to end. It returns false if the service did not recover, or if nobody chatted, so that
+// this is unknown.
 // Operations on a paused node cannot end before it resumes, so their time counts from
 // there.
 func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {

@@ -103,7 +103,7 @@ func (c *crowd) helpSeen(m *message, owner int) {
 	}
 }
 
-// answerHelp is one act of a facilitator.
+// answerHelp does one action of a facilitator.
 func (c *crowd) answerHelp(f *person, id string, due time.Duration, op operation, path string, fate *audit.Fate, then func()) {
 	if c.closing {
 		return

@@ -49,7 +49,7 @@ var names = [operations]string{
 	opVote:     "vote",
 }
 
-// tally is what became of one kind of operation.
+// tally counts the results of one kind of operation.
 type tally struct {
 	latency *latency.Histogram
 	// done were acknowledged, refused were answered otherwise, unanswered got

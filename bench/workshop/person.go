@@ -23,7 +23,7 @@ type person struct {
 	stalled bool
 	name    string
 
-	// id is that of the attendee record.
+	// id is the id of the attendee record.
 	id    string
 	login api.Session
 
@@ -56,7 +56,7 @@ type pending struct {
 	payload []byte
 	due     time.Duration
 	op      operation
-	// number is that of the chat message, or the step.
+	// number is the number of the chat message or of the step.
 	number int
 	// order is the place of a step among all that were sent.
 	order int

@@ -20,7 +20,7 @@ type truth struct {
 	attendees map[string][]api.Attendee
 	openHelp  map[string]bool // by id
 	votes     []int           // of each attendee; nil without a poll
-	// strangeVotes are those that nobody of the run gave.
+	// strangeVotes counts the votes that no person of the run gave.
 	strangeVotes int
 }
 

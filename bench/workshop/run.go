@@ -163,7 +163,7 @@ func (r *run) load(ctx context.Context) error {
 	return err
 }
 
-// beside starts what runs beside the load; the function it returns ends it and
+// beside starts the functions that run during the load; the function it returns ends it and
 // waits.
 func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {

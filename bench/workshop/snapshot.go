@@ -8,7 +8,7 @@ import (
 	"atelier/bench/latency"
 )
 
-// Snapshot is how a run is going.
+// Snapshot is the state of a run in progress.
 type Snapshot struct {
 	// Phase is what the run is doing.
 	Phase string

@@ -2,7 +2,7 @@
 
 package workshop
 
-// stalls is what became of those who stopped reading. Owned by the loop.
+// stalls has the results of people who stopped reading. Owned by the loop.
 type stalls struct {
 	// asleep means that they do not read.
 	asleep bool

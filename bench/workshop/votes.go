@@ -37,7 +37,7 @@ const (
 	votingParts
 )
 
-// opens is when the poll is opened, after the beginning of the measured time.
+// opens returns the time at which the poll is opened, since the beginning of the measured time.
 func (c *Config) opens() time.Duration { return c.Duration - c.Votes.Within - before - settle }
 
 // partOfVotes divides the measured time: until the poll is opened, and while people vote.

@@ -52,11 +52,11 @@ type clientFlags struct {
 	people *fanout.Clients
 	// steps is the maximum number of steps of a search; 0 for no search.
 	steps int
-	// small means that the number of listeners is that of a first run.
+	// small means that the number of listeners is the default of a first run.
 	small bool
 }
 
-// broadcastFlags are those of all scenarios in which some publish and many
+// broadcastFlags are the flags of all scenarios in which some publish and many
 // listen.
 type broadcastFlags struct {
 	Duration *time.Duration `placeholder:"DURATION" help:"Measured time; the default is 30s, or the sum of all --stages."`

@@ -142,10 +142,10 @@ func (c *demoCommand) note(ctx context.Context) func(string) {
 	}
 }
 
-// password is one that can be typed.
+// password returns a password that people can type.
 func password() string { return strings.ToLower(rand.Text()[:12]) }
 
-// interrupted is no error when somebody asked for it.
+// interrupted is not an error when somebody asked for it.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -44,8 +44,8 @@ func (f file) check() error {
 	return nil
 }
 
-// same reports whether two would be one file, also by a link. A device is none: it
-// takes everything.
+// same reports whether both names lead to one file, also through a link. It returns false for
+// a device, to which both can be written.
 func (f file) same(other file) bool {
 	a, errA := os.Stat(f.path)
 	b, errB := os.Stat(other.path)

@@ -26,7 +26,7 @@ import (
 	"atelier/bench/report"
 )
 
-// Exit codes beside those of a verdict, which package report names.
+// Exit codes in addition to those of a verdict, which package report names.
 const (
 	exitUsage  = 3
 	exitBroken = 4

@@ -41,7 +41,7 @@ func (f *nodeFaultFlags) check(count int) error {
 	return errors.Join(problems...)
 }
 
-// plan is all of it over a time. The first node that is killed or stopped is the
+// plan returns all faults over a time. The first node that is killed or stopped is the
 // one on which everything was made: most likely it owns it.
 func (f *nodeFaultFlags) plan(count int, duration time.Duration) []faults.Planned {
 	if count == 0 {

@@ -191,7 +191,7 @@ func commandLine(args []string) []string {
 	return out
 }
 
-// hidden is what is shown of a secret: of a header its name, of an address what
+// hidden returns the visible part of a secret: of a header its name, of an address what
 // is not.
 func hidden(flag, value string) string {
 	if slices.Contains(addresses, flag) {
@@ -243,7 +243,7 @@ func (w *serverFlags) environment() map[string]string {
 	return e
 }
 
-// serverVersion is what a server binary says it was built of: "v1.2 (revision)".
+// serverVersion returns the version that a server binary reports: "v1.2 (revision)".
 func serverVersion(binary string) (string, error) {
 	// "atelier v1.2 (revision), data format …"
 	out, err := exec.Command(binary, "version").Output()

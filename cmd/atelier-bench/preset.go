@@ -17,8 +17,8 @@ import (
 	"atelier/bench/fanout"
 )
 
-// preset is how to speak with the servers of a protocol: what flags of a server that is
-// not ours are where nobody says them.
+// preset describes how to speak with servers of a protocol: it has the defaults of the flags
+// for a server that is not Atelier.
 type preset struct {
 	name, about string
 	// stream means that it is spoken as an event stream, not over WebSockets.
@@ -226,7 +226,7 @@ func (p *preset) address(text string) (string, error) {
 	switch u.Scheme {
 	case "ws", "wss":
 		if p.stream {
-			return "", fmt.Errorf("--preset %s is no WebSocket: want an http or https --url", p.name)
+			return "", fmt.Errorf("--preset %s is not a WebSocket: want an http or https --url", p.name)
 		}
 	case "http", "https":
 		if !p.stream {

@@ -192,7 +192,7 @@ func mqtt(f *forum, p *peer) {
 			}
 			body := make([]byte, length)
 			if _, err2 := io.ReadFull(in, body); err != nil || err2 != nil {
-				f.mind("%q is no whole packet", text)
+				f.mind("%q is not a whole packet", text)
 				return
 			}
 			switch {
@@ -237,7 +237,7 @@ func natsLines(f *forum, p *peer) {
 			words := strings.Fields(line)
 			switch {
 			case !ok || len(words) == 0:
-				f.mind("%q is no line", line)
+				f.mind("%q is not a line", line)
 			case words[0] == "CONNECT" && json.Valid([]byte(words[1])):
 			case line == "SUB bench 1":
 				f.enter(p)

@@ -11,26 +11,27 @@ import (
 	"atelier/bench/profiles"
 )
 
-// runCommand is here for the help: what it runs is written out before the
-// command line is parsed ([expand]).
+// runCommand exists only for the help text. [expand] replaces it by the profile's own command
+// line before kong parses the command line.
 type runCommand struct {
 	Profile string   `arg:"" help:"Name of an included profile, or a TOML file."`
 	Flags   []string `arg:"" optional:"" passthrough:"" help:"Flags of its scenario; they override the profile."`
 }
 
-// Run is called by kong.
+// Run is called by kong if a flag precedes the name of the profile: [run] expands no such
+// command line.
 func (c *runCommand) Run() error {
 	return errors.New("a profile must follow 'run', before all flags")
 }
 
-// expand writes out the command line of a profile.
+// expand returns the command line of a profile, with further arguments.
 func expand(name string, more []string) ([]string, error) {
 	p, err := profiles.Load(name)
 	if err != nil {
 		return nil, err
 	}
 	if p.Scenario == "run" {
-		return nil, fmt.Errorf("profile %s runs a profile", name)
+		return nil, fmt.Errorf("profile %s has the scenario run: a profile cannot run another profile", name)
 	}
 	return p.Args(more), nil
 }

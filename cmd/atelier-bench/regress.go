@@ -227,7 +227,7 @@ func (c *regressCommand) write(rows *compare.Rows) error {
 }
 
 // rounds runs one load alternately with both servers, and returns the complete rounds. The
-// error is that of a run without a report even after a repetition.
+// error is the error of a run without a report even after a repetition.
 func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) (*compare.Work, error) {
 	out := &compare.Work{Name: w.name, Unit: w.unit, Less: w.less, Short: c.Short}
 	for i := range w.rounds {
@@ -253,7 +253,7 @@ func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) 
 // runWithin bounds a run: a server that hangs must not hold up the rest.
 const runWithin = 3 * time.Minute
 
-// once is one run, or a second one if the first is invalid or has no report. Failures of
+// once does one run, and a second one if the first is invalid or has no report. Failures of
 // the server in the first run count all the same.
 func (w *work) once(ctx context.Context, name string, measure func(context.Context) ([]byte, error)) (m compare.Measurement, err error) {
 	for range 2 {

@@ -19,7 +19,7 @@ import (
 	"atelier/bench/report"
 )
 
-// fake is a machine on which speed is that of the new server divided by that of the base. It
+// fake is a machine on which speed is the speed of the new server divided by the speed of the base. It
 // becomes slower all the time.
 type fake struct {
 	speed float64
@@ -71,7 +71,7 @@ func regressing() *regressCommand {
 	return &regressCommand{Base: "a", New: "b", BaseName: "abc", NewName: "def"}
 }
 
-// code is what a comparison with these runs ends with.
+// code returns the exit code of a comparison with these runs.
 func code(t *testing.T, c *regressCommand, f *fake) (code int, said string) {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func code(t *testing.T, c *regressCommand, f *fake) (code int, said string) {
 	return 0, said
 }
 
-// saidBy is what was printed, and logged before that.
+// saidBy returns the output of do, after its log.
 func saidBy(t *testing.T, do func()) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out")

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// status is how a run is going, for somebody who watches.
+// status is the state of a run in progress, for people who watch it.
 type status struct {
 	Phase   string
 	Elapsed time.Duration

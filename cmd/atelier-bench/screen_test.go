@@ -13,7 +13,7 @@ import (
 	"atelier/bench/workshop"
 )
 
-// said is what is written to standard error meanwhile.
+// said returns the text that do writes to standard error.
 func said(t *testing.T, do func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()

@@ -120,7 +120,7 @@ func (c *chaosCommand) Run(ctx context.Context) error {
 	return holdWorkshop(ctx, &c.serverFlags, &c.outputFlags, cfg, "chaos")
 }
 
-// plan is what is done, and how long the load goes on.
+// plan returns the planned faults, and the duration of the load.
 func (c *chaosCommand) plan() ([]faults.Planned, time.Duration, error) {
 	if c.Stages != "" {
 		plan, all, err := faults.Stages(c.Stages, c.Nodes)

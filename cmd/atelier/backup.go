@@ -37,7 +37,7 @@ func (c backupCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	// Written beside and renamed: a backup that broke off is never mistaken
+	// Written to a temporary file and renamed: a backup that broke off is never mistaken
 	// for a whole one.
 	tmp, err := os.CreateTemp(filepath.Dir(c.File), ".atelier-backup-*")
 	if err != nil {

@@ -118,7 +118,7 @@ type clusterRekeyCmd struct{ common }
 // maxSecret bounds what is read, bytes.
 const maxSecret = 4 << 10
 
-// Run asks nobody: no server may be running. The secret is no argument: others can see
+// Run asks nobody: no server may be running. The secret is not an argument: others can see
 // those.
 func (c clusterRekeyCmd) Run() error {
 	cfg, err := c.load()
@@ -177,7 +177,7 @@ func (c clusterStatusCmd) Run() error {
 		err = writeClusterStatus(os.Stdout, st)
 	}
 	if err == nil && len(st.Problems) > 0 {
-		err = errors.New("not all is well")
+		err = errors.New("the cluster has problems")
 	}
 	return err
 }

@@ -28,7 +28,7 @@ type doctorCmd struct {
 	JSON      bool          `help:"Print JSON." name:"json"`
 }
 
-// Run looks at the machine, the way to the server and the last backup.
+// Run checks the machine, the path to the server and the last backup.
 func (c doctorCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -39,7 +39,7 @@ func (c doctorCmd) Run() error {
 	}
 	password, err := ownersPassword(cfg)
 	if err != nil {
-		password = "" // it may be another user's
+		password = "" // another user may own the file; the checks that need a login are skipped
 	}
 	all := doctor.Examine(context.Background(), doctor.Options{
 		Data: cfg.Server.Data, MinFree: uint64(cfg.Storage.MinFreeMiB) << 20,
@@ -55,13 +55,13 @@ func (c doctorCmd) Run() error {
 	}
 	for _, f := range all {
 		if err == nil && !f.OK {
-			err = errors.New("not all is well")
+			err = errors.New("some checks failed")
 		}
 	}
 	return err
 }
 
-// reach is how browsers reach the server.
+// reach returns the address at which browsers reach the server; "" if it is not configured.
 func (c doctorCmd) reach(cfg config.Config) string {
 	switch {
 	case c.URL != "":
@@ -76,14 +76,15 @@ func (c doctorCmd) reach(cfg config.Config) string {
 	return cfg.Server.PublicURL
 }
 
-// loopback reports whether only this machine reaches an address.
+// loopback reports whether only programs on this machine can connect to an address.
 func loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	ip := net.ParseIP(host)
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// ownersPassword is the owner's, as the server would use it.
+// ownersPassword returns the owner's password from the configuration, or else from the file
+// that the first start wrote.
 func ownersPassword(cfg config.Config) (string, error) {
 	if cfg.Admin.Password != "" {
 		return string(cfg.Admin.Password), nil

@@ -18,7 +18,7 @@ type encryptKeyCmd struct{ common }
 const maxKeyInput = 8 << 10
 
 // Run reads an AI key from standard input and prints it as POST
-// /api/admin/settings takes it. The key is no argument: others can see those.
+// /api/admin/settings takes it. The key is not an argument: others can see those.
 func (c encryptKeyCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

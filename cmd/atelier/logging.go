@@ -7,7 +7,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// logLevel is that of all loggers of the process: it changes while it runs.
+// logLevel is the level of all loggers of the process. It can change while the process runs.
 var logLevel slog.LevelVar
 
 // newLogger logs to standard error.

@@ -11,7 +11,7 @@ import (
 
 type passwordCmd struct {
 	common
-	Reveal bool `help:"Print it even if the output is no terminal."`
+	Reveal bool `help:"Print it even if the output is not a terminal."`
 }
 
 // Run shows the owner's password, because an image has no program to read the file. A user
@@ -25,7 +25,7 @@ func (c passwordCmd) Run() error {
 		return errors.New("the owner's password is the configured one: ADMIN_PW, or admin.password")
 	}
 	if !c.Reveal && !service.IsTerminal(os.Stdout) {
-		return errors.New("the output is no terminal, and may be kept: --reveal shows the password all the same")
+		return errors.New("the output is not a terminal, and may be stored: add --reveal to print the password anyway")
 	}
 	password, err := ownersPassword(cfg)
 	if errors.Is(err, fs.ErrNotExist) {

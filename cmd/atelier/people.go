@@ -86,7 +86,7 @@ func (c peopleList) Run() error {
 			return err
 		}
 		if len(all) == 0 {
-			fmt.Println("nobody yet beside the owner; invite somebody with: atelier people add NAME --login LOGIN --role facilitator")
+			fmt.Println("nobody yet besides the owner; invite somebody with: atelier people add NAME --login LOGIN --role facilitator")
 		}
 		for _, p := range all {
 			p.print()

@@ -40,7 +40,7 @@ func (c serveCmd) Run() error {
 		log.Warn(w)
 	}
 	if err := process.Hide(); err != nil {
-		log.Warn("others may read the memory of this process", "error", err)
+		log.Warn("other processes may be able to read the memory of this process", "error", err)
 	}
 	spreadThreads()
 	signals, stop := make(chan os.Signal, 2), make(chan struct{})
@@ -54,7 +54,7 @@ func (c serveCmd) Run() error {
 		<-signals
 		close(stop)
 		<-signals
-		log.Warn("forced to stop")
+		log.Warn("stopped at once by a second signal")
 		os.Exit(1)
 	}()
 	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged, Version: process.Version(), Stop: stop}, log)
@@ -89,7 +89,7 @@ func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
 		err = s.Reload()
 	}
 	if err != nil {
-		log.Error("nothing was read again", "error", err)
+		log.Error("reloading the configuration failed; the previous values stay in use", "error", err)
 		return
 	}
 	before := logLevel.Level()
@@ -98,7 +98,7 @@ func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
 		logLevel.Set(before)
 		defer setLevel(cfg.Log.Level)
 	}
-	log.Info("certificate and log level were read again; other settings need a restart", "level", cfg.Log.Level)
+	log.Info("certificate and log level were reloaded; other settings need a restart", "level", cfg.Log.Level)
 }
 
 // spreadThreads runs Go code on twice as many threads as there are processors,

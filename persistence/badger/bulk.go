@@ -6,11 +6,11 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// bulk writes any number of entries beside the group-commit writer, in small transactions
+// bulk writes any number of entries without the group-commit writer, in small transactions
 // with pauses between them, because the writer's commits wait in the same queue inside
 // Badger. Not atomic as a whole.
 //
-// The numbers are for snapshots of 30 MB, one after the other, beside a caller whose
+// The numbers are for snapshots of 30 MB, one after the other, during the writes of a caller whose
 // commits take 0.2 ms (BenchmarkCommitBesideSnapshot). Without pauses the memtables fill
 // faster than they are written, and the caller's p99 is 31 ms. With one pause as long as
 // the work it is 4 ms, with three 2.3 ms. Such a snapshot then takes about a second.

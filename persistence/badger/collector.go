@@ -34,7 +34,7 @@ func (c *collector) run() {
 			return
 		case <-sweep.C:
 			if err := c.collect(); err != nil {
-				c.store.opts.Logger.Warn("journal cannot remove what replaced values left", "error", err)
+				c.store.opts.Logger.Warn("reclaiming the disk space of replaced values failed; it is tried again later", "error", err)
 			}
 		case <-patrol.C:
 			c.patrol()

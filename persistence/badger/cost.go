@@ -65,7 +65,7 @@ func (c txnCost) plus(o txnCost) txnCost {
 	return txnCost{bytes: c.bytes + o.bytes, entries: c.entries + o.entries}
 }
 
-// rowBytes is what rows hold in memory.
+// rowBytes returns the memory that rows use, in bytes.
 func rowBytes(rows []durable.Row) int {
 	n := 0
 	for i := range rows {

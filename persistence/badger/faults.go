@@ -46,7 +46,7 @@ func (h *health) breakDown(kind fault, cause error) {
 	h.counts[kind].Add(1)
 	err := fmt.Errorf("%w: the disk failed, restart to recover: %w", durable.ErrReadOnly, cause)
 	if h.brokenBy.CompareAndSwap(nil, &err) {
-		h.log.Error("journal stopped writing until restart", "error", cause)
+		h.log.Error("the store stopped writing because the disk failed; restart the server to recover", "error", cause)
 	}
 }
 
@@ -70,7 +70,7 @@ func (h *health) read(fn func() error) error {
 	}
 	if err != nil && errors.Is(err, durable.ErrCorrupt) {
 		if n := h.counts[faultRead].Add(1); n == 1 || errors.Is(err, errFault) {
-			h.log.Error("journal cannot read what it stored", "error", err)
+			h.log.Error("the store cannot read data that it stored", "error", err)
 		}
 	}
 	return err

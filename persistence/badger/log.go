@@ -120,7 +120,7 @@ func (l *actorLog) Append(b durable.Batch) error {
 	return l.store.push(item{entry: e, urgent: b.Urgent, cost: l.store.costs.batch(l.Actor, b)})
 }
 
-// batchOverhead is what a queued batch takes beside its bytes.
+// batchOverhead is what a queued batch takes in addition to its bytes.
 const batchOverhead = 256
 
 // push queues a batch or rows for the writer.

@@ -50,7 +50,7 @@ type markState struct {
 	logs    []logStart
 }
 
-// flushed is no log: its entry is for those that are gone. A log holds a tick,
+// flushed is not a log: its entry is for those that are gone. A log holds a tick,
 // and compactions keep the newest of those; so some table is always as new.
 const flushed = 0
 

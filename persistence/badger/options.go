@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Errors of this package beside those of the journal contract.
+// Errors of this package in addition to those of the journal contract.
 var (
 	// ErrLocked means that another process has the folder open.
 	ErrLocked = errors.New("badger: folder is in use by another process")

@@ -54,7 +54,7 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 	case m.emptied && s.manifest != nil:
 		s.find(markName(o.Dir), fmt.Errorf("%w: it is empty", errMark))
 	case s.manifest != nil:
-		o.Logger.Warn("the store has no high-water mark yet: whether its folder went back in time cannot be seen this once", "file", markName(o.Dir))
+		o.Logger.Warn("the store has no high-water mark yet: this start cannot detect whether an older copy of its folder was put back", "file", markName(o.Dir))
 	}
 	dropped := s.logs.verdict()
 	if len(s.findings) > 0 || dropped != nil {
@@ -150,7 +150,7 @@ func (s *survey) moveStrange(log *slog.Logger) error {
 		return err
 	}
 	for _, name := range s.strange {
-		log.Warn("a file of the store holds bytes that are nothing of it", "file", name, "kept_in", aside)
+		log.Warn("a file in the store's folder has bytes that the store did not write; it was moved away", "file", name, "kept_in", aside)
 		if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(aside, name)); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (g *spaceGuard) run() {
 		case <-ticker.C:
 			// A disk that cannot be asked keeps its last answer.
 			if err := g.check(); err != nil {
-				g.log.Warn("journal cannot measure free space", "error", err)
+				g.log.Warn("the store cannot measure the free space of its disk", "error", err)
 			}
 			if g.each != nil {
 				g.each()
@@ -68,10 +68,10 @@ func (g *spaceGuard) check() error {
 	switch low := g.low.Load(); {
 	case !low && free < g.min:
 		g.low.Store(true)
-		g.log.Error("journal is read-only: disk nearly full", "free", free, "min", g.min)
+		g.log.Error("the store is read-only because its disk is nearly full; free some space", "free", free, "min", g.min)
 	case low && free >= g.min+g.min/4:
 		g.low.Store(false)
-		g.log.Info("journal writes again", "free", free)
+		g.log.Info("the store writes again", "free", free)
 	}
 	return nil
 }

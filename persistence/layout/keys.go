@@ -34,7 +34,7 @@ var (
 	errTable = errors.New("store: a table's name is 1 to 64 of a-z, 0-9, - and _")
 )
 
-// CheckActor refuses what is no identity of an actor.
+// CheckActor refuses what is not an identity of an actor.
 func CheckActor(actor string) error {
 	if actor == "" || len(actor) > MaxActor || strings.IndexByte(actor, separator) >= 0 {
 		return fmt.Errorf("%w: %q", errActor, actor)
@@ -42,7 +42,7 @@ func CheckActor(actor string) error {
 	return nil
 }
 
-// CheckTable refuses what is no name of a table.
+// CheckTable refuses what is not a name of a table.
 func CheckTable(table string) error {
 	if table == "" || len(table) > MaxTable {
 		return fmt.Errorf("%w: %q", errTable, table)

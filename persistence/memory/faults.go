@@ -121,7 +121,7 @@ func (n *Node) Expire() {
 func (n *Node) Cut() (repair func()) { return n.during(&n.cut) }
 
 // Stop pauses the process: no call passes, and no lease is checked, until goOn is called.
-// Its timers are those of its clock.
+// Its timers use its clock.
 func (n *Node) Stop() (goOn func()) { return n.during(&n.stopped) }
 
 func (n *Node) during(count *int) (end func()) {

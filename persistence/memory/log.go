@@ -146,7 +146,7 @@ func (l *handle) Snapshot(seq uint64, state []byte, keep uint64, done func(error
 }
 
 // Rewrite implements durable.Log. fn runs on the caller's goroutine and
-// without a lock, so appends go on beside it.
+// without a lock, so appends continue meanwhile.
 func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed

@@ -10,7 +10,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// NodeOptions are those of a Node.
+// NodeOptions are the options of a Node.
 type NodeOptions struct {
 	// Lease is for how long the database counts on the node behind each renewal. The
 	// node itself counts two thirds of it, by its own clock. 0: it never runs out.

@@ -7,7 +7,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Methods for a server beside the journal.
+// Methods for a server that are not part of the journal.
 
 // StreamID implements durable.Store.
 func (m *Store) StreamID() string { return m.content.stream }

@@ -27,7 +27,7 @@ func Claim(ctx context.Context, s Store, owner string) error {
 	return Claimed(ctx, s, owner)
 }
 
-// Claimed makes sure that the objects are those of the records that are named. It
+// Claimed makes sure that the objects belong to the named records. It
 // gives ErrNotFound for a store that nobody has claimed.
 func Claimed(ctx context.Context, s Store, owner string) error {
 	is, err := Owner(ctx, s)

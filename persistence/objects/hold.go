@@ -10,8 +10,8 @@ import (
 
 const (
 	holdPrefix = "holds/"
-	// renewEvery is how often a hold is put again; one that is older than
-	// holdFor is that of a node that died.
+	// renewEvery is the interval at which a node renews its hold. A hold that is older than
+	// holdFor belongs to a node that died.
 	renewEvery = 5 * time.Minute
 	holdFor    = time.Hour
 )

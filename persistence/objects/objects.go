@@ -21,7 +21,7 @@ var (
 	ErrNotFound = errors.New("objects: not found")
 	// ErrRange means that an object has no such part.
 	ErrRange = errors.New("objects: the object has no such part")
-	// ErrSum means that a content that is to be put is not what its sum says.
+	// ErrSum means that a content does not match the hash with which it should be put.
 	ErrSum = errors.New("objects: the content has another sum")
 )
 
@@ -69,7 +69,7 @@ var (
 // CheckKey returns an error if a key is invalid.
 func CheckKey(key string) error {
 	if len(key) > maxKey || !keyForm.MatchString(key) {
-		return fmt.Errorf("objects: %.80q is no key", key)
+		return fmt.Errorf("objects: %.80q is not a key", key)
 	}
 	return nil
 }

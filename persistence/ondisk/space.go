@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeBytes is what an unprivileged process may still write to dir's disk.
+// FreeBytes returns how many bytes an unprivileged process can still write to dir's disk.
 func FreeBytes(dir string) (uint64, error) {
 	free, _, err := Space(dir)
 	return free, err
@@ -29,7 +29,7 @@ func Space(dir string) (free, total uint64, err error) {
 	return uint64(st.Bavail) * uint64(st.Bsize), uint64(st.Blocks) * uint64(st.Bsize), nil
 }
 
-// Size is what the files below dir take of the disk, bytes. Those that go meanwhile
+// Size returns the disk space of the files below dir, in bytes. Files that go meanwhile
 // count as they are met. It opens no file; it ends with ctx.
 func Size(ctx context.Context, dir string) (bytes uint64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

@@ -46,7 +46,7 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	}
 }
 
-// A node that is refused is no member, and one that came back late is asked again.
+// A node that is refused is not a member, and one that came back late is asked again.
 func TestRefusedNodeIsNoMember(t *testing.T) {
 	url := postgrestest.Database(t)
 	refuse, beside := errors.New("too old"), ""

@@ -99,7 +99,7 @@ func (l *load) more(n uint64) {
 	}
 }
 
-// end stops the load and holds what is stored against what was acknowledged.
+// end stops the load and compares the stored records with the acknowledged ones.
 func (l *load) end() {
 	l.stopped.Store(true)
 	l.all.Wait()

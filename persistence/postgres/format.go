@@ -131,7 +131,7 @@ func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, e
 	})
 }
 
-// admitted reports whether this program can run on the current database, beside the running
+// admitted reports whether this program can run on the current database, together with the running
 // nodes. It waits for a change of the tables in progress: either the change finds the lease
 // of this node and is refused, or this node finds the new format.
 func (s *Store) admitted(ctx context.Context, conn *pgx.Conn) error {

@@ -38,7 +38,7 @@ func (s *Store) push(it item) error {
 	return s.queue.Push(it, it.Bytes)
 }
 
-// itemOverhead is what a queued item takes beside its bytes.
+// itemOverhead is what a queued item takes in addition to its bytes.
 const itemOverhead = 256
 
 // wait sends an item through the writer's queue and waits until everything

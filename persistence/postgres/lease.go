@@ -199,7 +199,7 @@ func (s *Store) Rejoin(ctx context.Context) error {
 		l, err := s.enter(ctx, old.incarnation)
 		if err == nil {
 			s.hold(l)
-			s.opts.Logger.Info("the lease on the database holds again", "node", s.node, "incarnation", l.incarnation)
+			s.opts.Logger.Info("this node has a lease on the database again", "node", s.node, "incarnation", l.incarnation)
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -209,7 +209,7 @@ func (s *Store) Rejoin(ctx context.Context) error {
 			return fmt.Errorf("rejoin the database: %w", err)
 		}
 		s.refuses(translate(err))
-		s.opts.Logger.Log(ctx, level, "the database does not take this node yet", "node", s.node, "error", err)
+		s.opts.Logger.Log(ctx, level, "this node cannot rejoin the database yet; it keeps trying", "node", s.node, "error", err)
 		level = slog.LevelDebug
 		rest.take(ctx)
 	}
@@ -236,9 +236,9 @@ func (s *Store) stayAlone() {
 		if s.ending.Err() != nil {
 			return
 		}
-		s.opts.Logger.Error("the lease on the database is lost; nothing is read or written until it holds again", "node", s.node)
+		s.opts.Logger.Error("this node lost its lease on the database; it neither reads nor writes until it has a new one", "node", s.node)
 		if err := s.Rejoin(s.ending); err != nil && s.ending.Err() == nil {
-			s.opts.Logger.Error("the database does not take this server any more; restart it with the newer program", "error", err)
+			s.opts.Logger.Error("the database refuses this server; restart it with the newer program", "error", err)
 			<-s.ending.Done()
 		}
 	}

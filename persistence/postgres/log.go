@@ -10,14 +10,14 @@ import (
 	"atelier/persistence/layout"
 )
 
-// actorLog is one handle. Its owner calls it from one goroutine; the writer
-// keeps its own notes in it.
+// actorLog is a handle on the log of an actor. Its owner calls it from one goroutine; the writer
+// keeps its own state in it.
 type actorLog struct {
 	// Immutable after Open.
 	store *Store
 	lease *lease
-	epoch int64  // of this ownership; no other has it, ever. 0: not taken
-	tail  uint64 // seq of the last record then
+	epoch int64  // of this ownership, unique for ever; 0 before the actor is taken
+	tail  uint64 // seq of the last record when the log was opened
 
 	// Set by Close, which can be called while Rewrite runs.
 	closed atomic.Bool
@@ -25,7 +25,7 @@ type actorLog struct {
 	// when there are none.
 	users atomic.Int32
 
-	// Where the log goes on; the writer's.
+	// The position of the next record. Only the writer uses it.
 	calls.Cursor
 	span int // the log's newest chunk in the group
 }
@@ -49,8 +49,8 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := s.wait(entry{Kind: calls.KindOpen, Log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	// Everything earlier handles of this node may still commit is committed now;
-	// those of others end with the new epoch.
+	// Earlier handles of this node have committed all their batches now;
+	// handles of other nodes end with the new epoch.
 	var head int64
 	var owned *durable.Owned
 	err := l.lease.ask(func(ctx context.Context) error {
@@ -95,15 +95,15 @@ func (l *actorLog) Close() {
 	}
 }
 
-// leave ends one use of the handle; the last one gives the actor back.
+// leave ends one use of the handle. The last use releases the actor.
 func (l *actorLog) leave() {
 	if l.users.Add(-1) == 0 {
-		// Fails only when the store is closing, which gives everything back.
+		// It fails only while the store closes, which releases all actors.
 		_ = l.store.queue.Push(item{entry: entry{Kind: calls.KindRelease, Log: l}}, 0)
 	}
 }
 
-// usable returns why the handle's log must not be changed any more, or nil.
+// usable returns an error if the handle's log must not be changed any more.
 func (l *actorLog) usable() error {
 	if l.Fenced() || !l.lease.holds() {
 		return durable.ErrFenced

@@ -78,7 +78,7 @@ func TestALookupThatFailsIsNoMissingRow(t *testing.T) {
 	}
 }
 
-// BenchmarkGet is what token and session look-ups are to the store.
+// BenchmarkGet measures the store's part of token and session look-ups.
 func BenchmarkGet(b *testing.B) {
 	s := openTest(b, Options{URL: postgrestest.Database(b)})
 	for i := range 1000 {

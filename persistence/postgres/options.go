@@ -11,7 +11,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Errors of this package beside those of the journal contract.
+// Errors of this package in addition to those of the journal contract.
 var (
 	// ErrNameTaken means that another process runs on the database under the
 	// same node name.
@@ -23,7 +23,7 @@ var (
 	// ErrInUse means that living nodes work with the tables as they are, which
 	// this program would have to change.
 	ErrInUse = errors.New("postgres: the database is in use by an earlier program")
-	// ErrRefused means that this node must not run beside the running ones; see
+	// ErrRefused means that this node must not run together with the running ones; see
 	// Options.Admit.
 	ErrRefused = errors.New("postgres: this node is refused")
 	// ErrBadBackup means that a backup is cut off, damaged, or no backup.
@@ -51,12 +51,12 @@ type Options struct {
 	// Node is the name of this node, unique on the database. Without one the
 	// node is Alone, and starts over by itself when it lost its lease.
 	Node string
-	// Version is that of the messages between nodes; Program that of the program.
+	// Version is the version of the messages between nodes; Program is the version of the program.
 	Version int
 	Program string
 
 	// Admit, if set, is called with the living other nodes, by name, version and program,
-	// and can refuse to run beside them. It is called before a lease is taken, and again
+	// and can refuse to run together with them. It is called before a lease is taken, and again
 	// afterwards, because two nodes can start at once. It is called again when this node
 	// rejoins.
 	Admit func(others []durable.Member) error

@@ -125,7 +125,7 @@ func prefixEnd(prefix []byte) []byte {
 	return end
 }
 
-// behind is what is left of the range behind a key.
+// behind returns the part of the range after a key.
 func (c keyRange) behind(key []byte) keyRange {
 	if c.reverse {
 		c.high, c.below = key, true
@@ -197,7 +197,7 @@ func (s *Store) sweep() {
 			tag, err := s.pool.Exec(s.ending, `delete from rows where ctid in (select ctid from rows
 				where expires < clock_timestamp() - $1::interval order by expires limit $2 for update skip locked)`, s.opts.Remember, sweepRows)
 			if err != nil && s.ending.Err() == nil {
-				s.opts.Logger.Warn("rows whose time is over were not removed", "error", translate(err))
+				s.opts.Logger.Warn("removing expired rows failed", "error", translate(err))
 			}
 			if err != nil || tag.RowsAffected() < sweepRows {
 				break

@@ -187,7 +187,7 @@ func (s *Store) Close() error {
 // that died keeps its own.
 const hasStopped = "update nodes set version = -1 - version where node = $1 and incarnation = $2 and version >= 0"
 
-// leave gives everything back, so that nobody has to wait for the lease to end.
+// leave releases all actors, so that other nodes need not wait for the end of the lease.
 func (s *Store) leave() error {
 	l := s.lease.Load()
 	if !l.holds() {

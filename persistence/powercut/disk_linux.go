@@ -163,7 +163,7 @@ func (d *Disk) make(kind Kind, folder uint64, name string, mode uint32, out *fus
 	return fuse.OK
 }
 
-// number is that of the file which the kernel knows by a node id, whose first is 1.
+// number returns the number of the file for a node id of the kernel; the first id is 1.
 func number(node uint64) uint32 { return uint32(node - 1) }
 
 func (d *Disk) describe(file uint32, out *fuse.EntryOut) {

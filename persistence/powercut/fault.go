@@ -11,7 +11,7 @@ type Call struct {
 	Mapped bool
 }
 
-// Fault is what a call meets; the zero value is none.
+// Fault is the fault that a call meets; the zero value means no fault.
 type Fault struct {
 	// Err, if set, is what the call returns, and nothing else happens. The sync of a
 	// file that fails has lost what it was to write: it counts as unsynced for good.

@@ -36,7 +36,7 @@ var kindNames = [...]string{"", "create", "mkdir", "link", "unlink", "rmdir", "r
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Kinds are all kinds of calls, without notes.
+// Kinds returns all kinds of calls, without notes.
 func Kinds() (all []Kind) {
 	for k := Create; k < Note; k++ {
 		all = append(all, k)
@@ -149,7 +149,7 @@ func Decode(r io.Reader) (Trace, error) {
 	in := bufio.NewReader(z)
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(in, head); err != nil || string(head) != magic {
-		return nil, errors.Join(errors.New("this is no trace of a file system"), err)
+		return nil, errors.Join(errors.New("this is not a trace of a file system"), err)
 	}
 	var t Trace
 	for {

@@ -178,7 +178,7 @@ func writeKeys(path string, keys []seal.Key) error {
 	return nil
 }
 
-// EncodeKeys is what a file of keys has.
+// EncodeKeys returns the content of a file of keys.
 func EncodeKeys(keys []seal.Key) ([]byte, error) {
 	c := keyFile{Format: keyFormat}
 	for _, k := range keys {

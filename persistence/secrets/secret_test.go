@@ -33,7 +33,7 @@ func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// A damaged file is no secret. It can be cut off, the disk can have lost a block of it, or its
+// A damaged file is not a secret. It can be cut off, the disk can have lost a block of it, or its
 // checksum is not on a separate line.
 func TestADamagedSecretIsRefused(t *testing.T) {
 	for _, content := range []string{"", "\n", "a key" + sumMark + sumOf("a key"), strings.Repeat("\x00", 44), "oKSt-xSHIo56" + strings.Repeat("\x00", 32)} {

@@ -36,7 +36,7 @@ type Ballots struct {
 	background sync.WaitGroup
 }
 
-// BallotOptions are those of Ballots.
+// BallotOptions are the options of Ballots.
 type BallotOptions struct {
 	// Dir is the folder; it is made when missing.
 	Dir    string
@@ -142,7 +142,7 @@ func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) 
 	_, _ = rand.Read(random[:]) // never fails
 	id = codelab + "." + hex.EncodeToString(random[:])
 	if !ballotID.MatchString(id) {
-		return "", nil, fmt.Errorf("make the secret of a poll: %q is no codelab", codelab)
+		return "", nil, fmt.Errorf("make the secret of a poll: %q is not a codelab", codelab)
 	}
 	x := &ballotSecret{made: b.opts.now()}
 	_, _ = rand.Read(x.secret[:])
@@ -242,7 +242,7 @@ func (b *Ballots) Key(id string) []byte {
 }
 
 // Destroy implements codelab.BallotKeys: it takes a secret out of use at once, and
-// writes over its file and removes it beside the caller.
+// writes over its file and removes it on another goroutine.
 func (b *Ballots) Destroy(id string) {
 	b.mu.Lock()
 	if !slices.Contains(b.gone, id) {
@@ -291,13 +291,13 @@ func (b *Ballots) sweep() {
 	var gone []string
 	for id := range b.doomed {
 		if err := erase(b.opts.Disk, ballotPrefix+id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			b.opts.Logger.Error("the secret of a poll could not be destroyed; it is tried again", "error", err)
+			b.opts.Logger.Error("destroying the secret of a poll failed; it is tried again", "error", err)
 			continue
 		}
 		gone = append(gone, id)
 	}
 	if err := b.opts.Disk.Sync(); err != nil {
-		b.opts.Logger.Error("the secret of a poll could not be destroyed; it is tried again", "error", err)
+		b.opts.Logger.Error("destroying the secret of a poll failed; it is tried again", "error", err)
 		return
 	}
 	for _, id := range gone {

@@ -162,7 +162,7 @@ func (d *stubborn) Sync() error {
 }
 
 // TestFailedDestructionIsRetried: a secret is forgotten only once its file is gone
-// for good, and is no key meanwhile.
+// for good, and is not a key meanwhile.
 func TestFailedDestructionIsRetried(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for name, d := range map[string]*stubborn{"remove": {remove: broken}, "sync": {sync: broken}} {

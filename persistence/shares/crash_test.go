@@ -162,7 +162,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 		}
 		open := func() {
 			for !untilCrash(func() {
-				// Not Open: nothing runs beside the test.
+				// Not Open: no other goroutine runs.
 				s = &Store{
 					opts: Options{Longest: 6 * time.Hour, Now: times.now, Uptime: times.up, Disk: d}, log: discard,
 					byID: map[seal.ShareID]*held{}, byEnd: map[int64]*held{}, doomed: map[string]bool{},

@@ -7,7 +7,7 @@
 // The store of tokens keeps replaced data: its write-ahead log and the tables of its tree
 // have every version of a record until they are compacted, minutes or days later. So
 // overwriting a record does not erase it. It is erased by destroying the share, which its
-// seal needs beside token and server key.
+// seal needs in addition to token and server key.
 //
 // # Files
 //

@@ -20,7 +20,7 @@ import (
 // written half.
 type ailing struct {
 	folder
-	mu           sync.Mutex // what failed is swept beside the test
+	mu           sync.Mutex // failures are swept on another goroutine
 	after, times int        // guarded by mu
 	err          error
 }

@@ -113,8 +113,8 @@ func TestSharesOfOthersAreLookedAt(t *testing.T) {
 	}
 }
 
-// A node that begins while a share is brought to the others is none of them: it
-// gets the share by asking for all.
+// A node that starts while a share is sent to the other nodes does not receive it that way. It
+// gets the share when it asks for all shares.
 func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
 	third := spread(t, t.TempDir(), func(Share) error { return nil })
 	var s *Store
@@ -163,7 +163,7 @@ func TestNodeWithoutSharesReportsNoneEnded(t *testing.T) {
 
 // TestAShareThatComesBackKeepsItsFile: a node that could not bring its share to all destroyed
 // the file, although another had taken it and brought it back meanwhile. Then no node could
-// read all shares of this one, nor start beside it.
+// read all shares of this one, nor start while it runs.
 func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
 	var s *Store
 	s = spread(t, t.TempDir(), func(made Share) error {

@@ -326,7 +326,7 @@ func TestFilesThatAreNotWhatWasWritten(t *testing.T) {
 	s.open2(path)
 }
 
-// open2 opens the store again after a file's mode was put right.
+// open2 opens the store again after a file's mode was corrected.
 func (s *stage) open2(path string) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		s.t.Fatal(err)

@@ -136,7 +136,7 @@ func (s *Store) Until(end time.Time) (*seal.Share, error) {
 	h, err := s.make(ends, now)
 	if s.failed = err; err != nil {
 		s.retryAt = s.opts.Uptime() + time.Second
-		s.log.Error("no share can be made: tokens are refused", "error", err)
+		s.log.Error("creating a key share failed; new tokens are refused", "error", err)
 		return nil, err
 	}
 	s.use(h)
@@ -260,7 +260,7 @@ func fileName(s *seal.Share) string {
 	return namePrefix + s.Ends().UTC().Format(nameTime) + "-" + s.ID().String()
 }
 
-// parseName is the reverse of fileName. Other files are none of ours.
+// parseName is the reverse of fileName. ok is false for files that are not shares.
 func parseName(name string) (ends time.Time, id string, ok bool) {
 	rest, ok := strings.CutPrefix(name, namePrefix)
 	if !ok {
@@ -312,7 +312,7 @@ func (s *Store) read(name string, ends time.Time, id string, now time.Time) erro
 	}
 	h := s.hold(seal.NewShare(ends, (*[seal.ShareBytes]byte)(b)), name, now)
 	if h.share.ID().String() != id {
-		s.log.Error("a share of tokens is damaged: what is sealed under it has expired", "file", name)
+		s.log.Error("a key share is damaged; tokens under it count as expired", "file", name)
 		s.byID[h.share.ID()] = h // which nothing refers to; it has its time
 		return nil
 	}

@@ -58,7 +58,7 @@ func (s *Store) sweep() {
 		return
 	}
 	if err := s.destroy(); err != nil {
-		s.log.Error("a share of tokens could not be destroyed", "error", err)
+		s.log.Error("destroying an expired key share failed; it is tried again", "error", err)
 	}
 }
 

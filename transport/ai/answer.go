@@ -22,7 +22,7 @@ type answer struct {
 	person  string
 	codelab string // "" for none
 	admin   string
-	// standing is what the caller asks by, and cancel ends the answer with it.
+	// standing is the caller's session or token. When it ends, cancel ends the answer.
 	standing auth.Standing
 	cancel   context.CancelCauseFunc
 
@@ -32,7 +32,7 @@ type answer struct {
 	blocked bool
 }
 
-// event is what the client gets.
+// event is the event that the client receives.
 type event struct {
 	Candidates []candidate     `json:"candidates"`
 	Usage      *upstream.Usage `json:"usageMetadata,omitempty"`
@@ -219,7 +219,7 @@ func (a *answer) refusal(d *httpapi.Detached, cause, err error) error {
 	}
 	var f *upstream.Failure
 	if !errors.As(err, &f) {
-		a.s.Logger.Error("answering failed", "request_id", d.ID, "error", err)
+		a.s.Logger.Error("answering a question to the AI failed", "request_id", d.ID, "error", err)
 		return httpapi.Refusal(http.StatusInternalServerError, "internal error", 0)
 	}
 	a.s.Logger.Warn("the AI did not answer", "request_id", d.ID, "cause", f.Cause, "status", f.Status, "begun", d.Begun())

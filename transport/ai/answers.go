@@ -52,7 +52,7 @@ func (u *Answers) room(person string) error {
 }
 
 // enter takes a place. It is the goroutine that serves which takes it: when
-// the connection is gone before that starts, nobody would give it back.
+// the connection is gone before that starts, nobody would free the place.
 func (u *Answers) enter(a *answer) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

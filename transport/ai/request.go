@@ -23,7 +23,7 @@ const (
 	maxToolSets = 32
 )
 
-// body is what a client sends.
+// body is the body that a client sends.
 type body struct {
 	Prompt     *string `json:"prompt"`
 	Contents   *[]turn `json:"contents"`

@@ -36,7 +36,7 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Grants is what this package needs of auth.Authenticator.
+// Grants has the methods of auth.Authenticator that this package needs.
 type Grants interface {
 	Hold(h auth.Holder) (ended string)
 	Release(h auth.Holder)
@@ -49,7 +49,7 @@ type Service struct {
 	stats counters
 }
 
-// Operations are what the service answers.
+// Operations returns the operations of the service.
 func (s *Service) Operations() []rest.Operation {
 	return []rest.Operation{{Method: http.MethodPost, Path: "/ai/stream", Access: rest.Session, Handle: s.stream}}
 }
@@ -157,6 +157,6 @@ func (s *Service) note(a *answer) {
 	}
 	var gone *durable.Rejection
 	if err != nil && !errors.As(err, &gone) { // the codelab may be deleted by now
-		s.Logger.Warn("counting AI usage failed", "codelab", a.codelab, "error", err)
+		s.Logger.Warn("recording the AI usage of a codelab failed", "codelab", a.codelab, "error", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // MaxPackedCode bounds an archive of code, bytes.
 const MaxPackedCode = code.MaxTree
 
-// maxTarOverhead bounds what a tar has beside the content of its files, bytes: headers
+// maxTarOverhead bounds what a tar has in addition to the content of its files, bytes: headers
 // and padding of the most entries, and some for long names.
 const maxTarOverhead = maxEntries*1024 + 16<<20
 

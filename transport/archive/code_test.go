@@ -123,7 +123,7 @@ func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 		refused(t, "ZIP "+name, zipOf(t, good, m), says)
 		refused(t, "ZIP folder "+name, zipOf(t, good, member{name: name + "/", mode: fs.ModeDir | 0o755}), says)
 		if strings.Contains(name, `\`) {
-			says = "backslash" // of a tar it is none of its marks
+			says = "backslash" // a tar does not use it as a separator
 		}
 		refused(t, "tar "+name, tarOf(t, good, m), says)
 		refused(t, "tar folder "+name, tarOf(t, good, folder), says)

@@ -19,7 +19,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// folder is where an archive holds the files that it brings.
+// folder is the folder of the files in an archive.
 const folder = "files/"
 
 // material is an element of materials.json.
@@ -114,7 +114,7 @@ func (t *tree) keeper() (*keeper, error) {
 	return k, nil
 }
 
-// pointerOf is how a pointer begins that Git LFS leaves in the place of a file.
+// pointerOf is the beginning of a pointer that Git LFS leaves in place of a file.
 const pointerOf = "version https://git-lfs.github.com/spec/"
 
 // bring keeps the file at a path of the archive, which exists. It gives nil when the file

@@ -20,7 +20,7 @@ import (
 type Importer struct {
 	Files *files.Register
 	Now   func() time.Time
-	// Codelab is that of Surroundings; nil knows none.
+	// Codelab is the function Codelab of Surroundings; nil means that there are no other codelabs.
 	Codelab func(slug string) (id string, err error)
 }
 

@@ -63,7 +63,7 @@ func (o *leftOut) add(file, reason string, code Code) {
 	}
 }
 
-// list is what was left out by its name. It is never nil.
+// list returns the things that were left out, sorted by name. It is never nil.
 func (o *leftOut) list() []LeftOut {
 	out := slices.SortedFunc(maps.Keys(o.reasons), func(a, b LeftOut) int {
 		if d := strings.Compare(a.File, b.File); d != 0 {

@@ -43,7 +43,7 @@ func entryName(f *zip.File) (name string, ok bool) {
 	return name, ok
 }
 
-// unicodeName is what the extra field of an entry says of its name; empty when it has
+// unicodeName returns the name in the extra field of an entry; empty when it has
 // none, or one of another name than the entry bears now.
 func unicodeName(f *zip.File) string {
 	for extra := f.Extra; len(extra) >= 4; {

@@ -37,14 +37,14 @@ const (
 	maxFile = 32 << 20
 )
 
-// Surroundings are what reading a file needs of those who read it.
+// Surroundings are the functions that the caller must provide for reading a file.
 type Surroundings struct {
 	// Keep keeps a file that the codelab brings.
 	Keep Keep
 	// Still is asked now and then whether anybody waits for the outcome: its error ends
 	// the work.
 	Still func() error
-	// Name is that of the file: the title of a tutorial that says none.
+	// Name is the name of the file. It is the title of a tutorial that has no title.
 	Name string
 	// Codelab gives the id of the codelab that was made of a file with an id, "" if
 	// there is none. A text that refers to that file then leads there. nil knows none.
@@ -57,8 +57,8 @@ type Content struct {
 	// LeftOut says what of the file the codelab does not have. It is never nil.
 	LeftOut []LeftOut
 	// Whole means that the file is of our own form, or of the reference application: what
-	// it does not have, the codelab has not. Of others, Materials are those that the text
-	// links.
+	// it does not have, the codelab does not get. In other files, Materials are only the files
+	// that the text links.
 	Whole bool
 	// TitleFrom says where the title of a tutorial is from; empty for the other forms.
 	TitleFrom claat.TitleFrom
@@ -456,7 +456,7 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 		return strings.Compare(a, b)
 	})
 	var first error
-	var none [][2]string // what is no tutorial, and why
+	var none [][2]string // what is not a tutorial, and why
 	tried := names[:min(len(names), maxTried)]
 	for i, name := range tried {
 		_, _, err := t.readTutorial(name, noPicture)
@@ -509,7 +509,7 @@ func (t *tree) readTutorial(name string, picture func(string) (string, error)) (
 	}})
 }
 
-// further names the tutorials beside the one that was taken.
+// further names the tutorials other than the imported one.
 func (t *tree) further(names []string) error {
 	for _, name := range names {
 		if t.used[name] {

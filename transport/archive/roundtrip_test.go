@@ -11,8 +11,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// kinds is a tutorial of everything that an import reads in a way of its own: what comes of
-// it must not be read so once more.
+// kinds is a tutorial with everything that an import treats specially. An import of the
+// exported result must not treat it specially again.
 const kinds = "---\nid: kinds\nauthors: [A, B]\n---\n# All &amp; \\*kinds\\*\n\n## Boxes\nDuration: 1h30\n\n" +
 	"Positive\n: Well done\n\n> aside negative\n> Mind the gap\n\n> [!NOTE]\n> A note\n\n:::tip Title\na\n:::\n\n!!! warning \"T\"\n    b\n\nTerm\n: What it means\n\n" +
 	"## Words :tada:\nDuration: 7.5\n\nDone :tada:, see[^1] and [the page][d], `[^1]` {{< figure >}} {% raw %}\n\n| a | b |\n|:-:|--:|\n| 1 | 2 |\n\n```mermaid\nflowchart LR\n  A --> B\n```\n\n" +

@@ -237,7 +237,7 @@ func (r Rank) String() string {
 	return [...]string{"", people.Assistant, people.Facilitator, "owner"}[r]
 }
 
-// Rank is that of the caller. API tokens act as facilitators.
+// Rank returns the rank of the caller. API tokens act as facilitators.
 func (i *Identity) Rank() Rank {
 	switch {
 	case i.operator:
@@ -264,7 +264,7 @@ func (i *Identity) loggedIn() bool {
 	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
 }
 
-// Scope is that of the API token that is calling; everybody else has all.
+// Scope returns the scope of the calling API token; everybody else has all.
 func (i *Identity) Scope() string {
 	return cmp.Or(i.Token.GetScope(), settings.ScopeAll)
 }
@@ -290,7 +290,7 @@ func (i Identity) Framed() Identity {
 	return i
 }
 
-// Operator is who calls through the socket in the data folder.
+// Operator returns the identity of callers through the socket in the data folder.
 func Operator() Identity { return Identity{operator: true} }
 
 // Operator reports whether the caller is the operator.

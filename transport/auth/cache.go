@@ -14,7 +14,7 @@ type sessionCache struct {
 	new, old map[string]*verified
 }
 
-// verified is what a cookie refers to.
+// verified has the data to which a cookie refers.
 type verified struct {
 	sid  string
 	key  login.Key // of the id, where sessions are kept
@@ -29,7 +29,7 @@ const (
 	cacheFor = 10_000
 )
 
-// get returns nil for a cookie that is to be verified.
+// get returns nil for a cookie that must be verified.
 func (c *sessionCache) get(cookie []byte, now int64) *verified {
 	c.mu.RLock()
 	e := c.new[string(cookie)]

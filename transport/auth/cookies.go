@@ -21,7 +21,7 @@ const (
 	// DeviceCookie marks a browser in which an admin has logged in: others'
 	// failed logins do not lock it out.
 	DeviceCookie = "svc_device"
-	// SignInCookie is what a browser keeps while its person signs in at the identity
+	// SignInCookie is the cookie that a browser keeps while its person signs in at the identity
 	// provider.
 	SignInCookie = "svc_signin"
 	// AttendeeCookie marks, for one codelab, a browser that has been an attendee:
@@ -156,7 +156,7 @@ func (s *Signer) open(key []byte, cookie string) (string, error) {
 	return c.ID, nil
 }
 
-// csrfToken is what pages show that act in a session.
+// csrfToken is the token that pages send when they act in a session.
 type csrfToken [43]byte
 
 // CSRF returns the token that belongs to a session.

@@ -85,7 +85,7 @@ const waiting = 64
 // browsers does not lock these out. Safe for concurrent use.
 type PasswordComputer struct {
 	known, strangers queue
-	// nobody is what is compared with where there is no hash: it takes as long.
+	// nobody is a hash for logins without a hash, so that a comparison takes as long.
 	nobody   string
 	computed atomic.Int64
 }

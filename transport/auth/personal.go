@@ -8,7 +8,7 @@ import (
 // PersonalPrefix starts every personal secret, so that scanners recognise a leaked one.
 const PersonalPrefix = "atp_"
 
-// Purpose is what a personal secret is good for, and nothing else.
+// Purpose is the only use of a personal secret.
 type Purpose string
 
 // The purposes.
@@ -44,9 +44,9 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	return PersonalPrefix + secret, expires, true, err
 }
 
-// IdentifyPersonal returns on whose behalf a program presents a secret, and for which
-// codelab: nobody may act in another by it. ok is false when it is none, or the grant it
-// refers to has ended. It fails like Identify.
+// IdentifyPersonal returns the owner of a secret that a program presents, and the only
+// codelab in which the secret is valid. ok is false if the secret is not valid, or if the
+// grant that it refers to has ended. It fails like Identify.
 func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity, codelab string, ok bool, err error) {
 	signed, prefixed := strings.CutPrefix(secret, PersonalPrefix)
 	reference, bad := a.Signer.open(a.Signer.personal[p], signed)

@@ -44,14 +44,14 @@ const (
 	Unknown = "this server cannot find out who is calling; connect again"
 )
 
-// Holder is what lives on a grant. End is called when the grant has ended, from
-// any goroutine and perhaps more than once; it must not block.
+// Holder depends on a grant. End is called when the grant has ended, from any goroutine and
+// perhaps more than once; it must not block.
 type Holder interface {
 	Standing() *Standing
 	End(reason string)
 }
 
-// holders are those that live on grants, by the session or API token. The zero
+// holders are the holders that depend on grants, by session or API token. The zero
 // value is empty.
 type holders struct {
 	mu    sync.Mutex

@@ -59,13 +59,13 @@ type question struct {
 
 var _ durable.Bus = (*Bus)(nil)
 
-// nodeName is what a node may be called: it is part of subjects.
+// nodeName matches the permitted names of nodes, which are part of subjects.
 var nodeName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // CheckNode returns an error if the name of a node is invalid.
 func CheckNode(name string) error {
 	if !nodeName.MatchString(name) {
-		return fmt.Errorf("%q is no name for a node: letters, digits, - and _, at most 64", name)
+		return fmt.Errorf("%q is not a name for a node: letters, digits, - and _, at most 64", name)
 	}
 	return nil
 }
@@ -524,7 +524,7 @@ func (b *Bus) Stats() Stats {
 	return s
 }
 
-// Addr is where other nodes reach the server within; "" without one.
+// Addr returns the address at which other nodes reach the embedded server; "" without one.
 func (b *Bus) Addr() string {
 	if b.server == nil {
 		return ""

@@ -13,7 +13,7 @@ const (
 	maxParts = durable.MaxMessage / partBytes
 	// maxOpen bounds what is being put together, bytes.
 	maxOpen = 2 * maxParts * partBytes
-	// partOverhead is what each part takes beside its bytes.
+	// partOverhead is the memory that each part takes in addition to its bytes.
 	partOverhead = 64
 	// openFor is the time limit for the parts of a message.
 	openFor = 15 * time.Second

@@ -2,7 +2,7 @@ package bus
 
 import "sync/atomic"
 
-// Rejection is why a message of NATS was not heard.
+// Rejection is the reason why a message from NATS was dropped.
 type Rejection uint8
 
 const (
@@ -22,10 +22,10 @@ const (
 	// UnknownSender: its sender has not proved that it is alive, because it is new or an earlier
 	// session.
 	UnknownSender
-	// Unasked: it answers a question that is not or no longer open.
+	// Unasked: it answers a request that this node has not made, or no longer waits for.
 	Unasked
-	// Overflow: it is a part of a message for which there is no room, or which
-	// has this part already.
+	// Overflow: it is a part of a larger message. There is no room for that message, or the
+	// part has already arrived.
 	Overflow
 
 	rejections

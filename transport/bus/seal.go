@@ -24,8 +24,8 @@ type session [sessionBytes]byte
 // keys derives all keys from the cluster's secret.
 type keys struct{ master []byte }
 
-// stretchRounds is what one guess of a secret costs, 30 ms: messages can be
-// recorded, and guessed at elsewhere.
+// stretchRounds makes each guess of a secret cost 30 ms, because an attacker can record
+// messages and guess the secret on another machine.
 const stretchRounds = 100_000
 
 // newKeys returns the keys of a cluster. Clusters with the same secret and other
@@ -95,7 +95,7 @@ type part struct {
 	data          []byte
 }
 
-// address is where a message goes.
+// address is the destination of a message.
 type address struct {
 	subject, reply string
 	receiver       session
@@ -110,7 +110,7 @@ type sealer struct {
 	scratch sync.Pool     // of *scratch
 }
 
-// scratch is what sealing and opening need besides the message.
+// scratch has the buffers that sealing and opening need besides the message.
 type scratch struct {
 	message, covered []byte
 	nonce            [nonceBytes]byte
@@ -162,7 +162,7 @@ func (sc *scratch) cover(subject, reply string, head []byte, serial uint64) {
 	binary.BigEndian.PutUint64(sc.nonce[nonceBytes-8:], serial)
 }
 
-// envelope is what a message says to everybody. Its slices are the message's.
+// envelope is the unencrypted part of a message. Its slices are the message's.
 type envelope struct {
 	node             []byte
 	sender, receiver session

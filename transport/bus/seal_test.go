@@ -30,7 +30,7 @@ func (s *sealer) sealed(t testing.TB, to address, p part) (message []byte) {
 	return message
 }
 
-// opens is how a node that has these keys opens a message.
+// opens opens a message with these keys, as another node does.
 func opens(t testing.TB, k keys, subject, reply string, message []byte) (e envelope, p part, ok bool) {
 	t.Helper()
 	if e, ok = parseEnvelope(bytes.Clone(message)); !ok {

@@ -26,7 +26,7 @@ type Options struct {
 	// with URL.
 	Listen string
 	Peers  []string
-	// URL is that of a NATS that runs elsewhere; "" for one within.
+	// URL is the address of an external NATS server; "" for the embedded one.
 	URL string
 	// TLS is for both sides of each connection between nodes, or with a URL for the client. nil
 	// means no TLS.
@@ -50,7 +50,7 @@ func (b *Bus) connect() error {
 				b.missed.Add(1)
 				return
 			}
-			o.Logger.Warn("messages between nodes", "error", err)
+			o.Logger.Warn("the connection to the other nodes reported an error", "error", err)
 		}),
 	}
 	if o.URL != "" {

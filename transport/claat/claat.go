@@ -39,7 +39,7 @@ type Tutorial struct {
 	Lost []string
 }
 
-// TitleFrom is where the title of a tutorial is from.
+// TitleFrom is the source of a tutorial's title.
 type TitleFrom string
 
 // The places of a title.
@@ -83,9 +83,9 @@ const (
 // Include returns a fragment of the same archive.
 type Include func(name string) ([]byte, error)
 
-// Options are what reading a tutorial needs.
+// Options are the options of reading a tutorial.
 type Options struct {
-	// Name is that of the file, without its folder; its title when the text has none.
+	// Name is the name of the file, without its folder. It is the title if the text has none.
 	Name string
 	// Include resolves <<file.md>> lines; nil if there is no archive to include from.
 	Include Include
@@ -126,9 +126,9 @@ type outline struct {
 	title  head
 	titled bool
 	steps  []head
-	// body is where what is not the header begins.
+	// body is the position after the header.
 	body int
-	// preface is where text before the first step begins, -1 for nowhere.
+	// preface is the position of text before the first step; -1 if there is none.
 	preface int
 	links   definitions
 }
@@ -263,8 +263,8 @@ func tooLong(source []byte, start, end, number int, st Step) error {
 		number, title, size, codelab.Bounds.Markdown, what, length)
 }
 
-// outlineOf finds the title and the steps behind a header. It reads the blocks of
-// Markdown, so that a # in a code block is none and an underlined title is one.
+// outlineOf finds the title and the steps after a header. It reads the blocks of Markdown, so
+// a # in a code block does not begin a step, and an underlined title does.
 func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 	o := &outline{preface: -1, body: body, links: definitions{}}
 	s := markdown.New(source[body:])

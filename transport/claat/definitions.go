@@ -7,7 +7,7 @@ import (
 	"atelier/actors/markdown"
 )
 
-// definitions are those of a file, the first of each label.
+// definitions are the definitions of a file, the first of each label.
 type definitions map[string]string
 
 func (d definitions) add(l markdown.Definition) {

@@ -45,7 +45,7 @@ func linked(text, plain string) string {
 	return out.String() + text[done:]
 }
 
-// link is what a frame or a video becomes.
+// link returns the link that replaces a frame or a video.
 func link(element string) string {
 	src, title, size := source(element)
 	to, err := url.Parse(src)

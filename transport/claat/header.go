@@ -31,7 +31,8 @@ func (h *header) set(key, value string) {
 	}
 }
 
-// maxHeader bounds a header that is fenced, bytes: behind it the text is none.
+// maxHeader is the maximum size of a fenced header, in bytes. A text whose header does not end
+// within it has no header.
 const maxHeader = 64 << 10
 
 // fencedHeader reads a header between two lines: --- (or ... at the end) around YAML, +++
@@ -91,8 +92,8 @@ func (h *header) toml(body []byte) error {
 	return nil
 }
 
-// yaml reads YAML, and where it is none, lines of keys and values: authors write colons
-// into texts without quotes.
+// yaml reads YAML. If the text is not valid YAML, it reads lines of keys and values, because
+// authors write colons in texts without quotes.
 func (h *header) yaml(body []byte) error {
 	var document yaml.Node
 	err := yaml.Unmarshal(body, &document)
@@ -129,8 +130,8 @@ func (h *header) yaml(body []byte) error {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 
-// yamlError says where YAML is none. The parser knows the line: the column is that of the
-// second colon, which it does not allow, or where the line begins.
+// yamlError returns an error with the place where YAML is invalid. The parser reports the
+// line. The column is that of the second colon, which YAML forbids, or the line's beginning.
 func yamlError(body []byte, err error) error {
 	says := strings.SplitN(err.Error(), "\n", 2)[0]
 	line := 1

@@ -53,7 +53,7 @@ https://example.com/m
 	if s := got[2].Markdown; strings.Count(s, "/d \"Docs\"") != 1 {
 		t.Errorf("the last step has its definition twice: %s", s)
 	}
-	// The definition of a paragraph, or in a code block, is none.
+	// Text in a paragraph or a code block does not define a link.
 	got = steps(t, "## A\n[x]\n\n## B\ntext\n[x]: /no\n\n```\n[x]: /neither\n```\n")
 	if got[0].Markdown != "[x]\n" {
 		t.Errorf("got %q", got[0].Markdown)

@@ -15,8 +15,8 @@ var formEnd = regexp.MustCompile("(?i)</form>")
 // forms finds those of a step. The zero value has found none.
 type forms struct{ over bool }
 
-// survey reads a form of claat, which holds questions and the answers to choose from;
-// last is the last of the blocks that it takes. nil is none.
+// survey reads a form of claat, which has questions and their possible answers. last is the
+// index of its last block. asked is nil if body does not begin such a form.
 func (f *forms) survey(body string, blocks []block) (asked []question, last int) {
 	const begin = "<form"
 	from := blocks[0].start
@@ -34,7 +34,7 @@ func (f *forms) survey(body string, blocks []block) (asked []question, last int)
 	return questions(body[from : from+end[0]]), last
 }
 
-// question is one of a survey.
+// question is a question of a survey.
 type question struct {
 	text    string
 	answers []string

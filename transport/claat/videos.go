@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The forms of a video: an image whose address is that of a page or a player
+// The forms of a video: an image whose address is the address of a page or a player
 // of YouTube, and the element that claat writes.
 var (
 	videoAddress = regexp.MustCompile(`^<?https?://(?:(?:www\.|m\.)?youtube(?:-nocookie)?\.com/(?:watch\?(?:[^ ]*&)?v=|embed/|shorts/|v/)|youtu\.be/)([A-Za-z0-9_-]{6,20})(?:[?&#/>].*)?$`)

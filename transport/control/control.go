@@ -124,7 +124,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// socketPath is how to name the socket. A path of more than about 100 bytes
+// socketPath returns a name for the socket. A path of more than about 100 bytes
 // is too long for a socket address, so a long one goes through the folder's
 // file descriptor.
 func socketPath(data string) (path string, release func(), err error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Operations are what only an operator may ask of a server, beside the interface that
+// Operations are what only an operator may ask of a server, in addition to the interface that
 // everybody has. One that is nil is not there.
 type Operations struct {
 	// Backup writes a consistent backup.
@@ -27,7 +27,7 @@ type Operations struct {
 	Place func(Placing) error
 }
 
-// Placing is what an operator asks of the nodes.
+// Placing is an operator's request to the nodes.
 type Placing struct {
 	// Do is "drain", "undrain", "move" or "forget".
 	Do string `json:"do"`
@@ -45,7 +45,7 @@ const (
 	placePath   = "/operator/cluster/place"
 )
 
-// scrubbed is what a scrub found.
+// scrubbed has the results of a scrub.
 type scrubbed struct {
 	Damaged int    `json:"damaged"`
 	Report  string `json:"report"`

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Vocabulary is what a describer knows beside the types.
+// Vocabulary is what a describer knows in addition to the types.
 type Vocabulary interface {
 	// Named returns the schema that the tag is has: of a component when component is true.
 	// It panics for an unknown name, because tags are constant.
@@ -227,7 +227,7 @@ func number(text string) any {
 	return json.RawMessage(text)
 }
 
-// bounds are those of a tag, 0 for none.
+// bounds returns the bounds of a tag, 0 for none.
 func bounds(f reflect.StructField, tag string) (least, most int) {
 	text := f.Tag.Get(tag)
 	if text == "" {

@@ -102,7 +102,7 @@ func (f *Fetch) need(line string) error {
 	return code.Fault("the request has a line that is not known here")
 }
 
-// Answer is what a fetch leads to.
+// Answer is the answer to a fetch.
 type Answer struct {
 	// Head is the answer up to the pack.
 	Head []byte
@@ -177,7 +177,7 @@ func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 	return a, err
 }
 
-// Branches are those that a fetch asks for.
+// Branches returns the branches that a fetch requests.
 func (r *Repository) Branches(f *Fetch) (out []string) {
 	for _, ref := range r.Refs {
 		if slices.Contains(f.wants, ref.ID) {

@@ -14,7 +14,7 @@ const maxCommands = 500
 // none. New is its next commit, "" to remove the branch.
 type Command struct{ Branch, Old, New string }
 
-// Push is what a client sends to change branches.
+// Push is the request of a client to change branches.
 type Push struct {
 	Commands []Command
 	band     bool

@@ -7,7 +7,7 @@ import (
 	pb "atelier/actors/participant/participantpb"
 )
 
-// checkoutType is what a binding may name its checkout's type.
+// checkoutType matches the permitted types of a binding's checkout.
 const checkoutType = "dev.commerce.checkout"
 
 // binding ties a token to a checkout and a participant.

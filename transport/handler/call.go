@@ -41,7 +41,7 @@ func (c *call) End(took time.Duration) {
 	c.Observe(c.environment, c.Operation(), result, took)
 }
 
-// caller is who is calling, for the audit trail.
+// caller returns the caller for the audit trail.
 func (c *call) caller() token.Caller {
 	ua := c.Request.Header.UserAgent()
 	return token.Caller{Participant: c.who.Id, IP: c.ClientIP(c.RequestCtx), UserAgent: string(ua[:min(len(ua), 256)])}

@@ -16,8 +16,8 @@ import (
 	"atelier/actors/token/credential"
 )
 
-// Document is what the specification document says beside what follows from
-// the rest of the configuration (commerce protocol, Tokenization resources).
+// Document has the statements of the specification document that do not follow from the rest
+// of the configuration (commerce protocol, Tokenization resources).
 type Document struct {
 	// Name is the handler's reverse-domain name.
 	Name string
@@ -144,7 +144,7 @@ func (b *base) specify(root string) specification {
 	return s
 }
 
-// errorTable is what each code means and what to do (RULES.md, "Refusals").
+// errorTable has the meaning of each code, and the advice for it (RULES.md, "Refusals").
 var errorTable = []errorText{
 	{400, "invalid_request", "The body is malformed or a field is missing or of the wrong type (413: too large, 415: not JSON). Correct the request."},
 	{401, "unauthorized", "No valid bearer token. Check the key, or get a new access token."},

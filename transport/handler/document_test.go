@@ -24,7 +24,7 @@ func TestTheDocumentExplainsEveryCredential(t *testing.T) {
 }
 
 // TestEveryCodeIsExplained: the codes of the error table are those of the
-// OpenAPI document, beside what is no operation.
+// OpenAPI document, except for paths that are not operations.
 func TestEveryCodeIsExplained(t *testing.T) {
 	var doc struct {
 		Components struct {

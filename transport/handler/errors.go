@@ -23,7 +23,7 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.content }
 
-// body is what is answered.
+// body returns the body of the answer.
 func (e *refusal) body() any {
 	type ours struct {
 		Code    string `json:"code"`

@@ -110,7 +110,7 @@ func echo(r *Exchange) error {
 	return r.JSON(map[string]string{"name": r.Param("name"), "query": r.Query("q"), "body": string(b)})
 }
 
-// endpoint is one with a body of at most 10 bytes.
+// endpoint returns an endpoint with a body of at most 10 bytes.
 func endpoint(method, path string) *Endpoint {
 	return &Endpoint{Method: method, Path: path, Name: method + " " + path, Body: 10}
 }

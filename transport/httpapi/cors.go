@@ -9,15 +9,15 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// What pages of other origins may send and read, beside what browsers let through
-// anyway (Fetch, CORS protocol).
+// The headers that pages of other origins may send and read, apart from those that browsers
+// always permit (Fetch, CORS protocol).
 const (
 	corsRequestHeaders  = "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Range, X-CSRF-Token"
 	corsResponseHeaders = "Age, Content-Disposition, Date, ETag, Location, Retry-After, X-Codelab-Seq, X-CSRF-Token, X-Request-Id"
 	corsMaxAge          = "600" // seconds for which a browser need not ask again
 )
 
-// sharing is what a page of another origin gets of an answer; the zero value is
+// sharing decides which parts of an answer a page of another origin gets; the zero value is
 // nothing.
 type sharing struct {
 	origin      string

@@ -9,7 +9,7 @@ import "github.com/valyala/fasthttp"
 // expectKey marks a request of which nothing but the head is here.
 type expectKey struct{}
 
-// expectation is how such a request fares.
+// expectation is the state of such a request.
 type expectation struct{ met bool }
 
 // Expect looks at the head of a request and returns 100, or the status of the
@@ -43,5 +43,5 @@ func (r *Exchange) expected() error {
 	return nil
 }
 
-// FormOverhead is more than a form takes beside its file, bytes.
+// FormOverhead is more than a form takes in addition to its file, bytes.
 const FormOverhead = 1 << 20

@@ -90,7 +90,7 @@ func (l *Limiter) Return(key string) { l.take(key, -1) }
 // Check tells like Allow, and takes nothing.
 func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
 
-// Charge is one bucket that something counts in.
+// Charge is one bucket from which a request takes.
 type Charge struct {
 	Limiter *Limiter
 	Key     string

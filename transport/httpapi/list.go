@@ -92,7 +92,7 @@ func (l *list) Read(b []byte) (int, error) {
 func (l *list) Close() error {
 	l.stop()
 	if l.end != nil && l.end != io.EOF {
-		l.r.api.Logger.Error("a list was not finished", "request_id", l.r.ID, "operation", l.r.Operation(), "error", l.end)
+		l.r.api.Logger.Error("a list broke off before its end", "request_id", l.r.ID, "operation", l.r.Operation(), "error", l.end)
 	}
 	return nil
 }

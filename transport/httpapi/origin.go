@@ -11,10 +11,10 @@ import (
 // Origins says which pages of browsers may ask for what. The zero value knows the
 // server's own by the Host header alone.
 type Origins struct {
-	// PublicURL is how browsers reach the server; "" if only the Host header
+	// PublicURL is the address at which browsers reach the server; "" if only the Host header
 	// tells.
 	PublicURL string
-	// Allowed are origins beside the server's own.
+	// Allowed are origins in addition to the server's own.
 	Allowed []string
 }
 

@@ -15,7 +15,7 @@ type Places struct {
 // NewPlaces returns all places, of which one key can have at most each.
 func NewPlaces(all, each int) *Places { return &Places{all: all, each: each, held: map[string]int{}} }
 
-// Enter takes a place; false if none is free for the key. leave gives it back, and is
+// Enter takes a place; false if none is free for the key. leave frees the place, and is
 // called once.
 func (p *Places) Enter(key string) (leave func(), ok bool) {
 	p.mu.Lock()

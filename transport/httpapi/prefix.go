@@ -12,7 +12,7 @@ import (
 // absolute addresses, redirects and the paths of cookies.
 type Prefix string
 
-// PrefixOf is that of the address of a server.
+// PrefixOf returns the prefix in the address of a server.
 func PrefixOf(publicURL string) Prefix {
 	u, err := url.Parse(publicURL)
 	if err != nil {

@@ -20,7 +20,7 @@ func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 		_ = pw.CloseWithError(err)
 		// A client that left has closed the other end.
 		if err != nil && !errors.Is(err, io.ErrClosedPipe) {
-			log.Warn("a download was not finished", "error", err)
+			log.Warn("a download broke off before its end", "error", err)
 		}
 	}()
 	r.Send(r.Paced(pr), -1) // closes it, also when the client has left

@@ -13,11 +13,11 @@ import (
 // become ready. Each of hundreds of concurrent downloads has a goroutine that is ready again and
 // again. A chat message passes half a dozen goroutines between its connection and the others, and
 // waits behind all downloads at each one. With turns it waits behind one download. (300
-// concurrent clones of 8 MB beside a workshop of 500, on two cores with their clients: chat p99
+// concurrent clones of 8 MB during a workshop of 500, on two cores with their clients: chat p99
 // 675 ms without turns, 70 with them, 20 without clones.)
 //
 // While others wait, there is a pause after each turn. So downloads take at most a tenth of
-// the processor, and a single download has full speed. (Measured with 300 clones of 0.8 MB beside
+// the processor, and a single download has full speed. (Measured with 300 clones of 0.8 MB during
 // 40 messages/s. Relative to no clones, chat p99 is 1.7 to 2.4 times without pauses, and 1.2 to
 // 1.7 times with them. A clone takes 1.25 s instead of 0.85.)
 type turns struct {
@@ -37,7 +37,7 @@ const (
 	pauseTimes = 9
 )
 
-// take waits for a turn. The function that it returns gives it back.
+// take waits for a turn. The returned function ends the turn.
 func (t *turns) take() func() {
 	t.waiting.Add(1)
 	t.free <- struct{}{}
@@ -56,7 +56,7 @@ func (t *turns) take() func() {
 }
 
 // Turn waits until it is the caller's turn to do what many may want at the same moment,
-// and what none of them needs at once. The function that it returns gives it back.
+// and what none of them needs at once. The returned function ends the turn.
 func (r *Exchange) Turn() func() { return r.api.turns.take() }
 
 // piece is how much of a download goes out in one turn, bytes.

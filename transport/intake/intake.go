@@ -18,7 +18,7 @@ const (
 	MaxMaterial = 50 << 20
 )
 
-// tolerance is what an image may grow by when its metadata is replaced.
+// tolerance is the number of bytes by which an image may grow when its metadata is replaced.
 const tolerance = 1 << 10
 
 // Image takes an image of at most MaxImage bytes and removes its file's metadata. If Check
@@ -89,7 +89,7 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 
 // Upload is the record of a content that becomes an upload of a kind of the
 // files package. original is the name of the file as it was sent, if it is to
-// be told; extension is that of the new name.
+// be told; extension is the extension of the new name.
 func Upload(lease *files.Lease, kind, extension, mediaType, original string, now time.Time) *pb.Upload {
 	return &pb.Upload{
 		Name: files.NewName(kind, extension), Sum: lease.Sum[:], Size: lease.Size, MediaType: mediaType,

@@ -101,7 +101,7 @@ func segment(in *bufio.Reader) ([]byte, error) {
 	return payload, err
 }
 
-// keptOf is what stays of an application segment or a comment; nil for
+// keptOf returns the part of an application segment or comment that is kept; nil for
 // nothing.
 func keptOf(marker byte, payload []byte, told *bool) []byte {
 	text := string(payload[:min(len(payload), 16)])

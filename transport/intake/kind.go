@@ -32,7 +32,7 @@ var kinds = []struct {
 // MediaType is the kind's type on the wire.
 func (k Kind) MediaType() string { return kinds[k-PNG].mediaType }
 
-// Extension is how names of files of this kind end.
+// Extension returns the end of the names of files of this kind.
 func (k Kind) Extension() string { return kinds[k-PNG].extension }
 
 // Shown reports whether a media type is one of the kinds: nothing else may be shown

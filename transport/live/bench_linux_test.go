@@ -212,7 +212,7 @@ func BenchmarkTLS(b *testing.B) {
 func BenchmarkWake(b *testing.B) {
 	for _, busy := range []int{0, runtime.GOMAXPROCS(0)} {
 		b.Run(fmt.Sprintf("busy=%d", busy), func(b *testing.B) {
-			h := newHouse(b, Options{})
+			h := newTestServer(b, Options{})
 			r := h.room("a")
 			c := h.dial("room=a&person=p")
 			c.next()

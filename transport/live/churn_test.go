@@ -52,7 +52,7 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 		scheme, dialer.TLSClientConfig = "wss", &tls.Config{InsecureSkipVerify: true}
 		wrap = append(wrap, withTLS(t, kind))
 	}
-	h := newHouse(t, Options{
+	h := newTestServer(t, Options{
 		Loops: 3, Tick: 10 * time.Millisecond, MaxBehind: 1 << 40, writesBetweenPolls: betweenPolls,
 	}, wrap...)
 	// Every third frame is for everyone, the others for one person each.

@@ -14,7 +14,7 @@ import (
 
 func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
 	const n = 100
-	h := newHouse(t, Options{CloseGrace: 100 * time.Millisecond, Tick: 10 * time.Millisecond})
+	h := newTestServer(t, Options{CloseGrace: 100 * time.Millisecond, Tick: 10 * time.Millisecond})
 	var clients []*client
 	for range n {
 		c := h.dial("room=a&person=p")
@@ -58,7 +58,7 @@ func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
 }
 
 func TestDrainEndsWithItsContext(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p") // never answers the close
 	c.next()
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)

@@ -133,7 +133,7 @@ func (l *loop) serveMeanwhile(h *loopRoom) {
 	l.flushMidway()
 }
 
-// overrun is what happens when the window has moved past the loop itself: all
+// overrun handles the case that the window has moved past the loop itself: all
 // of its sessions are behind, and will be told so one by one.
 func (l *loop) overrun(h *loopRoom) {
 	head := h.room.Head()

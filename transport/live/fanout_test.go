@@ -280,7 +280,7 @@ func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	if ann.marks() != "<s1><s2>" || ann.writes != 1 || author.writes != 0 {
 		t.Errorf("got %s in %d writes; the author is written to %d times", ann.marks(), ann.writes, author.writes)
 	}
-	// A session that is no recipient of a frame gets no write, either.
+	// A session that is not a recipient of a frame gets no write, either.
 	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: said("s3").Payload})
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2><s3>" || author.writes != 0 {

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 // patience is how long a test waits for an expected event.
 const patience = 10 * time.Second
 
-// house is a hub behind a fasthttp server, as the product has it.
-type house struct {
+// testServer is a hub behind a fasthttp server, as in the product.
+type testServer struct {
 	t    testing.TB
 	hub  *Hub
 	addr string
@@ -64,7 +64,7 @@ func (o *owner) Limited(s *Session, payload []byte) { s.Send([]byte(`{"type":"er
 
 func (o *owner) Closed(_ *Session, reason Reason) { o.closed <- reason }
 
-// welcome and resync are what the product's payloads look like here.
+// note is a message in these tests, similar to the product's welcome and resync.
 type note struct {
 	Type   string `json:"type"`
 	Seq    uint64 `json:"seq"`
@@ -81,14 +81,14 @@ func (n note) bytes() []byte {
 	return p
 }
 
-func newHouse(t testing.TB, o Options, wrap ...func(net.Listener) net.Listener) *house {
+func newTestServer(t testing.TB, o Options, wrap ...func(net.Listener) net.Listener) *testServer {
 	t.Helper()
 	hub, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hub.Start(0)
-	h := &house{
+	h := &testServer{
 		t:        t,
 		hub:      hub,
 		rooms:    make(map[string]*room.Room),
@@ -114,7 +114,7 @@ func newHouse(t testing.TB, o Options, wrap ...func(net.Listener) net.Listener) 
 	return h
 }
 
-func (h *house) room(name string) *room.Room {
+func (h *testServer) room(name string) *room.Room {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.rooms[name]
@@ -127,7 +127,7 @@ func (h *house) room(name string) *room.Room {
 
 // serve upgrades GET /ws?room=&person=&facilitator=&since=&epoch= and hands the
 // connection to the hub; /sse streams events.
-func (h *house) serve(ctx *fasthttp.RequestCtx) {
+func (h *testServer) serve(ctx *fasthttp.RequestCtx) {
 	args := ctx.QueryArgs()
 	o := AttachOptions{
 		Room:         h.room(string(args.Peek("room"))),
@@ -160,7 +160,7 @@ func (h *house) serve(ctx *fasthttp.RequestCtx) {
 	_ = upgrader.Upgrade(ctx, func(c *websocket.Conn) { h.attach(c.NetConn(), o) })
 }
 
-func (h *house) attach(c net.Conn, o AttachOptions) {
+func (h *testServer) attach(c net.Conn, o AttachOptions) {
 	raw, buffered, err := TakeOver(c)
 	if err != nil {
 		c.Close()
@@ -171,7 +171,7 @@ func (h *house) attach(c net.Conn, o AttachOptions) {
 	}
 }
 
-// client is a WebSocket client of the house.
+// client is a WebSocket client of the test server.
 type client struct {
 	t    testing.TB
 	conn *websocket.Conn
@@ -179,12 +179,12 @@ type client struct {
 	session *Session
 }
 
-func (h *house) dial(query string) *client {
+func (h *testServer) dial(query string) *client {
 	h.t.Helper()
 	return h.dialWith(websocket.DefaultDialer, "ws://"+h.addr+"/ws?"+query)
 }
 
-func (h *house) dialWith(d *websocket.Dialer, url string) *client {
+func (h *testServer) dialWith(d *websocket.Dialer, url string) *client {
 	h.t.Helper()
 	conn, _, err := d.Dial(url, nil)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// inbox is how other goroutines reach a loop. They add under a mutex held for
+// inbox passes work from other goroutines to a loop. They add under a mutex held for
 // nanoseconds; the loop takes everything at once.
 //
 // The wake-up is a system call, so it is made only for a loop that sleeps. The loop announces its

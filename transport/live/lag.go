@@ -12,7 +12,7 @@ type lag struct {
 	rest []byte
 	// control is a pong, or our close frame, that is sent after rest.
 	control []byte
-	// at is what the session has been served, counting rest as served.
+	// at is the position up to which the session has been served, counting rest as served.
 	at position
 	// since is when the session fell behind, moved when it last took a byte.
 	since, moved int64

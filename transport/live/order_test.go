@@ -8,7 +8,7 @@ import (
 )
 
 func TestFreshSessionBeginsAtTheHead(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	r.Publish(frames(1, 5)...)
 	c := h.dial("room=a&person=p1")
@@ -20,7 +20,7 @@ func TestFreshSessionBeginsAtTheHead(t *testing.T) {
 // TestAFreshSessionBeginsWhereItWasLetIn: under load the welcome came 60 ms after the 101, and
 // frames published between the two were missed.
 func TestAFreshSessionBeginsWhereItWasLetIn(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	r.Publish(frames(1, 3)...)
 	c := h.dial("room=a&person=p1&from=1")
@@ -33,7 +33,7 @@ func TestAFreshSessionBeginsWhereItWasLetIn(t *testing.T) {
 }
 
 func TestReturningSessionIsCaughtUpThenLive(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	r.Publish(frames(1, 5)...)
 	c := h.dial("room=a&person=p1&since=2")
@@ -44,7 +44,7 @@ func TestReturningSessionIsCaughtUpThenLive(t *testing.T) {
 }
 
 func TestReplayThatCannotBeServedIsAResync(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	r.Restore(frames(11, 15), 10, 15)
 	for _, c := range []struct{ query, reason string }{
@@ -68,7 +68,7 @@ func TestReplayThatCannotBeServedIsAResync(t *testing.T) {
 // served the room and before it emptied the outbox. The answer stayed in the outbox, since its
 // frame was not served yet and the session was still marked as queued.
 func TestAnswerFollowsTheFramesPublishedBeforeIt(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	c := h.dial("room=a&person=p1")
 	c.expectNote(note{Type: "welcome"})
@@ -100,7 +100,7 @@ func TestAnswerFollowsTheFramesPublishedBeforeIt(t *testing.T) {
 }
 
 func TestFramesReachTheirAudience(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	facilitator := h.dial("room=a&person=facilitator&facilitator=1")
 	other := h.dial("room=a&person=facilitator&facilitator=1")

@@ -39,7 +39,7 @@ func (f Protocol) append(dst []byte, epoch string, seq uint64, payload []byte) [
 	}
 }
 
-// heartbeat is what an idle connection of the protocol is sent.
+// heartbeat returns the bytes that keep an idle connection of the protocol open.
 func (f Protocol) heartbeat() []byte {
 	if f == SSE {
 		return sseBeat

@@ -57,7 +57,7 @@ const (
 
 var resyncNames = [resyncs]string{"epoch", "window", "overtaken", "bytes", "time"}
 
-// ResyncNames are those of all reasons.
+// ResyncNames returns the names of all reasons.
 func ResyncNames() []string { return resyncNames[:] }
 
 func (r Resync) String() string { return resyncNames[r] }

@@ -18,7 +18,7 @@ type position struct {
 // before reports whether there are frames between the two.
 func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
 
-// headOf is what is published in a room.
+// headOf returns the position of the newest message in a room.
 func headOf(r *room.Room) position { return position{r.Head(), r.TransientHead()} }
 
 func (h *loopRoom) head() position { return headOf(h.room) }

@@ -47,7 +47,7 @@ func TestUnreadAnswersOfTLSAreBounded(t *testing.T) {
 // The end of a record that a socket did not take comes when there is room again,
 // also when nothing else is said.
 func TestTheRestOfARecordComes(t *testing.T) {
-	h := newHouse(t, Options{Loops: 1, SendBuffer: 4 << 10}, withTLS(t, secured))
+	h := newTestServer(t, Options{Loops: 1, SendBuffer: 4 << 10}, withTLS(t, secured))
 	c := h.dialWith(&websocket.Dialer{
 		NetDial: dialNarrow, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}, "wss://"+h.addr+"/ws?room=a&person=p1")

@@ -17,13 +17,13 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// wireKind is how a connection of a test is written to.
+// wireKind is the transport of a test connection, and which code of the server writes to it.
 type wireKind int
 
 const (
-	bare    wireKind = iota
-	secured          // TLS, by the loop itself where it can
-	piped            // TLS, by goroutines
+	bare    wireKind = iota // TCP without TLS
+	secured                 // TLS, written by the event loop where it can
+	piped                   // TLS, written by goroutines
 )
 
 // withTLS makes a listener speak TLS.
@@ -58,12 +58,12 @@ func TestTLS(t *testing.T) {
 		{"on goroutines", piped, tls.VersionTLS13},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHouse(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond}, withTLS(t, c.kind))
+			h := newTestServer(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond}, withTLS(t, c.kind))
 			d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MaxVersion: c.version}}
 			r := h.room("a")
 			c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
-			// A small buffer of its own: if the system grew it, the buffers between would hold
-			// more than is sent.
+			// A fixed small buffer: if the system grew it, the buffers on the path could hold
+			// everything that is sent.
 			d.NetDial = func(network, addr string) (net.Conn, error) {
 				conn, err := net.Dial(network, addr)
 				if err == nil {
@@ -74,7 +74,7 @@ func TestTLS(t *testing.T) {
 			stalled := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p2")
 			c.next()
 			stalled.next()
-			// Ten megabytes are more than all the buffers between.
+			// Ten megabytes are more than all buffers on the path can hold.
 			for seq := uint64(1); seq <= 2000; seq++ {
 				r.Publish(bulk(seq, seq, 5000)...)
 				if n := c.note(); n.Seq != seq {
@@ -94,9 +94,9 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A client that says something and goes at once is heard, and is not kept.
-func TestTheEndOfTLSIsSeen(t *testing.T) {
-	h := newHouse(t, Options{}, withTLS(t, secured))
+// A message is received even if its client disconnects at once, and the session then ends.
+func TestMessageBeforeAnAbruptEndOfTLSIsReceived(t *testing.T) {
+	h := newTestServer(t, Options{}, withTLS(t, secured))
 	d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	for range 20 {
 		c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
@@ -104,16 +104,15 @@ func TestTheEndOfTLSIsSeen(t *testing.T) {
 		c.send("last words")
 		c.conn.NetConn().(*tls.Conn).NetConn().Close()
 		if got := wait(t, h.owner.messages, "message"); got != "last words" {
-			t.Fatalf("heard %q", got)
+			t.Fatalf("received %q", got)
 		}
 		h.expectClosed(ReasonGone)
 	}
 }
 
-// Everything that was written before the end comes, also to a client that reads
-// late.
-func TestTLSDeliversBeforeTheEnd(t *testing.T) {
-	h := newHouse(t, Options{SendBuffer: 4 << 10, PrivateBytes: 16 << 20}, withTLS(t, secured))
+// Everything that was written before a close arrives, even if the client reads late.
+func TestTLSDeliversAllWritesBeforeAClose(t *testing.T) {
+	h := newTestServer(t, Options{SendBuffer: 4 << 10, PrivateBytes: 16 << 20}, withTLS(t, secured))
 	d := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
 	conn, err := d.Dial("tcp", h.addr)
 	if err != nil {
@@ -135,10 +134,10 @@ func TestTLSDeliversBeforeTheEnd(t *testing.T) {
 		n, err := conn.Read(chunk[:])
 		got = append(got, chunk[:n]...)
 		if err != nil {
-			break // io.EOF only after the farewell of TLS
+			break // io.EOF only after the close_notify alert of TLS
 		}
 	}
 	if n := strings.Count(string(got), "x"); n < len(want) {
-		t.Errorf("%d of %d bytes came", n, len(want))
+		t.Errorf("%d of %d bytes arrived", n, len(want))
 	}
 }

@@ -23,7 +23,7 @@ type segment struct {
 	joined  [groups]joined
 }
 
-// joined is what one group gets.
+// joined has the encoded frames for one group.
 type joined struct {
 	ready bool
 	bytes []byte

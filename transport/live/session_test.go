@@ -15,7 +15,7 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-func (h *house) expectClosed(want Reason) {
+func (h *testServer) expectClosed(want Reason) {
 	h.t.Helper()
 	if got := wait(h.t, h.owner.closed, "Closed"); got != want {
 		h.t.Errorf("closed: %v, want %v", got, want)
@@ -23,7 +23,7 @@ func (h *house) expectClosed(want Reason) {
 }
 
 func TestMessagesReachTheHandlerAndAnswersComeBack(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p1")
 	c.next()
 	c.send("hello")
@@ -39,7 +39,7 @@ func TestMessagesReachTheHandlerAndAnswersComeBack(t *testing.T) {
 }
 
 func TestClosingIsAnswered(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	for _, code := range []int{1000, 1001, 4000} {
 		c := h.dial("room=a&person=p1")
 		c.next()
@@ -56,7 +56,7 @@ func TestClosingIsAnswered(t *testing.T) {
 }
 
 func TestOwnerClosesAfterWhatWasSent(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p1")
 	c.next()
 	h.room("a").Publish(frames(1, 3)...)
@@ -73,7 +73,7 @@ func TestOwnerClosesAfterWhatWasSent(t *testing.T) {
 }
 
 func TestBrokenFramesCloseTheConnection(t *testing.T) {
-	h := newHouse(t, Options{MaxMessage: 1000})
+	h := newTestServer(t, Options{MaxMessage: 1000})
 	for _, c := range []struct {
 		input []byte
 		code  int
@@ -100,7 +100,7 @@ func TestBrokenFramesCloseTheConnection(t *testing.T) {
 // that it sends except its close frame is discarded. The connection once stayed open for all of
 // CloseGrace.
 func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
-	h := newHouse(t, Options{CloseGrace: time.Hour})
+	h := newTestServer(t, Options{CloseGrace: time.Hour})
 	c := h.dial("room=a&person=p1")
 	c.next()
 	if _, err := c.conn.NetConn().Write(masked(0x82, []byte("binary"))); err != nil {
@@ -114,7 +114,7 @@ func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
 }
 
 func TestPingIsAnswered(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p1")
 	c.next()
 	pongs := make(chan string, 1)
@@ -137,7 +137,7 @@ func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
 		"never pinged until too late": time.Hour,
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := newHouse(t, Options{
+			h := newTestServer(t, Options{
 				Tick: 5 * time.Millisecond, PingInterval: interval,
 				IdleTimeout: 100 * time.Millisecond, CloseGrace: 50 * time.Millisecond,
 			})
@@ -157,7 +157,7 @@ func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
 }
 
 func TestFloodIsLimited(t *testing.T) {
-	h := newHouse(t, Options{MessageRate: 0.001, MessageBurst: 3})
+	h := newTestServer(t, Options{MessageRate: 0.001, MessageBurst: 3})
 	c := h.dial("room=a&person=p1")
 	c.next()
 	for i := range 5 {
@@ -186,7 +186,7 @@ func TestBucketFillsAgain(t *testing.T) {
 }
 
 func TestVanishedClientIsReported(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p1")
 	c.next()
 	c.conn.NetConn().Close()
@@ -197,7 +197,7 @@ func TestVanishedClientIsReported(t *testing.T) {
 // TestBytesBehindTheHandshakeAreNotLost sends a message in the same packet as
 // the upgrade request, where fasthttp's reader swallows it.
 func TestBytesBehindTheHandshakeAreNotLost(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	conn, err := net.Dial("tcp", h.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestBytesBehindTheHandshakeAreNotLost(t *testing.T) {
 }
 
 func TestSSE(t *testing.T) {
-	h := newHouse(t, Options{Tick: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond})
+	h := newTestServer(t, Options{Tick: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond})
 	r := h.room("a")
 	r.Publish(frames(1, 3)...)
 	conn, err := net.Dial("tcp", h.addr)
@@ -256,7 +256,7 @@ func TestSSE(t *testing.T) {
 }
 
 func TestSignalsReachThePersonsSessionsAndTheFacilitators(t *testing.T) {
-	h := newHouse(t, Options{SignalBytes: 1000})
+	h := newTestServer(t, Options{SignalBytes: 1000})
 	r := h.room("a")
 	ann, ann2, bob := h.dial("room=a&person=ann"), h.dial("room=a&person=ann"), h.dial("room=a&person=bob")
 	facilitator := h.dial("room=a&person=lea&facilitator=1")
@@ -297,7 +297,7 @@ func TestSignalsReachThePersonsSessionsAndTheFacilitators(t *testing.T) {
 }
 
 func TestTransientsComeOnceAndAreNotReplayed(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	early := h.dial("room=a&person=p1")
 	early.next()

@@ -25,7 +25,7 @@ func bulk(from, to uint64, size int) []room.Frame {
 }
 
 // dialNarrow connects with a small receive buffer, which a few frames fill.
-func (h *house) dialNarrow(query string) *client {
+func (h *testServer) dialNarrow(query string) *client {
 	return h.dialWith(&websocket.Dialer{NetDial: dialNarrow}, "ws://"+h.addr+"/ws?"+query)
 }
 
@@ -51,7 +51,7 @@ func (c *client) note() note {
 // reads: nothing is missing, truncated or out of order, and direct messages are in their
 // place.
 func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	c := h.dialNarrow("room=a&person=p1")
 	c.next()
@@ -97,7 +97,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 		{ResyncBytes, Options{MaxBehind: 100_000}, room.Limits{}},
 	} {
 		t.Run(c.reason.String(), func(t *testing.T) {
-			h := newHouse(t, c.options)
+			h := newTestServer(t, c.options)
 			r := room.New("e1", c.limits)
 			h.rooms["a"] = r
 			slow, quick := h.dialNarrow("room=a&person=p1"), h.dial("room=a&person=p2")
@@ -138,7 +138,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 // TestStalledReadersAreClosedAndDelayNobody has 20 of 1,000 clients never read.
 func TestStalledReadersAreClosedAndDelayNobody(t *testing.T) {
 	const all, stalled, rounds = 1000, 20, 50
-	h := newHouse(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond})
+	h := newTestServer(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond})
 	r := h.room("a")
 	var quick []*client
 	for i := range all {
@@ -167,7 +167,7 @@ func TestStalledReadersAreClosedAndDelayNobody(t *testing.T) {
 }
 
 func TestPrivateQueueIsBounded(t *testing.T) {
-	h := newHouse(t, Options{PrivateBytes: 10_000, Tick: 10 * time.Millisecond, CloseGrace: 50 * time.Millisecond})
+	h := newTestServer(t, Options{PrivateBytes: 10_000, Tick: 10 * time.Millisecond, CloseGrace: 50 * time.Millisecond})
 	c := h.dialNarrow("room=a&person=p1")
 	c.next()
 	// First the socket is filled, or everything would go straight out.
@@ -188,7 +188,7 @@ func TestPrivateQueueIsBounded(t *testing.T) {
 // TestErasedPayloadsAreNotReplayed rewrites the room while a session is behind
 // and shared segments of the old payloads exist.
 func TestErasedPayloadsAreNotReplayed(t *testing.T) {
-	h := newHouse(t, Options{})
+	h := newTestServer(t, Options{})
 	r := h.room("a")
 	c := h.dialNarrow("room=a&person=p1")
 	c.next()

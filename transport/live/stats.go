@@ -35,7 +35,7 @@ type Stats struct {
 	Closes  [reasons]uint64
 }
 
-// counters is what one loop counts. Each loop writes its own, so the additions
+// counters are the counts of one loop. Each loop writes its own, so the additions
 // are uncontended; anyone reads.
 type counters struct {
 	sessions, slow                      atomic.Int64

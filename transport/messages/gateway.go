@@ -23,7 +23,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Grants is what this package needs of auth.Authenticator.
+// Grants has the methods of auth.Authenticator that this package needs.
 type Grants interface {
 	Hold(h auth.Holder) (ended string)
 	Release(h auth.Holder)
@@ -193,8 +193,8 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	return o, nil
 }
 
-// checkHandshake holds a handshake against RFC 6455, 4.2.1, where the library
-// does not.
+// checkHandshake checks those rules of RFC 6455, 4.2.1, for a handshake that the library does
+// not check.
 func checkHandshake(r *rest.Request) error {
 	h := &r.Request.Header
 	if !r.IsGet() || !h.IsHTTP11() || !bytes.Contains(bytes.ToLower(h.Peek("Upgrade")), []byte("websocket")) ||

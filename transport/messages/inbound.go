@@ -12,7 +12,7 @@ import (
 )
 
 // What clients may say, as they write it. All of it is read as inbound: what a
-// message has too much is no error, and a member of the wrong type is.
+// message has too much is not an error, and a member of the wrong type is.
 
 type sayText struct {
 	Type    string `json:"type"`
@@ -95,7 +95,7 @@ func parse(payload []byte) (m inbound, err error) {
 	return m, err
 }
 
-// wanted turns a message that is to be stored into what the actor is to do;
+// wanted returns the command for a message that must be stored;
 // nil when the message is of another kind.
 func (m *inbound) wanted() (codelab.Body, error) {
 	if does := clientMessages[m.Type].does; does != nil {

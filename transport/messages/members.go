@@ -60,7 +60,7 @@ var members = []member{
 	{"role", describe.Schema{Type: "string", Enum: anyOf(roleAdmin, roleAttendee)}},
 	{"reason for help", describe.Schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.HelpMessage}},
 	{"name of a check", describe.Schema{Type: "string", Description: "The name that a step declares.", MinLength: 1, MaxLength: 64}},
-	{"note of a check", describe.Schema{Type: "string", Description: "What the program says beside it; often empty.", MaxLength: codelab.Bounds.CheckNote}},
+	{"note of a check", describe.Schema{Type: "string", Description: "An additional text from the program; often empty.", MaxLength: codelab.Bounds.CheckNote}},
 	{"reports of a check", describe.Schema{Type: "integer", Description: "How often they have reported it, this report included.", Minimum: new(0)}},
 	{"place", describe.Schema{Type: "string", Description: "Where they sit, in their own words.", MinLength: 1, MaxLength: codelab.Bounds.Place}},
 	{"person who leads", describe.Schema{Type: "string", Description: "Who of those who lead and share the id `facilitator`: the owner's account, or the id of a person."}},

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// TestFrames holds every message against its exact form on the wire.
+// TestFrames compares every message with its exact form on the wire.
 func TestFrames(t *testing.T) {
 	const at, ts = 1_700_000_000_123, `"ts":"2023-11-14T22:13:20.123Z"}`
 	help := &pb.HelpRequest{Id: "h", AttendeeId: "a", AttendeeName: "Ann", StepNumber: 2}

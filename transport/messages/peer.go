@@ -117,7 +117,7 @@ func announce(w codelab.Codelab, kind, person, name string) {
 	w.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
 }
 
-// handler is what sessions do; each finds its peer in Session.Data.
+// handler handles the events of sessions; each finds its peer in Session.Data.
 type handler struct{}
 
 func (handler) Message(s *live.Session, payload []byte) {

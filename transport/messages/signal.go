@@ -28,7 +28,7 @@ type sayTo struct {
 
 var relayedText = fmt.Sprintf("Whatever the client sent, at most %d KiB, with who really sent it.", maxSignal>>10)
 
-// signal is what is relayed, as far as it is ours: what a client sent, stamped.
+// signal is the relayed message of a client, with the server's stamp.
 type signal struct {
 	Type         string              `json:"type"`
 	Sender       string              `json:"sender"`

@@ -19,7 +19,7 @@ const (
 	alone = 3
 )
 
-// summary is what many people do, as one message.
+// summary describes the actions of many people in one message.
 type summary struct {
 	Type      string `json:"type"`
 	PerStep   []int  `json:"per_step" doc:"People on each step, the first for step 1."`

@@ -15,7 +15,7 @@ import (
 // types of their examples.
 type row struct {
 	from sender
-	// name is that of its schema; title and summary are for readers.
+	// name is the name of its schema; title and summary are for readers.
 	name, title, summary string
 	// example is of the message's type; its Type is the type on the wire.
 	example any

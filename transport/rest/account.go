@@ -167,7 +167,7 @@ func (r *Request) letIn(l auth.Login) error {
 	return r.known(l.Person.GetId())
 }
 
-// seenEvery is how exactly it is noted when somebody was seen.
+// seenEvery is the precision with which a person's last visit is recorded.
 const seenEvery = login.SeenEvery
 
 // seen notes that a person was here. Nobody waits for it.

@@ -84,7 +84,7 @@ func getConversations(r *Request) error {
 	return r.JSON(out)
 }
 
-// usageNumbers is what was asked of a model.
+// usageNumbers counts the questions to a model.
 type usageNumbers struct {
 	Queries      int64 `json:"queries" doc:"Questions that were passed on."`
 	Failed       int64 `json:"failed" doc:"Those that brought no answer, or only a part."`

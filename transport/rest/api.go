@@ -107,7 +107,7 @@ type Limits struct {
 	Registrations, RegistrationsFrom *httpapi.Limiter
 	// Joins are look-ups of join codes, of each address.
 	Joins *httpapi.Limiter
-	// Questions are those of each attendee to all.
+	// Questions limits the questions of each attendee to the room.
 	Questions *httpapi.Limiter
 	// Git are requests of Git's clients, of each person.
 	Git *httpapi.Limiter
@@ -229,7 +229,7 @@ func hopOf(s string) (netip.Addr, bool) {
 	return a.Addr(), err == nil
 }
 
-// Trusted reports whether an address is that of a proxy of ours.
+// Trusted reports whether an address belongs to a trusted proxy.
 func (a *API) Trusted(ip netip.Addr) bool {
 	for _, p := range a.TrustedProxies {
 		if p.Contains(ip) {

@@ -102,7 +102,7 @@ func (r *Request) importNew(in *archive.Incoming, must bool) error {
 	return r.JSON(out)
 }
 
-// importedRecord is what was made of a file.
+// importedRecord is the result of importing a file.
 type importedRecord struct {
 	codelabRecord
 	LeftOut   []archive.LeftOut `json:"left_out" items:"..101" doc:"What of the file the codelab does not have, by file; of more than 100 the last entry says how many more."`

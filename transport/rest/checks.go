@@ -36,7 +36,7 @@ func toChecks(all []*pb.CheckResult) []checkRecord {
 	return out
 }
 
-// checkCounts is how a check went for all.
+// checkCounts has the results of a check for all attendees.
 type checkCounts struct {
 	Name       string `json:"name" length:"1..64"`
 	Title      string `json:"title"`
@@ -66,7 +66,7 @@ func countChecks(v *codelab.View) []checkCounts {
 	return out
 }
 
-// checkCell is how a check went, in a table; empty when it was not reported.
+// checkCell returns the result of a check for a table; "" if the attendee reported none.
 func checkCell(a *pb.Attendee, name string) string {
 	r := codelab.Reported(a, name)
 	if r == nil {

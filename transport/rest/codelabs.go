@@ -101,7 +101,7 @@ func createdAt(m *pb.Codelab) string {
 	return time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05")
 }
 
-// deletionAt is when the server deletes a codelab; nil for never.
+// deletionAt returns the time at which the server deletes a codelab; nil for never.
 func (r *Request) deletionAt(m *pb.Codelab) *string {
 	if r.api.CodelabsDays == 0 { // an earlier announcement is void
 		return nil
@@ -205,7 +205,7 @@ func (in *codelabInput) certificate(u *codelab.Update) (err error) {
 	return nil
 }
 
-// checkLogo refuses a logo that is none of the images here, or is too large.
+// checkLogo refuses a logo that is not an image of this server, or is too large.
 func (r *Request) checkLogo(url *string) error {
 	if url == nil || *url == "" {
 		return nil
@@ -350,7 +350,7 @@ func getCodelab(r *Request) error {
 	switch {
 	case r.IsAdmin():
 		variant, slot = variantAdmin, forAdmins
-		// That the source is gone is no change of the codelab.
+		// That the source is gone is not a change of the codelab.
 		if orphan = v.Meta.SourceId != "" && r.sourceOf(v.Meta) == nil; orphan {
 			variant = variantOrphan
 		}

@@ -27,8 +27,8 @@ type outline struct {
 	// reports that the answer has X-Codelab-Seq.
 	Gives any  `json:"gives"`
 	Seq   bool `json:"seq"`
-	// Also are additional codes of answers, Never codes that such operations usually have but
-	// this one has not. Answers are written out.
+	// Also has additional codes of answers. Never has codes that such operations usually
+	// return and this operation never does. Answers are written out.
 	Also    []string                  `json:"also"`
 	Never   []string                  `json:"never"`
 	Answers map[string]map[string]any `json:"answers"`
@@ -77,7 +77,7 @@ func (op *Operation) changes() bool {
 	return op.Method != get && !op.Basic && !op.Check
 }
 
-// parameters are those of the path, in its order, those of the outline, and the token
+// parameters returns the parameters of the path, in its order, those of the outline, and the token
 // against forged requests.
 func (op *Operation) parameters(o *outline, known pathParameters) (all []any, err error) {
 	for part := range strings.SplitSeq(op.Path, "/") {
@@ -106,7 +106,7 @@ func (op *Operation) parameters(o *outline, known pathParameters) (all []any, er
 
 // pathParameters are the components that stand for parameters of paths.
 type pathParameters struct {
-	component map[string]string // by the name in the path; {id} is that of a codelab
+	component map[string]string // by the name in the path; {id} is the id of a codelab
 	name      map[string]string // by the component
 }
 
@@ -125,7 +125,7 @@ func pathParametersOf(components map[string]json.RawMessage) (pathParameters, er
 	return known, nil
 }
 
-// isOf reports whether a parameter of an outline, named or written out, is that of a path.
+// isOf reports whether a parameter of an outline, named or written out, belongs to a path.
 func (k pathParameters) isOf(p any, name string) bool {
 	switch p := p.(type) {
 	case string:
@@ -187,7 +187,7 @@ func sizeText(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// answers are those of the operation by their codes.
+// answers returns the answers of the operation by their codes.
 func (op *Operation) answers(o *outline) map[string]any {
 	codes := []string{"400", "429", "500", "503"}
 	if op.Access != Anyone && op.Access != Registrant && op.Access != CodelabReader {

@@ -211,14 +211,14 @@ func TestOperationsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// onlyWhatIsNotKnown holds a piece against the table: what both say would differ one day.
+// onlyWhatIsNotKnown fails if a piece repeats the table, because the two could become different.
 func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
 	t.Helper()
 	if o.Security != nil {
 		own, _ := json.Marshal(o.Security)
 		table, _ := json.Marshal(op.security())
 		if bytes.Equal(own, table) {
-			t.Errorf("%s: its security is that of the table", name)
+			t.Errorf("%s: its security repeats the table's", name)
 		}
 	}
 	bare := o
@@ -260,7 +260,7 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 	}
 	follow(doc, func(ref string) {
 		if strings.Count(ref, "/") != 3 {
-			t.Errorf("%s is no component", ref)
+			t.Errorf("%s is not a component", ref)
 		}
 	})
 }
@@ -337,7 +337,7 @@ func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
 	}
 }
 
-// summed is what a test reads of a described operation.
+// summed returns the parts of a described operation that a test compares.
 func summed(t *testing.T, d map[string]any) string {
 	t.Helper()
 	b, err := json.Marshal(d)
@@ -391,7 +391,7 @@ func summed(t *testing.T, d map[string]any) string {
 	return string(out)
 }
 
-// The policies are those of the one list of them.
+// The policies are the same as in their only list.
 func TestPoliciesAreDescribed(t *testing.T) {
 	var doc struct {
 		Components struct {

@@ -38,7 +38,7 @@ func export(what string, table func(v *codelab.View, w *sheet)) func(*Request) e
 	}
 }
 
-// mark is what a table begins with: the byte order mark, without which Excel takes UTF-8
+// mark returns the beginning of a table: the byte order mark, without which Excel takes UTF-8
 // for something else, unless bom=0 asks for none.
 func (r *Request) mark() (string, error) {
 	switch r.Query("bom") {
@@ -62,7 +62,7 @@ func (r *Request) noteTable(what string) error {
 	return r.noteExport(codelab.NoteExport{What: what})
 }
 
-// noteExport records an export in the audit trail. A HEAD request is no export.
+// noteExport records an export in the audit trail. A HEAD request is not an export.
 func (r *Request) noteExport(what codelab.NoteExport) error {
 	if r.IsHead() {
 		return nil
@@ -131,7 +131,7 @@ func quizResults(v *codelab.View, w *sheet) {
 	}
 }
 
-// chosen is what an answer to a choice says: the options.
+// chosen returns the options in the answer to a choice question.
 func chosen(q *pb.Quiz, answer string) string {
 	if q.QuizType != codelab.MultipleChoice {
 		return answer

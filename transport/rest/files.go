@@ -18,7 +18,7 @@ import (
 type file struct {
 	sum       []byte
 	mediaType string
-	// name is what browsers save it as; empty leaves it to them.
+	// name is the name under which browsers save the file; "" leaves it to them.
 	name  string
 	cache string
 }
@@ -135,7 +135,7 @@ func percent(s string) string {
 	return b.String()
 }
 
-// rangeKind is what to do about a Range header.
+// rangeKind is the way to treat a Range header.
 type rangeKind uint8
 
 const (

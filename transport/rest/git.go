@@ -124,7 +124,7 @@ func gitRefs(r *Request) error {
 	return nil
 }
 
-// repository is what the caller may fetch. The caller holds a lock.
+// repository returns the repository that the caller may fetch. The calling function holds a lock.
 func (r *Request) repository() (*git.Repository, error) {
 	w, err := r.readable()
 	if err != nil {
@@ -175,7 +175,7 @@ type shownRepositories struct {
 	kept map[string]*git.Repository
 }
 
-// get returns what attendees see of a workspace, whose heads are those that are shared; a
+// get returns what attendees see of a workspace, whose heads are the shared heads; a
 // clone begins with the branch begin.
 func (s *shownRepositories) get(w *pb.Workspace, begin string, build func() (*git.Repository, error)) (*git.Repository, error) {
 	key := w.Id + " " + begin

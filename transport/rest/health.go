@@ -12,7 +12,7 @@ type Health struct {
 	Nodes       *NodesHealth       `json:"nodes" doc:"null on a single server."`
 }
 
-// Verdict is what is said of a part.
+// Verdict is the verdict on a part.
 type Verdict struct {
 	OK     *bool  `json:"ok" doc:"Whether all is well; null while it is not known."`
 	Text   string `json:"text" doc:"How it is, in English."`

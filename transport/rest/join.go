@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// joinRecord is what somebody with the code may know before they register.
+// joinRecord has the data that a person with the code may see before they register.
 type joinRecord struct {
 	ID               string `json:"id" is:"Id"`
 	Title            string `json:"title" length:"1..200"`
@@ -27,7 +27,7 @@ func joinCode(typed string) string {
 	}, typed)
 }
 
-// minus is U+2212, which is no dash to Unicode.
+// minus is U+2212, which is not a dash to Unicode.
 const minus = 0x2212
 
 // findByCode answers what a join code leads to.

@@ -120,7 +120,7 @@ func (r *Request) listVisible(all []*pb.Codelab) error {
 	})
 }
 
-// figures are those of a codelab for which they were never recorded.
+// figures returns the figures of a codelab for which none were recorded.
 func (r *Request) figures(id string) (*pb.Figures, error) {
 	w, err := r.api.Codelabs.Get(id)
 	if errors.Is(err, durable.ErrQuarantined) {

@@ -118,8 +118,8 @@ func spentOn(v *codelab.View) [][]int64 {
 	return out
 }
 
-// timeOn is how long an attendee took from reaching a step (index from 0) to
-// reaching the next, or completing; 0 if they have not, or jumped over it.
+// timeOn returns how long an attendee took from reaching a step (index from 0) to reaching the
+// next step or completing. It is 0 if they have not done so yet, or skipped the step.
 func timeOn(a *pb.Attendee, i int) int64 {
 	switch n := len(a.ReachedAt); {
 	case i+1 < n:

@@ -94,7 +94,7 @@ func (r *Request) tellPeople(b people.Body) (*peoplepb.Person, *people.View, err
 		r.api.Auth.Sweep()
 	}
 	if err := r.api.ReleaseClaims(h.View()); err != nil {
-		r.api.Logger.Warn("what somebody had claimed is released later", "error", err)
+		r.api.Logger.Warn("releasing the claims of a former facilitator failed; it is tried again later", "error", err)
 	}
 	p, _ := v.(*peoplepb.Person)
 	return p, h.View(), nil

@@ -179,7 +179,8 @@ type pollInput struct {
 	Right     *indexes  `json:"right,omitempty" null:"true" doc:"Indexes of the right options, of a choice."`
 }
 
-// indexes are those of options. Null in the list is none of them: it would be read as 0.
+// indexes are indexes of options. The elements are pointers because null, which is not an
+// index, would otherwise be read as 0.
 type indexes []*int32
 
 func (x indexes) check(name string) error {
@@ -244,7 +245,7 @@ func createPoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.CreatePoll{Poll: p}))
 }
 
-// draft is what lines, or a question of the quiz, make of a poll.
+// draft returns the poll that lines, or a question of the quiz, describe.
 func (r *Request) draft(lines, quiz *string) (*pb.Poll, error) {
 	switch {
 	case lines != nil:

@@ -11,7 +11,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// changesRecord is what a newer version of a codelab changes (RULES.md, "Publishing").
+// changesRecord has the changes of a newer version of a codelab (RULES.md, "Publishing").
 type changesRecord struct {
 	Steps                []stepChangeRecord `json:"steps"`
 	StaleThreads         int                `json:"stale_threads" doc:"The threads whose text changes."`
@@ -50,7 +50,7 @@ func toChanges(p codelab.Published, dry bool) changesRecord {
 	return out
 }
 
-// dryRunRecord is what would become of a file, or of a run.
+// dryRunRecord is the result that importing a file or publishing would have.
 type dryRunRecord struct {
 	changesRecord
 	LeftOut   []archive.LeftOut  `json:"left_out,omitempty" items:"..103" doc:"Of a file: what of it the codelab does not have."`
@@ -73,7 +73,7 @@ func toDryRun(p codelab.Published, leftOut []archive.LeftOut) dryRunRecord {
 	return out
 }
 
-// codeChanges says what becomes of the code of a run when that of its source takes its
+// codeChanges returns the changes to the code of a run when the code of its source takes its
 // place. A source without code leaves it as it is.
 func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
 	out := []codeChangeRecord{}
@@ -224,7 +224,7 @@ func updateFromSource(r *Request) error {
 	}
 	if !dry {
 		// Nobody changes the code here, and nobody removes the trees there while they are
-		// copied. Texts and code are those of one moment.
+		// copied. Texts and code are from the same moment.
 		defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
 	}
 	from, run := source.View(), r.Codelab.View()

@@ -238,7 +238,7 @@ func resetPINs(r *Request) error {
 	}{out})
 }
 
-// attendees are those who are not simulated: these need no code.
+// attendees returns the attendees who are not simulated; simulated ones need no code.
 func attendees(v *codelab.View) iter.Seq[*pb.Attendee] {
 	return func(yield func(*pb.Attendee) bool) {
 		for _, a := range v.People {

@@ -33,7 +33,7 @@ func toRehearsal(r *pb.Rehearsal) *rehearsalRecord {
 type rehearsalStartBody struct {
 	People  *int32 `json:"people" range:"1..60" doc:"How many come."`
 	Minutes *int32 `json:"minutes" range:"1..60" doc:"For how long."`
-	Force   *bool  `json:"force,omitempty" default:"false" doc:"It runs beside attendees who are not simulated."`
+	Force   *bool  `json:"force,omitempty" default:"false" doc:"Start the rehearsal even if attendees who are not simulated are connected."`
 }
 
 func startRehearsal(r *Request) error {

@@ -23,11 +23,11 @@ type Request struct {
 	who auth.Identity
 	// Caller is who acts, for actors. Set when the operation needs somebody.
 	Caller *codelab.Caller
-	// Codelab is that of the path, for operations on one.
+	// Codelab is the codelab in the path, for operations on one.
 	Codelab codelab.Codelab
 }
 
-// Identity is who is calling.
+// Identity returns the identity of the caller.
 func (r *Request) Identity() *auth.Identity { return &r.who }
 
 // IsAdmin reports whether the admin grant acts.

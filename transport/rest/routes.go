@@ -51,9 +51,9 @@ const (
 
 // Operation is one line of the interface.
 type Operation struct {
-	Method, Path string // Path is below /api; {id} is that of a codelab
+	Method, Path string // Path is below /api; {id} is the id of a codelab
 	Access       Access
-	Body         int  // limit of the body, bytes; 0 is that of any JSON, less where anyone may ask
+	Body         int  // limit of the body, bytes; 0 is the limit for any JSON, which is lower without sign-in
 	Upload       bool // counts as an upload, not as a read or write
 	Joins        bool // has a bucket of its own for each address
 	Unframed     bool // is refused to pages in a frame
@@ -261,5 +261,5 @@ func (op *Operation) body() int {
 // open reports whether the caller is possibly unknown before the body is read.
 func (op *Operation) open() bool { return op.Access == Anyone || op.Access == Registrant }
 
-// Operations are those of this package.
+// Operations returns the operations of this package.
 func Operations() []Operation { return operations }

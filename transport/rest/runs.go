@@ -10,7 +10,7 @@ import (
 // maxRuns bounds the runs that are compared; the newest count.
 const maxRuns = 50
 
-// runRecord is what came of a run.
+// runRecord has the results of a run.
 type runRecord struct {
 	ID        string `json:"id" is:"Id"`
 	Title     string `json:"title"`
@@ -39,8 +39,8 @@ type runFeedback struct {
 	Satisfaction map[string]int `json:"satisfaction" range:"any" doc:"How many said what."`
 }
 
-// compareRuns answers the runs of a codelab, newest first; with itself=1 behind them
-// what came of the codelab itself.
+// compareRuns answers with the runs of a codelab, newest first. With itself=1 the results of
+// the codelab itself follow.
 func compareRuns(r *Request) error {
 	itself, err := r.flag("itself")
 	if err != nil {

@@ -95,7 +95,7 @@ func getSettings(r *Request) error {
 	}{len(h.View().AIKey) > 0, !k.Zero(), r.api.AIModels.Provider, r.api.AIModels.Default, r.api.AIModels.All})
 }
 
-// AIModels are what may be asked.
+// AIModels are the models that may be asked.
 type AIModels struct {
 	Provider, Default string
 	All               []string

@@ -77,7 +77,7 @@ func sheetCell(text string) string {
 }
 
 const (
-	// separators are what spreadsheets split at beside the comma, which quotes
+	// separators are the characters that split cells in addition to the comma, which quotes
 	// protect, and the ends of lines.
 	separators = ";|\t\r\n"
 	starters   = "=+-@＝＋－＠﹦﹢﹣﹫"

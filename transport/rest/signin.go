@@ -38,7 +38,7 @@ func (s *SignIn) info() *oidcInfo {
 var errNoProvider = &httpapi.Error{Status: 404, Text: "there is no identity provider here"}
 
 const (
-	// signInPath is where the browser shows what it keeps meanwhile.
+	// signInPath is the path of the sign-in cookie, which the browser sends only there.
 	signInPath = "/api/login/oidc"
 	// SignInCallback is the path that the provider sends browsers back to.
 	SignInCallback = signInPath + "/callback"

@@ -10,7 +10,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// summaryRecord is what came of a workshop, on one page.
+// summaryRecord has the results of a workshop, for one page.
 type summaryRecord struct {
 	People    int               `json:"people"`
 	Completed int               `json:"completed"`
@@ -63,7 +63,7 @@ const (
 	hardestSteps, summaryWrong = 3, 10
 )
 
-// summarize answers what came of a workshop. What people wrote themselves in feedback and
+// summarize answers with the results of a workshop. What people wrote themselves in feedback and
 // quizzes is in it with names=1 alone.
 func summarize(r *Request) error {
 	names, err := r.flag("names")

@@ -41,7 +41,7 @@ const maxAudited = 10000
 
 // kind is one kind of records: as this interface answers them, and as a table.
 type kind struct {
-	// name is that of the files, and of its texts in language.Takeout.
+	// name is the name of the files and of its texts in language.Takeout.
 	name    string
 	only    scope
 	of      any // an empty record, for the head of the table
@@ -240,7 +240,7 @@ var kinds = []kind{
 	},
 }
 
-// pollAnswerRecord is what somebody voted, or how many voted so.
+// pollAnswerRecord is a person's vote, or the number of people with the same vote.
 type pollAnswerRecord struct {
 	PollID       string  `json:"poll_id"`
 	Question     string  `json:"question"`

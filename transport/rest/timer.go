@@ -36,13 +36,13 @@ func ToTimer(t *pb.Timer) *TimerRecord {
 // Spotlights are the names of the kinds of content that the projector can show.
 var Spotlights = []string{codelab.SpotlightPoll, codelab.SpotlightQuestion, codelab.SpotlightTimer}
 
-// SpotlightRecord is what the projector shows.
+// SpotlightRecord is the item that was put on the projector.
 type SpotlightRecord struct {
 	Kind string  `json:"kind" enum:"poll|question|timer"`
 	ID   *string `json:"id" doc:"Of the poll or question."`
 }
 
-// ToSpotlight is what the projector shows; nil for nothing of these.
+// ToSpotlight returns the item that was put on the projector; nil for none.
 func ToSpotlight(s *pb.Spotlight) *SpotlightRecord {
 	if s.GetKind() == "" {
 		return nil

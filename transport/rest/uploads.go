@@ -109,7 +109,7 @@ func (r *Request) storeError(err error) error {
 // left to a sweep: the change itself is recorded.
 func (r *Request) release(f files.Forgotten) {
 	if err := r.api.Files.Release(f); err != nil {
-		r.api.Logger.Warn("removing files failed; a sweep will", "request_id", r.ID, "error", err)
+		r.api.Logger.Warn("removing unreferenced files failed; a sweep will remove them", "request_id", r.ID, "error", err)
 	}
 }
 

@@ -152,7 +152,7 @@ func (r *Request) recordWorkspace(b codelab.Body) (*pb.Workspace, error) {
 	}
 	w := v.(*pb.Workspace)
 	if err := r.api.Workspaces.Publish(w.Id, kindOf(w.StructureType), headsOf(w)); err != nil {
-		r.api.Logger.Warn("a workspace does not follow its record", "request_id", r.ID, "codelab", r.Codelab.ID(), "error", err)
+		r.api.Logger.Warn("the code store did not apply a recorded change of a workspace; reads use the record", "request_id", r.ID, "codelab", r.Codelab.ID(), "error", err)
 	}
 	return w, nil
 }

@@ -45,7 +45,7 @@ type Sink interface {
 type Decoder struct {
 	// pending is the beginning of a frame whose end has not arrived.
 	pending []byte
-	// message is what has arrived of a fragmented message.
+	// message has the fragments of a message that have arrived.
 	message []byte
 	// fragmented means that a message has begun; it may still be empty.
 	fragmented bool

@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Health is what /readyz tells.
+// Health is the answer of /readyz.
 type Health struct {
 	// Ready reports whether the server accepts traffic.
 	Ready bool `json:"ready"`
@@ -37,7 +37,7 @@ type Health struct {
 	Cluster *ClusterHealth `json:"cluster,omitempty"`
 }
 
-// ClusterHealth is how a node stands among the others.
+// ClusterHealth is the state of a node in its cluster.
 type ClusterHealth struct {
 	Node string `json:"node"`
 	// Lease is whether it holds; Alive counts the nodes whose lease does.

@@ -58,7 +58,7 @@ func (p *KeyPair) read(seen [2]stamp) error {
 	return nil
 }
 
-// stamps are those of both files; zero for one that is not there.
+// stamps returns the stamps of both files; zero for a missing file.
 func (p *KeyPair) stamps() (s [2]stamp) {
 	for i, name := range []string{p.certFile, p.keyFile} {
 		if info, err := os.Stat(name); err == nil { // behind links, which renewals turn

@@ -90,7 +90,7 @@ func (m *Metrics) Commit(took time.Duration) {
 	m.lateCommits.observe(took)
 }
 
-// RecentCommits are those of the last minutes.
+// RecentCommits returns the commits of the last minutes.
 func (m *Metrics) RecentCommits() Recent { return m.lateCommits.recent() }
 
 // LoginFailed counts a login with a wrong account or password.
@@ -102,7 +102,7 @@ func (m *Metrics) Waited(took time.Duration) {
 	m.lateWaits.observe(took)
 }
 
-// RecentWaits are those of the last minutes, of one command in eight.
+// RecentWaits returns the waits of the last minutes, of one command in eight.
 func (m *Metrics) RecentWaits() Recent { return m.lateWaits.recent() }
 
 // Acked takes note of the time to a message's ack.
@@ -137,9 +137,9 @@ type Sources struct {
 	Cluster func() *ClusterStats
 }
 
-// Machine is what there is around the server; what is not known, or is not there, is zero.
+// Machine has values of the machine around the server; unknown or absent values are zero.
 type Machine struct {
-	// Memory is that of the machine, or a container's limit, in bytes.
+	// Memory is the memory of the machine, or a container's limit, in bytes.
 	Memory uint64
 	// Backup is when the last one was made, and CertificateEnds when the server's own ends.
 	Backup, CertificateEnds time.Time

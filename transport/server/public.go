@@ -224,7 +224,7 @@ func (p *Public) Stats() PublicStats {
 func (p *Public) Failed() <-chan error { return p.failed }
 
 // Shutdown stops listening and waits for the requests in progress until ctx ends. Remaining
-// ones are cut off, which is no error: a client that sends half a body must not take the
+// ones are cut off, which is not an error: a client that sends half a body must not take the
 // time for writing snapshots. It does not wait for connections that were taken over.
 //
 // The HTTP server counts a new connection as busy. It would wait for a silent one until its read
@@ -263,7 +263,7 @@ const sayAnything = 500 * time.Millisecond
 // toNotice is the time limit for a handler to notice that its client is cut off.
 const toNotice = 2 * time.Second
 
-// deadline is that of ctx, or far away.
+// deadline returns the deadline of ctx, or a time that is far away.
 func deadline(ctx context.Context) time.Time {
 	if d, ok := ctx.Deadline(); ok {
 		return d
@@ -271,7 +271,7 @@ func deadline(ctx context.Context) time.Time {
 	return time.Now().Add(time.Hour)
 }
 
-// front sends a request to its part of the house.
+// front passes a request to the part of the server that answers it.
 func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		p.silence.spoke(ctx.Conn())
@@ -360,7 +360,7 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	return ""
 }
 
-// malformed answers what is no HTTP request.
+// malformed answers requests that are not HTTP.
 func malformed(ctx *fasthttp.RequestCtx, err error) {
 	status, text := fasthttp.StatusBadRequest, "malformed request"
 	var small *fasthttp.ErrSmallBuffer

@@ -46,7 +46,7 @@ func TestRecentTimesAreThoseOfTheLastMinutes(t *testing.T) {
 	}
 }
 
-// The quantiles are those that sorting gives, a tenth too high at most.
+// The quantiles are at most a tenth higher than the exact ones.
 func TestRecentQuantilesAreTrue(t *testing.T) {
 	l := &recentDurations{now: func() time.Time { return time.Unix(1, 0) }}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -30,7 +30,7 @@ type entity struct {
 	varies, languages bool
 }
 
-// frames says in which frames something may be shown, beside its policy: browsers that know
+// frames says in which frames something may be shown, in addition to its policy: browsers that know
 // no frame-ancestors go by X-Frame-Options, which can name no origins.
 type frames uint8
 
@@ -85,7 +85,7 @@ func (e *entity) pack(coded []byte) {
 // has reports whether a variant in a coding exists.
 func (e *entity) has(c wire.Coding) bool { return e.variants[c].tag != "" || e.made[c] != nil }
 
-// variant is that in a coding which the entity has.
+// variant returns the entity's variant in a coding that it has.
 func (e *entity) variant(c wire.Coding) (variant, error) {
 	if e.made[c] != nil {
 		return e.made[c]()

@@ -14,7 +14,7 @@ import (
 // index is the page of the app, for all its addresses.
 const index = "index.html"
 
-// assets is where the build puts what has a hash of its contents in its name.
+// assets is the folder of the build's files with a hash of their contents in their names.
 const assets = "/assets/"
 
 // diagramPage is the frame in which diagrams are drawn, and diagramParts the folder of its

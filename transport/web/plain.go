@@ -17,7 +17,7 @@ import (
 //go:embed plain.html
 var plainPage string
 
-// howToBuild is what a server without the app says on the app's pages.
+// howToBuild returns the text of the app's pages on a server without the app.
 func howToBuild(at httpapi.Prefix) func(t *language.Texts) string {
 	return func(t *language.Texts) string {
 		p := &t.Plain
@@ -31,7 +31,7 @@ func howToBuild(at httpapi.Prefix) func(t *language.Texts) string {
 	}
 }
 
-// nothingHere is what it says on all others.
+// nothingHere returns the text of all other pages.
 func nothingHere(at httpapi.Prefix) func(t *language.Texts) string {
 	return func(t *language.Texts) string {
 		return "<main><h1>" + html.EscapeString(t.Plain.Missing) + `</h1><p><a href="` + at.At("/") + `">` + html.EscapeString(t.Plain.Start) + "</a></p></main>"

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/language"
 )
 
-// mark is where the server writes into a page.
+// mark is the comment in a page that the server replaces by text.
 const mark = "<!--app:noscript-->"
 
 // tongue is the language that a page comes in; the server writes another in its
@@ -70,7 +70,7 @@ func (s *shell) fill(t *language.Texts, title, block string) []byte {
 		html.EscapeString(title) + "</title>" + preload + s.between + block + s.after)
 }
 
-// needsScript is what people without JavaScript read on a page of the app.
+// needsScript returns the text of the app's pages for people without JavaScript.
 func needsScript(t *language.Texts) string {
 	return "<main>" + says(t.Plain.NeedsScript) + "</main>"
 }

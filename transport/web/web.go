@@ -48,11 +48,11 @@ type Handler struct {
 	policy, within string
 	pages          node
 	files          map[string]*entity // by their paths, with the slash
-	// missing is the page for addresses that are none.
+	// missing is the page for addresses that do not exist.
 	missing inLanguages
 }
 
-// page is what an address of the app answers.
+// page is the answer of an address of the app.
 type page struct {
 	inLanguages
 	verify bool // tells of a certificate, and is made for each request

@@ -74,7 +74,7 @@ func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) hoo
 		out.Error = failed.kind
 	}
 	if err != nil && ctx.Err() == nil {
-		s.Logger.Warn("a webhook was not reached", "component", "webhooks", "webhook", h.Id, "delivery", d.Id, "error", err)
+		s.Logger.Warn("a webhook delivery got no answer", "component", "webhooks", "webhook", h.Id, "delivery", d.Id, "error", err)
 	}
 	return out
 }

@@ -86,7 +86,7 @@ func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 }
 
 const (
-	// small is what is read without a deadline of its own.
+	// small is the maximum size of a body that is read without its own deadline.
 	small = 4 << 20
 	// discardFor bounds the time for a large body that nobody wants.
 	discardFor = 5 * time.Second

@@ -10,7 +10,7 @@ import (
 	br "github.com/andybalholm/brotli"
 )
 
-// Coding is how a body is compressed.
+// Coding is the compression of a body.
 type Coding int
 
 // Codings. Count is how many there are.

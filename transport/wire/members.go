@@ -221,7 +221,7 @@ func (m *members) text() error {
 	return errJSON
 }
 
-// unquoted is what a text with its quotes reads: a part of it where nothing is escaped,
+// unquoted returns the text inside quotes: a part of the input where nothing is escaped,
 // else a copy. A surrogate without its other half is written as UTF-8 would write it, as
 // which no other text reads.
 func unquoted(quoted []byte) (text []byte, copied bool) {

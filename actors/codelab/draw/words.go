@@ -38,7 +38,7 @@ func (s *Source) tick(v *codelab.View) codelab.Tick {
 }
 
 // rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends it. Names
-// are no marks: somebody else can take one. Like tick it draws nothing by chance.
+// are not marks: somebody else can take one. Like tick it draws nothing by chance.
 func (s *Source) rehearse(v *codelab.View) codelab.Command {
 	switch run := v.Meta.GetRehearsal(); {
 	case run == nil && s.made%16 == 7:
@@ -59,7 +59,7 @@ var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.Facilitat
 // Helper is another facilitator.
 var Helper = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Helper", Person: codelab.PersonPrefix + "helper", AdminID: "helper"}
 
-// Source is where what is drawn comes from. Not safe for concurrent use.
+// Source supplies the values that are drawn. Not safe for concurrent use.
 type Source struct {
 	Rand *rand.Rand
 	// Name is part of each text, so that no two sources make the same.
@@ -446,7 +446,7 @@ var Words = map[string]Word{
 	},
 }
 
-// Names are those of Words, sorted: a seed draws the same each time.
+// Names has the names of Words, sorted, so that a seed draws the same each time.
 var Names = slices.Sorted(maps.Keys(Words))
 
 // Subjects are commands that belong together, by how often they are drawn. Behaviour that

@@ -10,11 +10,11 @@ import (
 	frames "atelier/actors/room"
 )
 
-// audience is who receives the message of an event: the section "Messages", and the
+// audience has the people who receive the message of an event: the section "Messages", and the
 // document of the messages.
 type audience struct {
 	leaders, attendees bool     // all of them
-	people             []string // beside those
+	people             []string // in addition to those
 	// secret must not be in the message.
 	secret string
 }

@@ -7,7 +7,7 @@
 // the consequences itself: who is in the queue, where people go when steps are removed, how
 // often a poll was voted for. An event that the rules do not allow is an error, too.
 //
-// Saying passes the data that a model needs beside the events: the votes of an anonymous
+// Saying passes the data that a model needs in addition to the events: the votes of an anonymous
 // poll, which are sealed in the log, and the authors of questions.
 package oracle
 

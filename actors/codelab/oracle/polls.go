@@ -35,7 +35,7 @@ type poll struct {
 	kept *pb.Poll
 }
 
-// vote is what somebody votes: options from 0, words or a text.
+// vote is a person's vote: options from 0, words or a text.
 type vote struct {
 	options []int
 	words   []string
@@ -61,7 +61,7 @@ func voteOf(v codelab.Vote) (out vote) {
 // fewest votes make an anonymous result.
 const fewest = 5
 
-// word is what words have in common that are the same: case, width and spaces do not count.
+// word returns the same text for words that count as the same: case, width and spaces do not count.
 func word(w string) string {
 	return strings.Join(strings.Fields(cases.Fold().String(norm.NFKC.String(w))), " ")
 }
@@ -164,7 +164,7 @@ func (m *polls) changed(rec *pb.Poll) error {
 	return differs("the result of anonymous poll "+rec.Id, result(rec), result(p.kept))
 }
 
-// result is what is known of a closed anonymous poll, but for its texts.
+// result returns the known result of a closed anonymous poll, without its texts.
 func result(p *pb.Poll) string {
 	return fmt.Sprint(p.Votes, " votes, ", p.Counts, p.Words, " too few: ", p.TooFew, ", void: ", p.Void)
 }
@@ -207,7 +207,7 @@ func (m *polls) saidIn(p *poll) (votes []vote, sure bool) {
 	return votes, true
 }
 
-// tally is what votes come to.
+// tally is the count of votes.
 type tally struct {
 	counts []int32
 	words  map[string]int // by normalized form
@@ -259,7 +259,7 @@ func tallyOf(p *pb.Poll) string {
 // mixed: a simulated attendee votes in an anonymous poll among simulated ones alone.
 func (m *polls) mixed(p *poll, who string) error {
 	if voter := m.room.find(who); p.rec.Anonymous && voter != nil && voter.simulated && m.room.real() {
-		return fmt.Errorf("%s is simulated and votes in anonymous poll %s beside others", who, p.rec.Id)
+		return fmt.Errorf("%s is simulated and votes in anonymous poll %s together with others", who, p.rec.Id)
 	}
 	return nil
 }

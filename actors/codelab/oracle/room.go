@@ -90,7 +90,7 @@ func (r *room) event(e *pb.Event) error {
 		}
 	case *pb.Event_RehearsalStarted:
 		if r.rehearses {
-			return errors.New("a rehearsal starts beside another")
+			return errors.New("a rehearsal starts during another")
 		}
 		r.rehearses = true
 	case *pb.Event_RehearsalEnded: // with all simulated attendees

@@ -184,7 +184,7 @@ func (m *teaching) view(v *codelab.View) error {
 	counts := map[pb.PulseState]int{}
 	for _, p := range m.room.people {
 		a, want := v.Attendee(p.id), m.pulses[p.id]
-		if err := differs("how "+p.id+" gets on", a.GetPulse().GetState(), want.state); err != nil {
+		if err := differs("the mood of "+p.id, a.GetPulse().GetState(), want.state); err != nil {
 			return err
 		}
 		counts[want.state]++
@@ -198,7 +198,7 @@ func (m *teaching) view(v *codelab.View) error {
 			return err
 		}
 	}
-	return differs("how many get on how", v.Pulses, codelab.Pulses{
+	return differs("the number of people per mood", v.Pulses, codelab.Pulses{
 		Fine:  counts[pb.PulseState_PULSE_STATE_FINE],
 		Slow:  counts[pb.PulseState_PULSE_STATE_SLOW],
 		Stuck: counts[pb.PulseState_PULSE_STATE_STUCK],

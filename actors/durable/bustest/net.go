@@ -19,11 +19,11 @@ type Net struct {
 	// fate decides the Fate of each message; nil means that all arrive at once.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
-	// stopped are the paused nodes, with the messages that wait for each.
+	// stopped has the paused nodes, and the messages that wait for each.
 	stopped map[string]*waiting // guarded by mu
 }
 
-// Message is what one node sends to another.
+// Message is a message from one node to another.
 type Message struct {
 	From, To, Subject string
 	Sort              Sort
@@ -40,7 +40,7 @@ const (
 	News     Sort = "news"
 )
 
-// Fate is what becomes of a message. The zero value lets it arrive at once.
+// Fate decides what happens to a message. The zero value lets it arrive at once.
 type Fate struct {
 	Lost  bool
 	Delay time.Duration
@@ -48,7 +48,7 @@ type Fate struct {
 	Twice bool
 }
 
-// waiting is what arrives, or leaves, when a node goes on.
+// waiting has the messages that arrive, or leave, when a node resumes.
 type waiting struct{ in, out []func() }
 
 type node struct {
@@ -170,7 +170,7 @@ func (nd *node) do(fn func()) {
 	}
 }
 
-// send brings a message to a node, where arrive takes it, or loses it.
+// send delivers a message to a node, where arrive receives it, or loses the message.
 func (nd *node) send(to *node, m Message, arrive func()) {
 	n := nd.net
 	n.mu.Lock()

@@ -23,7 +23,7 @@ func records(contents ...string) durable.Records {
 	return r
 }
 
-// outcome is what a done callback will say.
+// outcome is the result that a done callback will report.
 type outcome chan error
 
 // newOutcome returns the callback and a channel for its answer. A second call is noticed:
@@ -61,7 +61,7 @@ func (h handle) trySnap(seq uint64, state string, keep uint64) error {
 	return <-o
 }
 
-// Whole is what Load gives of a log.
+// Whole is the result of Load.
 type Whole struct {
 	durable.Snapshot
 	Records []string // as "seq content"

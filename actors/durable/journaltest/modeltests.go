@@ -29,7 +29,7 @@ var modelTests = []conformance{
 	}},
 }
 
-// model is what one actor's log should hold.
+// model is the expected content of one actor's log.
 type model struct {
 	s     *subject
 	actor string
@@ -137,7 +137,7 @@ func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
 	m.log.bases(m.base)
 	// Truncated records can still be returned. But every returned record is right, there
-	// are no holes, and nothing above the cut is missing.
+	// are not holes, and nothing above the cut is missing.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")
 	got := m.log.replayed(after)
 	must := max(m.cut, after)

@@ -22,7 +22,7 @@ type Shared interface {
 // The lease should be long: the suite ends it with Expire.
 type OpenShared func(t testing.TB, dir, node string) Shared
 
-// RunShared is the conformance suite of a store that several nodes use, beside
+// RunShared is the conformance suite of a store that several nodes use, in addition to
 // Run: it holds two nodes to the contract of durable.Shared.
 func RunShared(t *testing.T, open OpenShared) {
 	for _, c := range sharedTests {

@@ -32,7 +32,7 @@ var ownershipTests = []sharedTest{
 		p.b.open("codelab/2").add(1, "b")
 	}},
 
-	{"closing a log gives the actor back behind what is queued", func(p *pair) {
+	{"closing a log releases the actor after the queued batches", func(p *pair) {
 		l := p.a.open("codelab/1")
 		var queued []outcome
 		for seq := uint64(1); seq <= 20; seq++ {
@@ -55,7 +55,7 @@ var ownershipTests = []sharedTest{
 		p.owned(err, "codelab/1", "b")
 	}},
 
-	{"closing a store gives everything back", func(p *pair) {
+	{"closing a store releases all actors", func(p *pair) {
 		c := p.node("c")
 		l := c.open("codelab/1")
 		l.add(1, "r")
@@ -65,7 +65,7 @@ var ownershipTests = []sharedTest{
 		p.node("c").open("codelab/2") // the name is free at once
 	}},
 
-	{"what an owner loses with its lease is another's", func(p *pair) {
+	{"another node can own what an owner loses with its lease", func(p *pair) {
 		l := p.a.open("codelab/1")
 		l.add(1, "a")
 		p.a.open("codelab/2").add(1, "kept")

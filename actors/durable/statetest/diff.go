@@ -52,7 +52,7 @@ func readable(v reflect.Value) reflect.Value {
 	return c
 }
 
-// elements are those of a slice, an array, or a list with Len and At; ok is false for
+// elements returns the elements of a slice, an array, or a list with Len and At; ok is false for
 // anything else.
 func elements(v reflect.Value) (all []reflect.Value, ok bool) {
 	at, size := reflect.Value{}, 0

@@ -28,7 +28,7 @@ type coded interface {
 	Decode([]byte) error
 }
 
-// stored are all messages that the server stores.
+// stored returns all messages that the server stores.
 func stored() (out []protoreflect.MessageType) {
 	protoregistry.GlobalTypes.RangeMessages(func(t protoreflect.MessageType) bool {
 		if strings.HasPrefix(string(t.Descriptor().FullName()), "atelier.") {

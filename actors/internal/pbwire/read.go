@@ -27,7 +27,7 @@ type Reader struct {
 // Read begins with the first field.
 func Read(b []byte) *Reader { return &Reader{rest: b} }
 
-// Err is what ended the reading; nil at the end of the message.
+// Err returns the error that ended the reading; nil at the end of the message.
 func (r *Reader) Err() error { return r.err }
 
 // Next goes to the next field.

@@ -121,7 +121,7 @@ func sizeVarint(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
 func sizeTag(field int) int { return sizeVarint(uint64(field) << 3) }
 
-// SizeUint is what PutUint writes, bytes.
+// SizeUint returns the number of bytes that PutUint writes.
 func SizeUint(field int, v uint64) int {
 	if v == 0 {
 		return 0
@@ -129,10 +129,10 @@ func SizeUint(field int, v uint64) int {
 	return SizeGiven(field, v)
 }
 
-// SizeGiven is what PutGiven writes, bytes.
+// SizeGiven returns the number of bytes that PutGiven writes.
 func SizeGiven(field int, v uint64) int { return sizeTag(field) + sizeVarint(v) }
 
-// SizeBool is what PutBool writes, bytes.
+// SizeBool returns the number of bytes that PutBool writes.
 func SizeBool(field int, v bool) int {
 	if v {
 		return sizeTag(field) + 1
@@ -152,7 +152,7 @@ func SizeText(field, n int) int {
 // message of n bytes.
 func SizeGivenText(field, n int) int { return sizeTag(field) + sizeVarint(uint64(n)) + n }
 
-// SizePacked is what PutPacked writes, bytes.
+// SizePacked returns the number of bytes that PutPacked writes.
 func SizePacked[T int32 | int64 | uint32 | uint64](field int, list []T) int {
 	if len(list) == 0 {
 		return 0

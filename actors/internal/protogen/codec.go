@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// pbwire is what the codecs call.
+// pbwire is the package that the codecs call.
 const pbwire = protogen.GoImportPath("atelier/actors/internal/pbwire")
 
 // codecs generates, for each message, EncodedSize, WriteBack, Decode and Clone, with one
@@ -155,7 +155,7 @@ func (c coder) size() {
 	c.P("}")
 }
 
-// star is the value of a field that may be absent: bytes are no pointers.
+// star is the value of a field that may be absent: bytes are not pointers.
 func star(f *protogen.Field, v string) string {
 	if f.Desc.Kind() == protoreflect.BytesKind {
 		return v

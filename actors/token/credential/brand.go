@@ -2,10 +2,10 @@ package credential
 
 import "strconv"
 
-// ranges of leading digits by brand, from the card networks' public tables;
-// the first matching one counts.
+// ranges maps leading digits to brands, after the card networks' public tables. The first
+// matching range decides.
 var ranges = []struct {
-	first, last int // of as many leading digits as they have
+	first, last int // both bounds have the same number of digits
 	brand       string
 }{
 	{34, 34, "amex"}, {37, 37, "amex"},
@@ -18,7 +18,7 @@ var ranges = []struct {
 	{4, 4, "visa"},
 }
 
-// brand names the network of a card number, or "unknown".
+// brand returns the network of a card number, or "unknown".
 func brand(number []byte) string {
 	for _, r := range ranges {
 		n := len(strconv.Itoa(r.first))

@@ -18,7 +18,7 @@ const (
 	Sandbox    Environment = "sandbox"
 )
 
-// Prefix is how tokens of the environment begin.
+// Prefix returns the beginning of every token of the environment.
 func (e Environment) Prefix() string {
 	if e == Sandbox {
 		return "tok_test_"

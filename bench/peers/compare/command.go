@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// config is what the command line says.
+// config has the values of the command line.
 type config struct {
 	bench, self, node, into, keep string
 	rounds, length                int
@@ -27,7 +27,7 @@ type config struct {
 // Command runs the comparison.
 func Command(ctx context.Context, flags *flag.FlagSet, args []string, out, log io.Writer) error {
 	c := &config{arguments: args}
-	flags.StringVar(&c.bench, "bench", "bin/atelier-bench", "the load `generator`; the server of Atelier stands beside it")
+	flags.StringVar(&c.bench, "bench", "bin/atelier-bench", "the load `generator`; the server of Atelier is in the same folder")
 	flags.StringVar(&c.node, "node", "bench/peers/node", "`folder` of the servers for Node, installed")
 	flags.StringVar(&c.into, "into", "", "put the tables into this `file`, between their marks; they are printed without")
 	flags.StringVar(&c.keep, "keep", "", "keep the generator's reports in this `folder`")

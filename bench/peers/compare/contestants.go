@@ -19,7 +19,7 @@ type contestant struct {
 	dialect
 }
 
-// dialect is what the flags of --generic say.
+// dialect has the values of the flags of --generic.
 type dialect struct {
 	hello, ready, send, match, ack string
 	answers                        []string
@@ -38,7 +38,7 @@ const atelierSends = `{"type":"chat","ref":"{{seq}}","message":"` + text + `"}`
 // live_bytes_total by live_deliveries_total, less the text and the head of a frame.
 const around = 190
 
-// contestants are all servers, in the order of a round. Self is this program,
+// contestants returns all servers, in the order of a round. Self is this program,
 // node a folder of servers for Node, size the length of text.
 func contestants(self, node string, size int) []contestant {
 	// A server that is sent only the text returns only the text.
@@ -90,7 +90,7 @@ func (d *dialect) size(length int) int {
 	return length + len(rest)
 }
 
-// flags are those of the generator, for a server at an address with a
+// flags returns the flags of the generator, for a server at an address with a
 // process number; publishes means that messages are sent.
 func (c *contestant) flags(address string, pid int, publishes bool) []string {
 	if c.args == nil {

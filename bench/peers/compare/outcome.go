@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// outcome is what one run found: a report, or why there is none.
+// outcome is the result of one run: a report, or the reason why there is none.
 type outcome struct {
 	contestant string
 	round      int
@@ -15,7 +15,7 @@ type outcome struct {
 	failed     string
 }
 
-// report is what of the generator's report is needed here.
+// report has the needed parts of the generator's report.
 type report struct {
 	Environment         map[string]string `json:"environment"`
 	Invalid             []string          `json:"invalid"`

@@ -25,7 +25,7 @@ type scenario struct {
 	rate, window int
 	// once means that one round is enough: memory hardly varies.
 	once bool
-	// writes are what Atelier writes in rest; "" reads.
+	// writes is the operation that writes to Atelier in rest; "" means that rest reads.
 	writes string
 }
 
@@ -37,7 +37,7 @@ const publishers = 16
 // what the floor answers too, bytes.
 const answered = 3051
 
-// scenarios are those of a comparison; a short one has fewer people.
+// scenarios returns the scenarios of a comparison; a short comparison has fewer people.
 func scenarios(short bool) []scenario {
 	few, many, manyRate := 1000, 10_000, 8
 	if short {
@@ -80,7 +80,7 @@ func (s *scenario) connect() time.Duration {
 	return max(500*time.Millisecond, time.Duration(s.subscribers)*time.Second/connectPerSecond)
 }
 
-// flags are those of the generator for the scenario.
+// flags returns the flags of the generator for the scenario.
 func (s *scenario) flags(c *contestant, t times, length, round int) []string {
 	out := []string{s.command, "--duration", t.duration.String()}
 	if s.command != "idle" {

@@ -91,7 +91,7 @@ func (c *column) cell(name, floor string, all []outcome) string {
 	return c.show(median(values))
 }
 
-// base is what the floor did in a round.
+// base returns the result of the floor in a round.
 func (c *column) base(floor string, round int, all []outcome) float64 {
 	for _, o := range all {
 		if o.contestant == floor && o.round == round && o.report != nil {
@@ -101,7 +101,7 @@ func (c *column) base(floor string, round int, all []outcome) float64 {
 	return math.NaN()
 }
 
-// table is what a scenario found, in Markdown.
+// table returns the results of a scenario in Markdown.
 func table(s *scenario, names []string, all []outcome) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n| |", s.title)

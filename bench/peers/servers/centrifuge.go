@@ -51,6 +51,6 @@ func (*centrifugePeer) Run(ctx context.Context, listen string, ready func(string
 	err = serve(ctx, listen, handler, ready)
 	closing, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
-	_ = node.Shutdown(closing) // late is no failure: the process ends
+	_ = node.Shutdown(closing) // late is not a failure: the process ends
 	return err
 }

@@ -23,7 +23,7 @@ func (f *floorBadger) Flags(flags *flag.FlagSet) {
 	flags.StringVar(&f.dir, "data", "", "keep the data in this `folder`; the default is a new one that is removed at the end")
 }
 
-// commit is a body that is to be on disk.
+// commit is a body that waits to be written to disk.
 type commit struct {
 	body []byte
 	done chan error

@@ -57,7 +57,7 @@ func serveFast(ctx context.Context, listen string, ready func(string), handler f
 	defer context.AfterFunc(ctx, func() {
 		closing, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()
-		_ = srv.ShutdownWithContext(closing) // late is no failure: the process ends
+		_ = srv.ShutdownWithContext(closing) // late is not a failure: the process ends
 	})()
 	ready(ln.Addr().String())
 	if err := srv.Serve(ln); err != nil {

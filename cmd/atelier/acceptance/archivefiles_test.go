@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// unzipped is what an archive holds.
+// unzipped returns the content of an archive.
 func unzipped(t testing.TB, b []byte) (names []string, held map[string]string) {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))

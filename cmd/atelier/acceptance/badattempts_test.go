@@ -12,7 +12,7 @@ import (
 	"atelier/transport/auth"
 )
 
-// attempts are all the ways to call an operation wrongly.
+// attempts returns all ways to call an operation wrongly.
 func (w *badWorld) attempts(p probe) []attempt {
 	method, template, _ := strings.Cut(p.op, " ")
 	var good any

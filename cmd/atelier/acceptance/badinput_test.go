@@ -355,7 +355,7 @@ func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[stri
 	return c, p, ids, quiz
 }
 
-// path is that of an operation, with some ids in the place of the good ones.
+// path returns the path of an operation, with some ids in place of the good ones.
 func (w *badWorld) path(p probe, ids map[string]string) string {
 	_, template, _ := strings.Cut(p.op, " ")
 	if strings.Contains(template, "/folder") && ids["id"] == "" {
@@ -519,7 +519,7 @@ func TestBadRequestsCoverEveryOperation(t *testing.T) {
 		delete(probed, name)
 	}
 	for name := range probed {
-		t.Errorf("%s is in the table and is no operation", name)
+		t.Errorf("%s is in the table and is not an operation", name)
 	}
 }
 

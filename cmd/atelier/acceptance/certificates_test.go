@@ -19,7 +19,7 @@ func (c *class) graduate(name string) (*person, record) {
 	return p, open(c.t, c.addr).get("/certificates/" + p.id).object()
 }
 
-// certified is what a record says of the certificate.
+// certified returns the settings of the certificate in a record.
 func certified(m record) string {
 	return fmt.Sprintf("%v|%v|%v|%v|%v|%v", m["organiser"], m["hours"], m["logo_url"] != nil, m["accent"], m["certificate_text"], m["seal"])
 }

@@ -46,7 +46,7 @@ func (s shop) ask(method, path, body string, header ...string) (int, http.Header
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// commerceOperations are those of the commerce protocol in the document; it has the first
+// commerceOperations are the operations of the commerce protocol in the document; it has the first
 // below /api.
 var commerceOperations = map[string]pointer{
 	"POST /api/commerce/negotiate": {"paths", "/commerce/negotiate", "post"},

@@ -110,7 +110,7 @@ func (d *document) schema(p pointer) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// validate holds JSON text against the schema at a place.
+// validate validates JSON text with the schema at a place.
 func (d *document) validate(p pointer, text []byte) error {
 	s, err := d.schema(p)
 	if err != nil {
@@ -169,7 +169,7 @@ var checked = []string{"X-Request-Id", "X-Codelab-Seq", "Etag", "Retry-After", "
 func holdAnswer(method, path string, status int, h http.Header, body []byte) error {
 	template, ok := operationOf(method, path)
 	if !ok {
-		return fmt.Errorf("%s %s is no operation", method, path)
+		return fmt.Errorf("%s %s is not an operation", method, path)
 	}
 	return openAPI.holdAnswer(method, template, status, h, body)
 }
@@ -268,7 +268,7 @@ func holdMessage(text []byte) error {
 	return fmt.Errorf("messages of type %q are not documented: %.300s", m.kind(), text)
 }
 
-// offered are all operations below /api, and the files.
+// offered returns all operations below /api, and the files.
 func offered() []rest.Operation {
 	return slices.Concat(rest.Operations(), (&messages.Gateway{}).Operations(), (&ai.Service{}).Operations())
 }

@@ -142,7 +142,8 @@ func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 	}
 }
 
-// composed is what a Compose file sets for the server, with given values of its variables.
+// composed returns the settings of the server in a Compose file, for given values of its
+// variables.
 func composed(t *testing.T, text string, variables map[string]string) (environ []string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`\b(ATELIER_[A-Z_]+): "?([^"},\n]*)`).FindAllStringSubmatch(filledIn(t, text, variables), -1) {

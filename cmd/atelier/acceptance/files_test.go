@@ -64,7 +64,7 @@ func filesIn(t testing.TB, data string) (paths []string) {
 	return paths
 }
 
-// wrongForms are all the ways to send a file wrongly.
+// wrongForms calls add for all ways to send a file wrongly.
 func wrongForms(good form, add adder) {
 	body, opts := good.encode()
 	bad := func(what string, status int, f form, change func(body []byte) []byte) {

@@ -164,7 +164,7 @@ func (c *class) comment(lin, max *person) {
 	max.post(c.path+"/inline-comments", guideAnchor(2, 7)).want(200)
 }
 
-// learn is what attendees do to complete.
+// learn does everything that attendees need to do to complete.
 func (c *class) learn(lin, max *person) {
 	lin.post(c.path+"/feedback", record{"difficulty": "2", "satisfaction": "5", "comment": "good"}).want(200)
 	q := c.quizzes(choice("one", 1), choice("several", []int{0, 2}), record{"question": "free", "quiz_type": "descriptive"})

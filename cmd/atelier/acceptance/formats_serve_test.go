@@ -74,7 +74,8 @@ func (d keptCredentials) open(t *testing.T, data string, held *holding) map[stri
 	return streams
 }
 
-// replayed is what a facilitator receives of the stored stream from its beginning.
+// replayed returns the events that a facilitator receives when the stored stream is replayed
+// from its beginning.
 func (c *class) replayed() replay {
 	c.t.Helper()
 	live := c.admin.connect(c.id, "?since=0")
@@ -213,7 +214,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 	}
 }
 
-// endOf is when a token ends, according to its introspection.
+// endOf returns the time at which a token ends, according to its introspection.
 func endOf(t *testing.T, seen record) time.Time {
 	t.Helper()
 	ends, err := time.Parse(time.RFC3339, seen.text("expires_at"))

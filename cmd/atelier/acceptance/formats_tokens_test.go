@@ -1,6 +1,6 @@
 package acceptance
 
-// kept is what is kept of a market to use its tokens later.
+// kept returns the data of a market that is needed to use its tokens later.
 func (m *market) kept() keptMarket {
 	keep := func(p *member) keptMember { return keptMember{p.id, p.identity, p.secret} }
 	return keptMarket{Path: m.path, Platform: keep(m.platform), Business: keep(m.business)}

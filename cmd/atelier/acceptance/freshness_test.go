@@ -163,7 +163,7 @@ func TestAnEditOfAnOldRevisionIsRefused(t *testing.T) {
 		if got := e.mark(c.admin.get(c.path + e.read)); got == "x" || got == "before" {
 			t.Errorf("%s: stored is %q", e.path, got)
 		}
-		// Actions of attendees are no edits; lists, weak tags, those of a coding
+		// Actions of attendees are not edits; lists, weak tags, those of a coding
 		// and the star pass, and so does an edit without the header.
 		c.attendee("Lin "+e.path).post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 		for i, match := range []func(tag string) string{

@@ -93,7 +93,7 @@ func TestAPythonClientHoldsAWorkshop(t *testing.T) {
 	if warning := regexp.MustCompile(`.*(WARNING|Unable|Cannot).*`).FindString(strings.Join(wrote, "")); warning != "" {
 		t.Errorf("the generator leaves something out: %s", warning)
 	}
-	// Each operation and model is a module; one that cannot be imported is no client.
+	// Each operation and model is a module; one that cannot be imported is not a client.
 	for _, client := range []string{"atelier_client", "handler_client"} {
 		w.run("venv/bin/python", "-c", "import pkgutil, importlib, "+client+" as c\n"+
 			"for m in pkgutil.walk_packages(c.__path__, c.__name__ + '.'): importlib.import_module(m.name)")

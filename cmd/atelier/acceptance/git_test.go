@@ -96,7 +96,7 @@ func (c *class) gitURL(b *browser) string {
 	return u.String()
 }
 
-// tokenURL is where an API token reads and writes the code.
+// tokenURL returns the address at which an API token reads and writes the code.
 func (c *class) tokenURL(token string) string {
 	return "http://x:" + token + "@" + c.addr + "/git/" + c.id
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// everythingIn is what an answer holds, with all that is compressed in it.
+// everythingIn returns the content of an answer, with the compressed parts unpacked.
 func everythingIn(t testing.TB, body []byte) []byte {
 	t.Helper()
 	// The bands cut compressed content into pieces; without their heads it is whole.
@@ -36,7 +36,7 @@ func everythingIn(t testing.TB, body []byte) []byte {
 		if err != nil {
 			continue
 		}
-		b, _ := io.ReadAll(z) // what is no stream ends with an error
+		b, _ := io.ReadAll(z) // what is not a stream ends with an error
 		out = append(out, b...)
 	}
 	return out

@@ -113,7 +113,7 @@ func (p *member) post(path string, body any, opts ...option) answer {
 	return p.do(http.MethodPost, path, body, opts...)
 }
 
-// do makes a request below the base and holds the answer against the document.
+// do makes a request below the base and validates the answer with the document.
 func (p *member) do(method, path string, body any, opts ...option) answer {
 	p.t.Helper()
 	a := p.send(method, path, body, opts...)

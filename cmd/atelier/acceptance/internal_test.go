@@ -63,7 +63,7 @@ func TestEveryAnswerCarriesARequestID(t *testing.T) {
 			t.Errorf("%s %.40s: %d with id %q, want %d", try.method, try.path, got.status, id, try.status)
 		}
 		ids = append(ids, id)
-		// A person reads what comes of a path that is not the interface's.
+		// For a path outside of the interface, the answer is a text for people.
 		if got.status >= 400 && try.path != "/nowhere" {
 			got.error()
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // The uploads scenario in its smallest form: everything that is uploaded is
-// taken, and the workshop beside it loses nothing.
+// taken, and a workshop at the same time loses nothing.
 func TestAWorkshopWithUploads(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -46,7 +46,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	}
 }
 
-// The unit has the same settings, for processes beside the server, and makes files readable
+// The unit has the same settings, for other processes than the server, and makes files readable
 // only to their owner.
 func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
 	}
 }
 
-// memoryOf is what a process could write into a core: its own pages, by mapping.
+// memoryOf returns the memory that a core dump of a process could have: its own pages, by mapping.
 func memoryOf(t *testing.T, pid int) (parts [][]byte) {
 	t.Helper()
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))

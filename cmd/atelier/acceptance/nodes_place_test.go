@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"atelier/actors/durable"
 	"atelier/cmd/atelier/nodes"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/postgres/postgrestest"
@@ -229,7 +230,7 @@ func TestCodelabsAreSpread(t *testing.T) {
 		onFirst.put("/codelabs/"+ids[edits%count], record{"title": fmt.Sprint("edit ", edits)}).want(200)
 		edits++
 		all := owns()
-		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // plus the actors that are no codelabs
+		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // plus the actors that are not codelabs
 	}
 	for !spread() {
 		if t.Context().Err() != nil {

@@ -156,7 +156,7 @@ func (c *class) gather(w *badWorld) {
 	c.admin.post(c.path+"/copy", nil).want(200)
 }
 
-// people makes facilitators beside the owner, and a system that gets webhooks.
+// people makes facilitators in addition to the owner, and a system that gets webhooks.
 func (c *class) people(w *badWorld) {
 	c.t.Helper()
 	c.facilitator("fay")
@@ -177,7 +177,7 @@ func (c *class) attendeeOf(w *badWorld, name string) *person {
 	return c.join(open(c.t, c.addr), record{"name": name, "join_code": w.ids["code"]})
 }
 
-// ids are what the paths of the codelab in which people were taught need.
+// ids returns the ids for paths of the codelab in which people were taught.
 func (c *class) ids(p keptPerson) map[string]string {
 	ids := map[string]string{"id": c.id, "attendee_id": p.ID, "branch": "main", "code": c.meta().text("join_code")}
 	for _, s := range c.admin.get(c.path + "/submissions").list() {
@@ -188,7 +188,8 @@ func (c *class) ids(p keptPerson) map[string]string {
 	return ids
 }
 
-// questions are all GETs of the table, about each set of ids, as everybody who may ask them.
+// questions sends all GET requests of the table, with each set of ids, as everybody who is
+// allowed to send them.
 func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	w.t.Helper()
 	seen := map[string]bool{}

@@ -34,7 +34,7 @@ type keptRelease struct {
 	Facilitator string       `json:"facilitator"`
 	APIToken    string       `json:"api_token"`
 	Markets     []keptMarket `json:"markets"`
-	// Answers are those of the folder, Restored those of its backup in another one.
+	// Answers are the answers of the folder, Restored the answers of its backup in another folder.
 	Answers  []keptAnswer `json:"answers"`
 	Restored []keptAnswer `json:"restored"`
 }

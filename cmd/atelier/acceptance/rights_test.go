@@ -67,7 +67,7 @@ func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
 		}
 	}
 	for name := range said {
-		t.Errorf("%s has a line and is no operation", name)
+		t.Errorf("%s has a line and is not an operation", name)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestEveryRoleMaySayWhatTheTableSays(t *testing.T) {
 		}
 	}
 	for name := range said {
-		t.Errorf("%s has a line and is no message", name)
+		t.Errorf("%s has a line and is not a message", name)
 	}
 }
 

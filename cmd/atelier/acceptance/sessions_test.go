@@ -199,7 +199,7 @@ func TestOnlyALogoutThatEndedASessionClearsWhatABrowserStores(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
-	lin.stays = true // its origin is that of one node
+	lin.stays = true // its origin is the address of one node
 	lin.post("/logout", nil, header("Origin", "https://elsewhere.example.org")).refused(403)
 	lin.get("/session").want(200)
 	if a := lin.post("/logout", nil, header("Origin", lin.base)); a.header.Get("Clear-Site-Data") != `"storage"` || a.status != 204 {

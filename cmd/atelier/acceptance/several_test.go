@@ -135,7 +135,7 @@ func TestEachTestRunsBesideOthers(t *testing.T) {
 	}
 }
 
-// beside is how many tests run beside each other where -parallel does not say. They wait
+// beside is how many tests run concurrently where -parallel does not say. They wait
 // more than they compute.
 const beside = 4
 

@@ -56,14 +56,14 @@ func TestSignalsThatMustNotEndTheServer(t *testing.T) {
 	}
 	write("[log]\nlevel = \"loud\"\n")
 	hangUp()
-	until("nothing was read again")
+	until("reloading the configuration failed; the previous values stay in use")
 	write("[log]\nlevel = \"error\"\n")
 	hangUp()
-	until("were read again")
+	until("were reloaded")
 	b.get("/app").want(200)
 	write("[log]\nlevel = \"info\"\n")
 	hangUp()
-	until("were read again")
+	until("were reloaded")
 	b.get("/codelabs").want(200)
 	if line := until("GET"); !strings.Contains(line, "/api/codelabs") {
 		t.Errorf("at the level error it logged %s", line)

@@ -34,14 +34,14 @@ func newOffice(t *testing.T, change func(*config.Config)) *office {
 	return &office{newClassOn(t, startServer(t, cfg).Addr(), record{"is_public": false}), p}
 }
 
-// browser is one that stays on a node, as those of people do who sign in.
+// browser returns a browser that stays on one node, as the browsers of people who sign in do.
 func (o *office) browser() *browser {
 	b := open(o.t, o.addr)
 	b.stays = true
 	return b
 }
 
-// leads is where an answer leads to.
+// leads returns the address to which an answer redirects.
 func leads(a answer) string {
 	a.t.Helper()
 	a.want(302)

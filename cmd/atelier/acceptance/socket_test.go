@@ -95,7 +95,7 @@ func (s *socket) read() (message, error) {
 		return nil, err
 	}
 	if kind != websocket.TextMessage {
-		s.t.Errorf("a message that is no text: %q", text)
+		s.t.Errorf("a message that is not text: %q", text)
 	}
 	if err := holdMessage(text); err != nil {
 		s.t.Errorf("undocumented: %v", err)

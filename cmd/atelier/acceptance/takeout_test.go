@@ -46,7 +46,7 @@ func (b *browser) takeOut(path string) takenOut {
 	return out
 }
 
-// records are those of a kind.
+// records returns the records of a kind.
 func (o takenOut) records(kind string) (out []record) {
 	o.t.Helper()
 	if err := json.Unmarshal([]byte(o.held[kind+".json"]), &out); err != nil {
@@ -68,7 +68,7 @@ func (o takenOut) records(kind string) (out []record) {
 	return out
 }
 
-// busyClass is one in which everything has happened, with two who took part.
+// busyClass returns a class in which everything has happened, with two people who took part.
 func busyClass(t *testing.T) (c *class, lin, max *person) {
 	c = newClass(t)
 	lin, max = c.join(open(t, c.addr), record{"name": "Lin <b>", "email": "lin@example.org"}), c.attendee("Max")

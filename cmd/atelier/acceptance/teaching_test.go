@@ -86,12 +86,12 @@ func TestAPinStandsForAllUntilItIsTakenAway(t *testing.T) {
 	if now := lin.get(c.path, header("If-None-Match", tag)); now.status != 200 {
 		t.Errorf("what was read before is fresh: %d", now.status)
 	}
-	// The tag of a stranger's answer is no member's.
+	// The tag of a stranger's answer is not a member's.
 	late := c.join(stranger, record{"name": "Late"})
 	if got := late.get(c.path, header("If-None-Match", open(t, c.addr).get(c.path).header.Get("ETag"))); got.status != 200 {
 		t.Errorf("what strangers read is fresh to a member: %d", got.status)
 	}
-	// It is no edit of the text.
+	// It is not an edit of the text.
 	if got := c.admin.put(c.path, record{"description": "x"}, header("If-Match", edit)).object(); got["pin"] == nil {
 		t.Errorf("the edit answers %v, without the pin", got)
 	}

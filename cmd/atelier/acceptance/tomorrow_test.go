@@ -73,7 +73,7 @@ func (e *evening) run(script string) string {
 	return string(out)
 }
 
-// unit is what a command of systemd does here.
+// unit does in this test what a command of systemd does.
 func (e *evening) unit(line string) {
 	e.t.Helper()
 	switch strings.TrimPrefix(line, "systemctl ") {
@@ -116,7 +116,7 @@ func (e *evening) install(line string) {
 	e.start()
 }
 
-// execStart is what a unit runs, with its environment: as it was installed.
+// execStart returns the command of a unit, with its environment, as it was installed.
 func (e *evening) execStart(name string) string {
 	e.t.Helper()
 	b, err := os.ReadFile(filepath.Join(e.root, "usr/lib/systemd/system", name))

@@ -20,8 +20,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// upgradeChecked is what "atelier upgrade --check" says of a data folder, and whether it is
-// content.
+// upgradeChecked returns the output of "atelier upgrade --check" for a data folder, and whether
+// the command succeeds.
 func upgradeChecked(t *testing.T, program, data string) (said record, ok bool) {
 	t.Helper()
 	cmd := exec.Command(program, "upgrade", "--check", "--json", "--data", data)
@@ -33,7 +33,7 @@ func upgradeChecked(t *testing.T, program, data string) (said record, ok bool) {
 	return said, err == nil
 }
 
-// check is one of the lines.
+// check returns one of the lines.
 func (r record) check(name string) string {
 	for _, c := range r["checks"].([]any) {
 		if f := record(c.(map[string]any)); f.text("name") == name {

@@ -46,7 +46,7 @@ type delivery struct {
 
 func (d delivery) data() record { return record(d.fields["data"].(map[string]any)) }
 
-// receiver is another system, which webhooks reach. It holds each body against the
+// receiver is another system, which webhooks reach. It validates each body with the
 // description of its event.
 type receiver struct {
 	*httptest.Server
@@ -129,7 +129,7 @@ func (c *class) hook(r *receiver, more record) (id, secret string) {
 	return got.text("id"), got.text("secret")
 }
 
-// webhook is one of the list.
+// webhook returns one webhook of the list.
 func (c *class) webhook(id string) record {
 	c.t.Helper()
 	for _, w := range c.admin.get("/admin/webhooks").list() {

@@ -164,7 +164,7 @@ func TestNamesThatWindowsCannotCheckOutAreRefused(t *testing.T) {
 	}
 }
 
-// executable is a ZIP as Unix programs make it: run.sh can be executed, a.png is no text.
+// executable is a ZIP as Unix programs make it: run.sh can be executed, a.png is not text.
 func executable(t *testing.T, more ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -263,7 +263,7 @@ func count(t *testing.T, dir string) int {
 	return len(entries)
 }
 
-// everyFile is all that a workspace answers.
+// everyFile returns all answers of a workspace.
 func (c *class) everyFile(b *browser) string {
 	c.t.Helper()
 	var out strings.Builder

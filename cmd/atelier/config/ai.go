@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// AI is about the language model.
+// AI is the section of the language model.
 type AI struct {
 	Provider            string   `toml:"provider" one:"gemini|openai" doc:"Protocol of the upstream: \"gemini\" (streamGenerateContent) or \"openai\" (compatible chat/completions)."`
 	BaseURL             string   `toml:"base_url" doc:"Base address of the upstream, without the protocol's paths. Empty: the provider's own."`
@@ -52,7 +52,7 @@ func (a *AI) check(bad, warn func(string, ...any)) {
 		}
 	}
 	if a.Provider == "openai" && a.BaseURL == "" && strings.HasPrefix(a.Model, "gemini") {
-		warn("ai.model %s is none of the provider's", a.Model)
+		warn("ai.model %s is not a model of the provider; set ai.model to one of its models", a.Model)
 	}
 	for _, m := range a.Allowed() {
 		if m == "" || len(m) > 100 || strings.ContainsFunc(m, func(r rune) bool { return r <= ' ' || r > '~' }) {

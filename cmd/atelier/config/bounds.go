@@ -51,8 +51,8 @@ func (b bounds) allow(v reflect.Value) bool {
 	return (b.min == "" || n >= amount(v.Type(), b.min)) && (b.max == "" || n <= amount(v.Type(), b.max))
 }
 
-// amount is a whole number or a duration as a number; text is one as a tag has it.
-// It panics for a tag that cannot be read; a test reads them all.
+// amount returns a whole number or a duration as a number. It parses a text, which is from a
+// tag, and panics if the tag is malformed; a test parses all tags.
 func amount(t reflect.Type, x any) int64 {
 	switch x := x.(type) {
 	case int:
@@ -76,7 +76,7 @@ func amount(t reflect.Type, x any) int64 {
 	return 0
 }
 
-// String says it as the end of "must be …".
+// String returns the bounds as the end of a sentence that begins with "must be".
 func (b bounds) String() string {
 	switch {
 	case b.one != nil:
@@ -93,8 +93,8 @@ func (b bounds) String() string {
 	return fmt.Sprintf("from %s to %s", b.min, b.max)
 }
 
-// explain is what config.toml says of them, "" if it goes without saying: a text
-// names its choices itself, and that something is not nothing needs no words.
+// explain returns the sentence about the bounds in config.toml. It is "" for choices, which
+// the text of the key lists itself, and for a minimum of 0 or 1, which is obvious.
 func (b bounds) explain() string {
 	if b.one != nil || b.max == "" && slices.Contains([]string{"", "0", "0s", "1", "1s"}, b.min) {
 		return ""

@@ -12,7 +12,7 @@ func TestADurationNeedsAUnit(t *testing.T) {
 	for text, want := range map[string]string{
 		"[server]\n\ndrain_timeout = 30\n":                        `line 3: server.drain_timeout is a duration and needs a unit, like "30s", "5m" or "8h"`,
 		"[live]\nping_interval = 1.5\n":                           `line 2: live.ping_interval is a duration`,
-		"[server]\ndrain_timeout = \"30\"\n":                      `"30" is no duration`,
+		"[server]\ndrain_timeout = \"30\"\n":                      `"30" is not a duration`,
 		"[server]\ndrain_timeout = \"30s\"\nlisten = 8080\n":      `line 3`,
 		"[server]\nlisten = \"[::1]:80\"\ndrain_timeout = \"1h\"": "",
 	} {
@@ -36,25 +36,25 @@ func TestADurationNeedsAUnit(t *testing.T) {
 // TestUnworkableSettingsAreRefused before the start.
 func TestUnworkableSettingsAreRefused(t *testing.T) {
 	for want, set := range map[string]func(c *Config){
-		"server.listen":          func(c *Config) { c.Server.Listen = "127.0.0.1:80800" },
-		"server.internal_listen": func(c *Config) { c.Server.InternalListen = "127.0.0.1:http" },
-		"ping_interval":          func(c *Config) { c.Live.PingInterval = c.Live.IdleTimeout },
-		"allowed_origins":        func(c *Config) { c.Server.AllowedOrigins = []string{"example.org"} },
-		"no origin":              func(c *Config) { c.Server.AllowedOrigins = []string{"https://example.org/app"} },
-		"shutdown_delay":         func(c *Config) { c.Server.ShutdownDelay = -1 },
-		"live.replay_events":     func(c *Config) { c.Live.ReplayEvents = 0 },
-		"live.slow_timeout":      func(c *Config) { c.Live.SlowTimeout = 0 },
-		"joins_per_second":       func(c *Config) { c.Limits.JoinsFrom = -1 },
-		"no host like":           func(c *Config) { c.Web.Embed = []string{"https://player.example.org"} },
-		"\"*\" is no host":       func(c *Config) { c.Web.Embed = []string{"*"} },
-		"\"*.org\" is no host":   func(c *Config) { c.Web.Embed = []string{"*.org"} },
-		"127.0.0.1":              func(c *Config) { c.Web.Embed = []string{"127.0.0.1"} },
-		"example.org; x":         func(c *Config) { c.Web.Embed = []string{"example.org; x"} },
-		"\"127.1\" is no host":   func(c *Config) { c.Web.Embed = []string{"127.1"} },
-		"127.0.0.0x1":            func(c *Config) { c.Web.Embed = []string{"127.0.0.0x1"} },
-		"*.0.1":                  func(c *Config) { c.Web.Embed = []string{"*.0.1"} },
-		"\"example.org.\" is no": func(c *Config) { c.Web.Embed = []string{"example.org."} },
-		"example.org.\" is no":   func(c *Config) { c.Web.FrameAncestors = []string{"https://learn.example.org."} },
+		"server.listen":           func(c *Config) { c.Server.Listen = "127.0.0.1:80800" },
+		"server.internal_listen":  func(c *Config) { c.Server.InternalListen = "127.0.0.1:http" },
+		"ping_interval":           func(c *Config) { c.Live.PingInterval = c.Live.IdleTimeout },
+		"allowed_origins":         func(c *Config) { c.Server.AllowedOrigins = []string{"example.org"} },
+		"not an origin":           func(c *Config) { c.Server.AllowedOrigins = []string{"https://example.org/app"} },
+		"shutdown_delay":          func(c *Config) { c.Server.ShutdownDelay = -1 },
+		"live.replay_events":      func(c *Config) { c.Live.ReplayEvents = 0 },
+		"live.slow_timeout":       func(c *Config) { c.Live.SlowTimeout = 0 },
+		"joins_per_second":        func(c *Config) { c.Limits.JoinsFrom = -1 },
+		"not a host like":         func(c *Config) { c.Web.Embed = []string{"https://player.example.org"} },
+		"\"*\" is not a host":     func(c *Config) { c.Web.Embed = []string{"*"} },
+		"\"*.org\" is not a host": func(c *Config) { c.Web.Embed = []string{"*.org"} },
+		"127.0.0.1":               func(c *Config) { c.Web.Embed = []string{"127.0.0.1"} },
+		"example.org; x":          func(c *Config) { c.Web.Embed = []string{"example.org; x"} },
+		"\"127.1\" is not a host": func(c *Config) { c.Web.Embed = []string{"127.1"} },
+		"127.0.0.0x1":             func(c *Config) { c.Web.Embed = []string{"127.0.0.0x1"} },
+		"*.0.1":                   func(c *Config) { c.Web.Embed = []string{"*.0.1"} },
+		"\"example.org.\" is not": func(c *Config) { c.Web.Embed = []string{"example.org."} },
+		"example.org.\" is not":   func(c *Config) { c.Web.FrameAncestors = []string{"https://learn.example.org."} },
 		"lab.example.org\" is this": func(c *Config) {
 			c.Server.PublicURL, c.Web.Embed = "https://lab.example.org.", []string{"lab.example.org"}
 		},
@@ -64,8 +64,8 @@ func TestUnworkableSettingsAreRefused(t *testing.T) {
 		"*.example.org\" is this": func(c *Config) {
 			c.Server.PublicURL, c.Web.Embed = "https://lab.example.org", []string{"*.example.org"}
 		},
-		"needs urls":           func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
-		"no address like stun": func(c *Config) { c.Live.IceServers = []IceServer{{URLs: []string{"https://stun.example.org"}}} },
+		"needs urls":               func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
+		"not an address like stun": func(c *Config) { c.Live.IceServers = []IceServer{{URLs: []string{"https://stun.example.org"}}} },
 	} {
 		c := Default()
 		set(&c)

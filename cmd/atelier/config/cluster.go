@@ -16,13 +16,13 @@ import (
 	"atelier/transport/server"
 )
 
-// Cluster is about several servers on one database.
+// Cluster is the section of several servers on one database.
 type Cluster struct {
-	Enabled bool     `toml:"enabled" doc:"Run as a node of a cluster that shares storage.postgres and files.store. The first node generates the keys and the owner's password; later nodes read them from the database, where they are sealed under secret."`
+	Enabled bool     `toml:"enabled" doc:"Run as a node of a cluster that shares storage.postgres and files.store. The first node generates the keys and the owner's password; later nodes read them from the database, where they are encrypted with secret."`
 	Node    string   `toml:"node" doc:"Unique name of this node, of letters, digits, - and _. Empty: the host name."`
-	Listen  string   `toml:"listen" doc:"Address for the other nodes. Beyond loopback the nodes issue their own certificates, unless tls_* names some."`
+	Listen  string   `toml:"listen" doc:"Address for the other nodes. If it is not a loopback address, the nodes issue their own certificates, unless tls_cert, tls_key and tls_ca are set."`
 	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes. Empty: they find each other through the database."`
-	NATSURL Secret   `toml:"nats_url" doc:"External NATS server in place of listen and peers, for example nats://user:password@host:4222."`
+	NATSURL Secret   `toml:"nats_url" doc:"External NATS server, used instead of listen and peers, for example nats://user:password@host:4222."`
 	Secret  Secret   `toml:"secret" doc:"Shared secret that authenticates nodes and seals their keys in the database; the same on all nodes, at least 32 characters."`
 	TLSCert string   `toml:"tls_cert" doc:"Certificate file (PEM) of this node, as server and as client."`
 	TLSKey  string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
@@ -51,8 +51,8 @@ func defaultCluster() Cluster {
 // minSecret is the minimum length of the cluster's secret, in characters.
 const minSecret = 32
 
-// minDiffering keeps out what somebody typed to have enough of them. Of 64 random
-// digits of sixteen, fewer are different once in a thousand million.
+// minDiffering excludes secrets that people type to reach the minimum length. A random secret
+// of 64 hexadecimal digits has fewer different digits once in a thousand million.
 const minDiffering = 8
 
 // CheckClusterSecret returns an error if a secret of nodes is too weak.
@@ -93,7 +93,7 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	}
 	files := []string{n.TLSCert, n.TLSKey, n.TLSCA}
 	if set := len(slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == "" })); set != 0 && set != len(files) {
-		bad("cluster.tls_cert, cluster.tls_key and cluster.tls_ca need each other")
+		bad("cluster.tls_cert, cluster.tls_key and cluster.tls_ca must be set together")
 	}
 	for _, f := range files {
 		if _, err := os.Stat(f); f != "" && errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +105,7 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 		if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" {
 			bad("cluster.nats_url must be nats:// or tls:// and a host")
 		} else if u.Scheme == "nats" && n.TLSCA == "" && !loopback(u.Hostname()) {
-			warn("cluster.nats_url is not tls://: the credentials of NATS and the ids of codelabs travel in the clear; what nodes tell each other is sealed")
+			warn("cluster.nats_url is not tls://: the credentials of NATS and the ids of codelabs travel in the clear; the messages between nodes are still encrypted")
 		}
 		return
 	}
@@ -114,7 +114,7 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	}
 	for _, p := range n.Peers {
 		if _, port, err := net.SplitHostPort(p); err != nil || port == "" {
-			bad("cluster.peers: %q is no address like node-2:6222", p)
+			bad("cluster.peers: %q is not an address like node-2:6222", p)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Commerce is the business's side of the commerce protocol. Empty lists of
+// Commerce is the section of the business's side of the commerce protocol. Empty lists of
 // services and capabilities take what the server offers by itself.
 type Commerce struct {
 	SchemaBase        string               `toml:"schema_base" doc:"Base address of the published schemas' $id. If empty, it is public_url and /schemas, or without public_url https://atelier.example/schemas."`

@@ -54,7 +54,7 @@ type Server struct {
 	Listen          string   `toml:"listen" doc:"Address of the public listener; port 0 picks a free one."`
 	InternalListen  string   `toml:"internal_listen" doc:"Address for /livez, /readyz, /metrics and pprof. Keep it private. Empty: none."`
 	Data            string   `toml:"data" doc:"Folder of all data; the server creates it if it is missing."`
-	PublicURL       string   `toml:"public_url" doc:"Public address of the server, for example https://workshop.example.org. With a path, as in https://example.org/workshops, the proxy can keep or strip it. Empty: the address of each request."`
+	PublicURL       string   `toml:"public_url" doc:"Public address of the server, for example https://workshop.example.org. If it has a path, as in https://example.org/workshops, the proxy can keep or strip the path. Empty: the address of each request."`
 	Mode            string   `toml:"mode" one:"backend|serverless" doc:"Rule for deleting an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
 	TLSCert         string   `toml:"tls_cert" doc:"Certificate file (PEM) to serve TLS without a proxy; needs tls_key."`
 	TLSKey          string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
@@ -66,20 +66,20 @@ type Server struct {
 	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a stop, clients reconnect at a random moment within this time."`
 }
 
-// Admin is the facilitators' account.
+// Admin is the owner's account.
 type Admin struct {
 	ID       string `toml:"id" doc:"Login name of the owner."`
 	Password Secret `toml:"password" doc:"Password of the owner. Empty: the first start generates one and keeps it in the data folder."`
 }
 
-// Session is about cookies.
+// Session is the section of cookies.
 type Session struct {
 	Key              Secret   `toml:"key" doc:"Secret that signs session cookies, at least 32 characters. Empty: the first start generates one and keeps it in the data folder."`
 	AdminLifetime    Duration `toml:"admin_lifetime" min:"1s" doc:"Lifetime of a facilitator's session, a working day by default."`
 	AttendeeLifetime Duration `toml:"attendee_lifetime" min:"1s" doc:"Lifetime of an attendee's session in a browser, longer than a day's workshop by default."`
 }
 
-// Limits are token buckets.
+// Limits is the section of rate limits, which are token buckets.
 type Limits struct {
 	LoginFailures       int      `toml:"login_failures" min:"0" doc:"Failed logins per address (IPv6: /64 network) and account within login_window. A browser with an earlier login has its own bucket, so others cannot lock it out."`
 	LoginWindow         Duration `toml:"login_window" min:"1s" doc:"Window of login_failures."`
@@ -124,26 +124,26 @@ type Storage struct {
 	IdleAfter      Duration `toml:"idle_after" min:"1s" doc:"Time without use after which a codelab leaves memory."`
 }
 
-// Audit is about the audit trail.
+// Audit is the section of the audit trail.
 type Audit struct {
 	RetentionDays int `toml:"retention_days" min:"1" doc:"Retention of audit records, in days."`
 }
 
-// Retention is about how long codelabs stay.
+// Retention is the section of the automatic deletion of codelabs.
 type Retention struct {
 	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"Days after the end of a workshop until its codelab is deleted with its people, their work and certificates. The deletion is announced at least 14 days before. 0: never."`
 }
 
-// Webhooks send events to other systems.
+// Webhooks is the section of events for other systems.
 type Webhooks struct {
 	AllowPrivate bool `toml:"allow_private" doc:"Allow webhooks to private, loopback and link-local addresses. The owner can then send requests to every machine that this server reaches."`
 }
 
-// Log is about logging.
+// Log is the section of logging.
 type Log struct {
 	Level  string `toml:"level" one:"debug|info|warn|error" doc:"Lowest level that is logged: debug, info, warn or error."`
 	Format string `toml:"format" one:"text|json" doc:"Format of log lines: text or json."`
-	Access bool   `toml:"access" doc:"Log a line per request, without queries and random names."`
+	Access bool   `toml:"access" doc:"Log a line per request, without query strings and without path segments that can contain secrets."`
 }
 
 // Default returns the configuration with every default.
@@ -376,7 +376,7 @@ func (c *Config) Check() (warnings []string, err error) {
 		warn("server.listen %s is open to the network without TLS, and public_url is not https: cookies travel in the clear", c.Server.Listen)
 	}
 	if (c.Server.TLSCert == "") != (c.Server.TLSKey == "") {
-		bad("server.tls_cert and server.tls_key need each other")
+		bad("server.tls_cert and server.tls_key must be set together")
 	}
 	for _, f := range []string{c.Server.TLSCert, c.Server.TLSKey} {
 		if _, err := os.Stat(f); f != "" && errors.Is(err, fs.ErrNotExist) {
@@ -385,18 +385,18 @@ func (c *Config) Check() (warnings []string, err error) {
 	}
 	for _, p := range c.Server.TrustedProxies {
 		if n, err := netip.ParsePrefix(p); err != nil {
-			bad("server.trusted_proxies: %q is no network like 10.0.0.0/8", p)
+			bad("server.trusted_proxies: %q is not a network like 10.0.0.0/8", p)
 		} else if n.Bits() == 0 {
-			warn("server.trusted_proxies %s believes everybody's X-Forwarded-For", p)
+			warn("server.trusted_proxies %s trusts the X-Forwarded-For of everybody", p)
 		}
 	}
 	if u, err := url.Parse(c.Server.PublicURL); err == nil && u.Scheme == "https" && c.Server.TLSCert == "" && len(c.Server.TrustedProxies) == 0 {
-		warn("server.public_url is https and this server speaks HTTP, so a proxy stands before it, but server.trusted_proxies is empty: everybody has the proxy's address, and shares the limits of one")
+		warn("server.public_url is https and this server speaks HTTP, so a proxy is in front of it, but server.trusted_proxies is empty: everybody has the proxy's address and shares its rate limits")
 	}
 	for _, o := range c.Server.AllowedOrigins {
 		u, err := url.Parse(o)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil {
-			bad("server.allowed_origins: %q is no origin like https://example.org", o)
+			bad("server.allowed_origins: %q is not an origin like https://example.org", o)
 		}
 	}
 	c.Web.check(c.Server.PublicURL, bad)
@@ -425,10 +425,10 @@ func (c *Config) Check() (warnings []string, err error) {
 	case Postgres:
 		checkPostgres(c.Storage.Postgres, bad, warn)
 	case Memory:
-		warn("storage.backend is memory: nothing is kept when the server ends")
+		warn("storage.backend is memory: all data is lost when the server ends")
 	}
 	if c.Storage.MinFreeMiB < 64 {
-		warn("storage.min_free_mib is low: a full disk stops the server hard")
+		warn("storage.min_free_mib is low: if the disk fills up, the server fails instead of becoming read-only")
 	}
 	c.AI.check(bad, warn)
 	c.Login.check(c.Server.PublicURL, bad, warn)
@@ -446,11 +446,11 @@ func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 	case address == "":
 		bad("storage.postgres is required with storage.backend postgres")
 	case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql":
-		bad("storage.postgres is no address like postgres://user@host:5432/db")
+		bad("storage.postgres is not an address like postgres://user@host:5432/db")
 	default:
 		mode := u.Query().Get("sslmode")
 		if host := u.Hostname(); host != "" && !loopback(host) && mode != "verify-full" && mode != "verify-ca" && mode != "require" {
-			warn("storage.postgres: the database is elsewhere and sslmode is not verify-full: what is stored may travel in the clear")
+			warn("storage.postgres: the database is on another machine and sslmode is not verify-full, so the data may travel in the clear")
 		}
 	}
 }
@@ -459,10 +459,10 @@ func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 func checkAddress(addr string) (host string, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", fmt.Errorf("%q is no address like 127.0.0.1:8080", addr)
+		return "", fmt.Errorf("%q is not an address like 127.0.0.1:8080", addr)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return "", fmt.Errorf("%q is no port: give 0 to 65535", port)
+		return "", fmt.Errorf("%q is not a port: give 0 to 65535", port)
 	}
 	return host, nil
 }

@@ -90,7 +90,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"within a table", "[[commerce.capabilities]]\nname = 1\n", "", "line 2: commerce.capabilities.name must be a text"},
 		{"a value for a section", "server = 1\n", "", "line 1: server must be a table"},
 		{"a number too large", "[limits]\nlogin_failures = 99999999999999999999\n", "", "line 2: decimal number is too large"},
-		{"bad duration", "[live]\nidle_timeout = \"soon\"\n", "", `line 2: live.idle_timeout: "soon" is no duration`},
+		{"bad duration", "[live]\nidle_timeout = \"soon\"\n", "", `line 2: live.idle_timeout: "soon" is not a duration`},
 		{"not TOML", "[server\n", "", "line 1"},
 		{"unknown variable", "", "ATELIER_SERVER_LISTN=x", "unknown key ATELIER_SERVER_LISTN"},
 		{"bad number", "", "ATELIER_LIMITS_PIN_FAILURES=x", "not a whole number"},
@@ -191,7 +191,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"fine", func(*Config) {}, "", ""},
 		{"mode", func(c *Config) { c.Server.Mode = "cloud" }, "server.mode", ""},
-		{"half TLS", func(c *Config) { c.Server.TLSCert = "x" }, "need each other", ""},
+		{"half TLS", func(c *Config) { c.Server.TLSCert = "x" }, "must be set together", ""},
 		{"proxy", func(c *Config) { c.Server.TrustedProxies = []string{"10.0.0.1"} }, "trusted_proxies", ""},
 		{"everybody trusted", func(c *Config) { c.Server.TrustedProxies = []string{"0.0.0.0/0"} }, "", "everybody"},
 		{"unknown proxy", func(c *Config) { c.Server.PublicURL = "https://w.example.org" }, "", "trusted_proxies"},

@@ -13,7 +13,7 @@ import (
 // Files is the section of uploads and their store.
 type Files struct {
 	Store string   `toml:"store" doc:"Location of file contents and code. \"\" is the data folder; \"folder:/shared/path\" and \"s3://bucket?endpoint=https://host:9000&region=r\" are shared by several servers. The keys of a bucket are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Endpoints with http:// must be on this machine."`
-	Grace Duration `toml:"grace" min:"1m" doc:"Age at which an unreferenced file is removed; at least 1h in a shared store. Deleting the last reference removes the file at once, in a shared store an hour after its upload."`
+	Grace Duration `toml:"grace" min:"1m" doc:"Age at which an unreferenced file is removed; at least 1h in a shared store. Deleting the last reference removes the file at once; in a shared store, at the earliest an hour after its upload."`
 }
 
 // FileStore is the parsed value of files.store. The zero value is the data folder.
@@ -26,7 +26,7 @@ type FileStore struct {
 	Prefix string
 	// Endpoint is the host of the server, with its port if it has one.
 	Endpoint string
-	// Insecure speaks HTTP, with this machine only.
+	// Insecure means HTTP, which is allowed only if the server is on this machine.
 	Insecure bool
 	Region   string
 }
@@ -40,10 +40,10 @@ var (
 	regionForm = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 )
 
-// errKeys does not repeat the value, which can be a secret.
-var errKeys = errors.New("has a user or password in it: the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in the environment")
+// errKeys is the error for credentials in files.store.
+var errKeys = errors.New("contains a user or password; put the keys in the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 
-// FileStore reads files.store. Its errors do not repeat what is given.
+// FileStore parses files.store. Its errors do not repeat the value, which can be a secret.
 func (f Files) FileStore() (FileStore, error) {
 	s, err := parseFileStore(f.Store)
 	if err != nil {
@@ -71,14 +71,14 @@ func parseFileStore(text string) (FileStore, error) {
 	}
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return FileStore{}, errors.New("has a query that cannot be read")
+		return FileStore{}, errors.New("has a malformed query")
 	}
 	for name, values := range q {
 		if name != "endpoint" && name != "region" {
-			return FileStore{}, errors.New("knows endpoint and region, and nothing else; the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in the environment")
+			return FileStore{}, errors.New("has a parameter other than endpoint and region; put keys in the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 		}
 		if len(values) > 1 {
-			return FileStore{}, fmt.Errorf("gives %s twice", name)
+			return FileStore{}, fmt.Errorf("has %s twice", name)
 		}
 	}
 	if !bucketForm.MatchString(u.Host) || u.Fragment != "" {
@@ -86,11 +86,11 @@ func parseFileStore(text string) (FileStore, error) {
 	}
 	s := FileStore{Bucket: u.Host, Region: q.Get("region")}
 	if s.Region != "" && !regionForm.MatchString(s.Region) {
-		return FileStore{}, errors.New("names no region like us-east-1")
+		return FileStore{}, errors.New("has a malformed region; a valid region looks like us-east-1")
 	}
 	if path := strings.Trim(u.Path, "/"); path != "" {
 		if len(path) > 200 || !prefixForm.MatchString(path) {
-			return FileStore{}, errors.New("has a path that is not of lower-case letters, digits, dots and dashes")
+			return FileStore{}, errors.New("has a malformed path; its parts are lower-case letters, digits, dots, dashes and underscores, and begin with a letter or digit")
 		}
 		s.Prefix = path + "/"
 	}
@@ -109,13 +109,13 @@ func (s *FileStore) endpoint(text string) error {
 		return errKeys
 	}
 	if e.Scheme == "http" && !loopback(e.Hostname()) {
-		return errors.New("has an endpoint with http:// on another machine: uploads would cross the network unencrypted, so use https://")
+		return errors.New("has an endpoint with http:// on another machine, so uploads would cross the network unencrypted; use https://")
 	}
 	s.Endpoint, s.Insecure = e.Host, e.Scheme == "http"
 	return nil
 }
 
-// leastSharedGrace is what others need to record what they have put.
+// leastSharedGrace gives other servers time to record the files that they have stored.
 const leastSharedGrace = Duration(time.Hour)
 
 func (f Files) check(bad, warn func(format string, args ...any)) {
@@ -125,7 +125,7 @@ func (f Files) check(bad, warn func(format string, args ...any)) {
 		return
 	}
 	if s.Shared() && f.Grace < leastSharedGrace {
-		bad("files.grace must be at least 1h where files.store is shared: other servers must have recorded what they put by then")
+		bad("files.grace must be at least 1h if files.store is shared, so that other servers can record the files that they have stored")
 	}
 	if s.Insecure {
 		warn("files.store speaks HTTP with a server on this machine: a program that listens there can read the files")

@@ -56,11 +56,11 @@ func (h *Handler) check(bad, warn func(format string, args ...any)) {
 	}
 	for _, t := range h.OpaqueTypes {
 		if t == "" || credential.Known(t) {
-			bad("handler.opaque_types: %q is not a type of its own", t)
+			bad("handler.opaque_types: %q is empty or a built-in type; name only further types", t)
 		}
 	}
 	if h.MaxMismatches > 100 {
-		warn("handler.max_mismatches is high: the holder of a token may try many checkouts")
+		warn("handler.max_mismatches is high: the holder of a token can try many checkouts")
 	}
 	if ok && !policy.Once {
 		warn("handler.default_policy %s lets a token be used more than once", h.DefaultPolicy)

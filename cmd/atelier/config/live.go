@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Live is about WebSocket and SSE connections.
+// Live is the section of WebSocket and SSE connections.
 type Live struct {
 	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Number of recent events per codelab that are kept for reconnecting clients."`
 	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Maximum memory of a codelab for replay_events, in MiB."`
 	PingInterval Duration `toml:"ping_interval" min:"10ms" doc:"Silence after which the server pings a client."`
 	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"Silence after which the server closes a connection; longer than two pings by default."`
-	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"Time without reading after which a client must resync or is closed."`
+	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"Time after which a client that reads nothing must resync, or the server closes its connection."`
 
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them, so use short-lived credentials."`
 }
@@ -41,7 +41,7 @@ func (l *Live) check(bad, warn func(string, ...any)) {
 		for _, u := range s.URLs {
 			scheme, rest, _ := strings.Cut(u, ":")
 			if rest == "" || scheme != "stun" && scheme != "stuns" && scheme != "turn" && scheme != "turns" {
-				bad("live.ice_servers: %q is no address like stun:stun.example.org:3478", u)
+				bad("live.ice_servers: %q is not an address like stun:stun.example.org:3478", u)
 			}
 		}
 		if s.Credential != "" {

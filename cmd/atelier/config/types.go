@@ -13,7 +13,7 @@ type Duration time.Duration
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err != nil {
-		return fmt.Errorf("%q is no duration like 30s, 5m or 8h", b)
+		return fmt.Errorf("%q is not a duration like 30s, 5m or 8h", b)
 	}
 	*d = Duration(v)
 	return nil

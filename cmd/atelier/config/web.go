@@ -59,7 +59,7 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	for _, o := range w.FrameAncestors {
 		u, err := url.Parse(o)
 		if err != nil || u.Scheme != "https" || u.Host == "" || o != "https://"+u.Host || strings.Contains(o, "*") || !isHost(u.Hostname()) {
-			bad("web.frame_ancestors: %q is no origin like https://learn.example.org", o)
+			bad("web.frame_ancestors: %q is not an origin like https://learn.example.org", o)
 			continue
 		}
 		ancestors[u.Hostname()] = true
@@ -67,7 +67,7 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	for _, h := range w.Embed {
 		switch name, all := strings.CutPrefix(h, "*."); {
 		case !isHost(name):
-			bad("web.embed: %q is no host like player.example.org or *.example.org", h)
+			bad("web.embed: %q is not a host like player.example.org or *.example.org", h)
 		case own != "" && (!all && own == name || all && strings.HasSuffix(own, "."+name)):
 			// With this server's origin a page in a frame could do what its reader may.
 			bad("web.embed: %q is this server itself (server.public_url)", h)

@@ -21,7 +21,7 @@ func Write(w io.Writer, c Config) error {
 	var b strings.Builder
 	b.WriteString("# Every key of Atelier with its default. Each can also be set in the environment\n")
 	b.WriteString("# as ATELIER_<SECTION>_<KEY>, which overrides this file; flags override both.\n")
-	b.WriteString("# Separate the members of a list by commas there: ATELIER_CLUSTER_PEERS=10.0.0.11:6222,10.0.0.12:6222\n")
+	b.WriteString("# In the environment, separate the members of a list by commas: ATELIER_CLUSTER_PEERS=10.0.0.11:6222,10.0.0.12:6222\n")
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

@@ -18,7 +18,7 @@ type Options struct {
 	Data string
 	// MinFree is how many bytes of the disk the server leaves free.
 	MinFree uint64
-	// Address is how browsers reach the server; "" when nobody has said so.
+	// Address is the address at which browsers reach the server; "" if it is not configured.
 	Address string
 	// Open means that the server listens beyond this machine.
 	Open bool

@@ -32,7 +32,7 @@ func Descriptors(may uint64, whose string, people int) Finding {
 }
 
 // Memory judges the bytes that the machine, or the limit of a container, leaves to the
-// server and all that runs beside it.
+// server and everything else that runs on the machine.
 func Memory(has uint64, people int) Finding {
 	need := GrowthOf(people).Memory
 	if has < need {

@@ -34,7 +34,7 @@ func limitOf(self, root string, most uint64) uint64 {
 		}
 		for at := filepath.Clean("/" + path); ; at = filepath.Dir(at) {
 			if value, err := os.ReadFile(filepath.Join(root, at, "memory.max")); err == nil {
-				// "max" is no number.
+				// "max" is not a number.
 				if n, err := strconv.ParseUint(strings.TrimSpace(string(value)), 10, 64); err == nil {
 					most = min(most, n)
 				}

@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// aKeyring is one over a store of its own.
+// aKeyring returns a keyring over a store of its own.
 func aKeyring(t *testing.T, store *memory.Store) *Keyring {
 	t.Helper()
 	k, err := OpenKeyring(store, "a secret of this test that is long enough")
@@ -23,7 +23,7 @@ func aKeyring(t *testing.T, store *memory.Store) *Keyring {
 	return k
 }
 
-// tlsOf is what a node with this keyring speaks.
+// tlsOf returns the TLS configuration of a node with this keyring.
 func tlsOf(t *testing.T, k *Keyring, node string) *tls.Config {
 	t.Helper()
 	c, err := ownTLS(k, node)
@@ -86,7 +86,7 @@ func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
 	if s, _ := handshake(t, a, nobody); s == nil {
 		t.Error("a node took one without a certificate")
 	}
-	// One that a node has signed is no node's.
+	// One that a node has signed is not a node's.
 	forged := b.Clone()
 	forged.Certificates = []tls.Certificate{forge(t, b.Certificates[0])}
 	if s, _ := handshake(t, a, forged); s == nil {
@@ -136,7 +136,7 @@ func TestWhereANodeIsReached(t *testing.T) {
 	}
 }
 
-// forge issues a certificate from one that is no authority.
+// forge issues a certificate from one that is not an authority.
 func forge(t *testing.T, by tls.Certificate) tls.Certificate {
 	t.Helper()
 	leaf, err := x509.ParseCertificate(by.Certificate[0])

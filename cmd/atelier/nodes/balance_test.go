@@ -99,7 +99,7 @@ func TestOwnedCodelabsAreChecked(t *testing.T) {
 	if h := p.held["taken"]; h.Load != 50 || h.Taken != now || p.held["made here"].Load != 0 || !p.held["made here"].Taken.IsZero() || len(p.held) != 3 {
 		t.Errorf("seen again as %+v", p.held)
 	}
-	// A log that was rewritten is shorter, which is no load.
+	// A log that was rewritten is shorter, which is not load.
 	look(later.Add(loadOver), Owned{"taken", 1})
 	if h := p.held["taken"]; h.Load != 0 || h.ID != "taken" {
 		t.Errorf("a shorter one is %+v", h)

@@ -68,7 +68,7 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 		if err := os.Rename(f.Path, aside); err != nil {
 			return false, err
 		}
-		log.Warn("a secret in the folder was not the one that the nodes have, and was replaced", "file", f.Path, "kept_as", aside)
+		log.Warn("a secret file differed from the secret of the other nodes, and was replaced", "file", f.Path, "kept_as", aside)
 	}
 	return false, ondisk.Replace(f.Path, shared.Content)
 }

@@ -72,7 +72,7 @@ func (n *Node) lookAtClock(members []durable.Member) {
 	offset, _ := n.figures.Load().offset()
 	if told := n.clockTold; !told && offset.Abs() >= tellOffset {
 		n.clockTold = true
-		n.log.Warn("this node's clock differs from the database's: look at its time synchronisation", "clock", wordsOf(offset))
+		n.log.Warn("this node's clock differs from the database's; check its time synchronisation", "clock", wordsOf(offset))
 	} else if told && offset.Abs() < tellOffset/2 {
 		n.clockTold = false
 	}

@@ -171,7 +171,7 @@ func (f *Folder) fail(err error) {
 	f.trouble = t
 	f.mu.Unlock()
 	if before == nil {
-		f.log.Error(t.Text+": other nodes, where there are some, serve instead", "error", err)
+		f.log.Error(t.Text+"; other nodes, if there are any, serve instead", "error", err)
 	}
 }
 
@@ -197,7 +197,7 @@ func (f *Folder) recover(ctx context.Context) {
 	f.mu.Unlock()
 	for _, do := range todo {
 		if err := do(ctx); err != nil {
-			f.log.Warn("the data folder can be written again, and this server still lacks what others have", "error", err)
+			f.log.Warn("the data folder can be written again, but this server still lacks data of other nodes; it tries again", "error", err)
 			return // the next try
 		}
 	}

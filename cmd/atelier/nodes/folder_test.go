@@ -81,8 +81,8 @@ func TestAFolderSaysWhyItCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestAFolderIsWrittenAgainWhenAllIsFetched: what was refused meanwhile is fetched first, and
-// one try that succeeds between two that fail is none.
+// TestAFolderIsWrittenAgainWhenAllIsFetched: the node first fetches the data that it refused
+// meanwhile. One successful try between two failed ones does not count.
 func TestAFolderIsWrittenAgainWhenAllIsFetched(t *testing.T) {
 	b := newBrittle()
 	ctx, stop := context.WithCancel(t.Context())

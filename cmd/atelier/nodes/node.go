@@ -58,7 +58,9 @@ type Node struct {
 // Open connects to the other nodes, and waits until each that is alive answers or stop is
 // closed. patience is the timeout of a question to one node; 0 means one second.
 func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
-	conf, err := cfg.Cluster.TLS(func(err error) { log.Error("the renewed certificate of this node cannot be used", "error", err) })
+	conf, err := cfg.Cluster.TLS(func(err error) {
+		log.Error("the renewed certificate of this node cannot be used; the previous one stays in use", "error", err)
+	})
 	if err == nil && conf == nil && cfg.Cluster.MakesCertificates() {
 		conf, err = ownTLS(secrets, cfg.Cluster.Node)
 	}
@@ -114,7 +116,7 @@ func (n *Node) nameUnknown(peers []string) {
 		cancel()
 		var unknown *net.DNSError
 		if errors.As(err, &unknown) && unknown.IsNotFound {
-			n.log.Warn("cluster.peers names a host that is not known now", "peer", peer)
+			n.log.Warn("cluster.peers has a host name that cannot be resolved now", "peer", peer)
 		}
 	}
 }
@@ -191,7 +193,7 @@ func (n *Node) Trouble() *Trouble {
 	return n.clockTrouble.Load()
 }
 
-// Health is this node's part of the answer of /readyz; nil on a single server.
+// Health returns this node's part of the answer of /readyz; nil on a single server.
 func (n *Node) Health() *server.ClusterHealth {
 	if n == nil {
 		return nil

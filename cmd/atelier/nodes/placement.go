@@ -197,7 +197,7 @@ func (n *Node) balance(now time.Time, members []durable.Member, takers []string,
 			}
 		}
 		if p.moves = plan(n.Store.Node(), places, free); len(p.moves) > 0 {
-			n.log.Info("giving codelabs to nodes that have less to do", "codelabs", len(p.moves))
+			n.log.Info("moving codelabs to less busy nodes", "codelabs", len(p.moves))
 		}
 	}
 	for range givenEach {

@@ -108,7 +108,7 @@ func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 			return nil
 		case !told && time.Since(began) > meetQuiet:
 			told = true
-			n.log.Warn("a living node does not answer this one yet; the start waits for it", "other", missing, "at_most", limit)
+			n.log.Warn("a live node does not answer this node yet; the start waits for it", "other", missing, "at_most", limit)
 		case time.Now().After(until):
 			return fmt.Errorf("cluster: node %s is alive and does not answer this one: %s", missing, whereToLook)
 		}
@@ -121,7 +121,7 @@ func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 }
 
 // whereToLook is the advice to operators whose nodes do not reach each other.
-const whereToLook = "look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them"
+const whereToLook = "check cluster.listen, cluster.peers, cluster.secret and the certificates of both, and the network between them"
 
 // errStopped ends a start that was cancelled.
 var errStopped = errors.New("stopped while it waited for the other nodes")
@@ -149,9 +149,9 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	n.reach.mu.Unlock()
 	switch {
 	case changed && aside:
-		n.log.Error("this node reaches none of the other living nodes, and leaves serving to them: look at cluster.listen, cluster.peers and the network", "unreachable", unreachable)
+		n.log.Error("this node reaches no other live node, so the others serve instead; check cluster.listen, cluster.peers and the network", "unreachable", unreachable)
 	case changed:
-		n.log.Info("this node reaches other nodes again, or is the one that serves")
+		n.log.Info("this node serves again: it reaches other nodes, or is the node that serves alone")
 	}
 }
 
@@ -159,7 +159,7 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 func (n *Node) tell(unreachable []string, others []durable.Member) {
 	for _, name := range unreachable {
 		if !slices.Contains(n.reach.silent, name) {
-			n.log.Warn("a living node does not answer this one: "+whereToLook, "other", name)
+			n.log.Warn("a live node does not answer this node: "+whereToLook, "other", name)
 		}
 	}
 	for _, name := range n.reach.silent {

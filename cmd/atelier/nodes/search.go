@@ -146,7 +146,7 @@ func (s *Search) look(id string) bool {
 					return s.settle(id, false)
 				}
 				if s.first(id) {
-					s.log.Error("the secret of a poll was found and cannot be kept; it is tried again", "from", o.Node, "error", err)
+					s.log.Error("storing the secret of a poll, which another node sent, failed; it is tried again", "from", o.Node, "error", err)
 				}
 			}
 			waitsFor = o.Node // it lives, so it is asked until it answers
@@ -169,7 +169,7 @@ func (s *Search) look(id string) bool {
 		s.tell(id, waitsFor)
 		return false
 	}
-	s.log.Warn("the secret of a poll is lost: no node has it; the poll is void", "secret", id)
+	s.log.Warn("no node has the secret of a poll, so the poll is void", "secret", id)
 	return s.settle(id, true)
 }
 
@@ -212,7 +212,7 @@ func (s *Search) first(id string) bool {
 // tell logs once that a poll waits for a node.
 func (s *Search) tell(id, node string) {
 	if s.first(id) {
-		s.log.Warn("a poll waits for a node that may have its secret; start it, or forget it if it is gone for good", "node", node, "secret", id)
+		s.log.Warn("a poll waits for a node that may have its secret; start the node, or run atelier cluster forget if it is gone for good", "node", node, "secret", id)
 	}
 }
 

@@ -66,7 +66,7 @@ func (n *Node) AgreeAnew(name, secret string) error {
 	if !n.alone() {
 		return err
 	}
-	n.log.Info("a secret has changed; give it to the other nodes before they start", "secret", name)
+	n.log.Info("a secret has changed; copy it to the other nodes before they start", "secret", name)
 	if err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: ofStream(n.Store, name), Delete: true}}); err != nil {
 		return err
 	}

@@ -167,7 +167,7 @@ var errNotWhole = fmt.Errorf("%w: a node that is down can have others", durable.
 // warn logs, once per time that this node begins to lack something, why it still does.
 func (x *Exchange[S]) warn(err error) {
 	if now := x.lacking.Load(); x.warned.Swap(now) != now {
-		x.node.log.Warn("this node may lack "+x.what+" that others have, and says so of what it does not find; it goes on asking", "error", err)
+		x.node.log.Warn("this node may lack "+x.what+" that other nodes have; it keeps asking for them", "error", err)
 	}
 }
 
@@ -213,7 +213,7 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 			}
 			m, err := x.serve(data)
 			if err != nil {
-				x.node.log.Error(x.what+" for another node", "from", from, "error", err)
+				x.node.log.Error("sending "+x.what+" to another node failed", "from", from, "error", err)
 				return // and the other node repeats the question
 			}
 			answer(x.seal(m))
@@ -318,7 +318,7 @@ func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 	err = x.keep(in.Shares)
 	if errors.Is(err, durable.ErrReadOnly) {
 		x.lack() // before the other node relies on it
-		x.node.log.Error(x.what+" of another node cannot be kept here", "error", err)
+		x.node.log.Error("storing "+x.what+" of another node failed", "error", err)
 		return exchanged[S]{Unkept: true}, nil
 	}
 	return m, err

@@ -58,7 +58,7 @@ type ThisNode struct {
 
 	Messages NodeMessages            `json:"messages"`
 	Actors   map[string]ActorsOfKind `json:"actors"`
-	// BehindRecords and StaleSeconds are those of the worst replica.
+	// BehindRecords and StaleSeconds are the values of the worst replica.
 	BehindRecords uint64  `json:"behind_records"`
 	StaleSeconds  float64 `json:"stale_seconds"`
 

@@ -29,7 +29,7 @@ type TokenKeys struct {
 // TokenKeyOptions are the operations on token keys that a single server has, too. All are
 // required.
 type TokenKeyOptions struct {
-	// File is that of the keys, as Bring has brought it.
+	// File is the file of the keys, as Bring has written it.
 	File SharedFile
 	// Use takes keys into use here.
 	Use func([]seal.Key) error
@@ -219,7 +219,7 @@ func Every(ctx context.Context, every time.Duration, do func()) {
 
 func (k *TokenKeys) look() {
 	if err := k.Read(); err != nil {
-		k.node.log.Warn("the token keys in the database", "error", err)
+		k.node.log.Warn("reading the token keys from the database failed", "error", err)
 	}
 }
 

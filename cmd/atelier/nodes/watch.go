@@ -125,13 +125,13 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 			if !n.prepare(ctx) {
 				return // the lease is lost once more, and Watch comes here again
 			}
-			n.log.Info("this node is back")
+			n.log.Info("this node has joined the cluster again")
 			n.away.Store(false)
 			n.catchUp(ctx)
 			return
 		}
 		if !errors.Is(err, context.Canceled) {
-			n.log.Warn("coming back failed", "error", err)
+			n.log.Warn("joining the cluster again failed; it is tried again", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -154,7 +154,7 @@ func (n *Node) catchUp(ctx context.Context) {
 func (n *Node) prepare(ctx context.Context) bool {
 	for _, do := range n.first {
 		for err := do(); err != nil; err = do() {
-			n.log.Warn("this node does not serve yet", "error", err)
+			n.log.Warn("this node is not ready to serve yet; it tries again", "error", err)
 			select {
 			case <-ctx.Done():
 				return false

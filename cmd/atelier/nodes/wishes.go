@@ -86,7 +86,7 @@ func (n *Node) Drain(node string) error {
 	return err
 }
 
-// serves reports whether a node beside one is alive and not drained.
+// serves reports whether a node other than the given one is alive and not drained.
 func serves(members []durable.Member, w wanted, but string) bool {
 	return slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node != but && m.Left > 0 && !w.drained[m.Node] })
 }
@@ -185,7 +185,7 @@ func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 		if !w.drained[me] {
 			why = trouble.Text
 		}
-		n.log.Info("this node gives back what it owns, and takes nothing", "why", why)
+		n.log.Info("this node gives its codelabs to other nodes, and takes no new ones", "why", why)
 		server.Drain()
 	}
 	n.draining++

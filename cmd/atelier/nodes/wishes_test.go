@@ -78,7 +78,7 @@ func TestTheLastNodesAreNotDrainedAtOneMoment(t *testing.T) {
 	}
 }
 
-// A node that is no member any more, since it stopped long ago, is drained before it
+// A node that is not a member any more, since it stopped long ago, is drained before it
 // starts; one that never was is not.
 func TestANodeThatStoppedIsDrained(t *testing.T) {
 	x := newTrio(t)

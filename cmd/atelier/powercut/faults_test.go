@@ -28,7 +28,7 @@ var faultsOf = map[powercut.Kind][]powercut.Fault{
 	powercut.SyncFolder: {{Err: syscall.EIO}},
 }
 
-// mappedFiles are those that Badger writes through memory only, which is never
+// mappedFiles are the files that Badger writes through memory only, which is never
 // short.
 var mappedFiles = map[string]bool{"write-ahead log": true, "table": true, "statistics": true}
 

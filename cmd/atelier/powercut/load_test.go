@@ -114,7 +114,7 @@ func (l *load) remove(i int) {
 	l.note(removed, it)
 }
 
-// codelab is one that is there; "" for none.
+// codelab returns the id of an existing codelab; "" for none.
 func (l *load) codelab() string {
 	if l.in != "" {
 		return l.in

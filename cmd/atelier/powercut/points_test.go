@@ -10,7 +10,7 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// verdict is what became of a server behind a cut.
+// verdict is the result of a server's start after a cut.
 type verdict struct {
 	cut     powercut.Cut
 	folder  *powercut.Folder
@@ -67,7 +67,7 @@ func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v v
 // recoverFlag is what a refusal must name.
 const recoverFlag = "--recover-damaged"
 
-// story says in short what was unsynced, what became of it, and what was found.
+// story summarizes the unsynced writes, their fate, and the findings.
 func (v verdict) story() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "power cut at call %d, seed %d, names %s: repeat with make powercut POINT=%d SEED=%d\n", v.cut.Point, v.cut.Seed, v.cut.Order, v.cut.Point, v.cut.Seed)

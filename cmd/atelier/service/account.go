@@ -80,7 +80,7 @@ func (s *Service) account() (err error) {
 		if key, made, err = secretKey(cfg, sessionKeyFile); err != nil {
 			return err
 		}
-		s.core.tellMadeAnew(sessionKeyFile, made, "everybody is signed out, and signs in again")
+		s.core.warnOfNewKey(sessionKeyFile, made, "everybody is signed out and has to sign in again")
 	}
 	password := string(cfg.Admin.Password)
 	if password == "" {
@@ -127,7 +127,7 @@ func (s *Service) openSessions(account []byte) (*login.Sessions, error) {
 	if s.core.node == nil {
 		return login.Load(s.core.store, account, time.Now)
 	}
-	return login.Follow(s.core.node.Store, account, clock.System, func(err error) { s.log.Error("login sessions", "error", err) })
+	return login.Follow(s.core.node.Store, account, clock.System, func(err error) { s.log.Error("reading a change of the login sessions failed", "error", err) })
 }
 
 // tokens are the present API tokens; with other nodes, those of at most a second ago.

@@ -31,7 +31,7 @@ func terminal(t *testing.T) (outer, inner *os.File) {
 	return outer, inner
 }
 
-// printed is what comes through before everything is closed.
+// printed returns the output that arrives before everything is closed.
 func printed(out, in *os.File, print func(*os.File)) string {
 	print(in)
 	_, _ = in.WriteString("end")

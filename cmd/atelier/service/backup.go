@@ -38,7 +38,7 @@ func (c *Core) Backup(w io.Writer) error {
 		err = c.codelabs.FinishErasing(ctx)
 	}
 	if err != nil {
-		c.log.Error("this backup may hold what was to be erased; make another when that is possible, and remove this one", "error", err)
+		c.log.Error("erasing before the backup failed, so the backup may contain erased personal data; remove it, and make another when the store can be written", "error", err)
 	}
 	return backup.Write(w, c.sections()...)
 }

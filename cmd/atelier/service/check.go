@@ -71,7 +71,7 @@ func checkData(cfg config.Config, warn func(string, ...any)) error {
 		return fmt.Errorf("server.data: %w", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("server.data: %s is no folder", dir)
+		return fmt.Errorf("server.data: %s is not a folder", dir)
 	}
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return fmt.Errorf("server.data: nothing can be written into %s: %w", dir, err)

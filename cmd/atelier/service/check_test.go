@@ -58,7 +58,7 @@ func TestACheckFindsWhatAStartWould(t *testing.T) {
 		"another key between nodes": {func(c *config.Config) {
 			c.Cluster.Enabled, c.Cluster.TLSCert, c.Cluster.TLSKey, c.Cluster.TLSCA = true, cert, otherKey, cert
 		}, "cluster.tls_cert", ""},
-		"the folder is a file": {func(c *config.Config) { c.Server.Data = file }, "is no folder", ""},
+		"the folder is a file": {func(c *config.Config) { c.Server.Data = file }, "is not a folder", ""},
 		"a disk that is full":  {func(c *config.Config) { c.Storage.MinFreeMiB = 1 << 40 }, "", "reads only"},
 	} {
 		c := config.Default()

@@ -197,7 +197,7 @@ func (c *Core) openList() (err error) {
 		c.list, err = catalog.LoadList(c.store)
 		return err
 	}
-	c.list, err = catalog.FollowList(c.node.Store, clock.System, func(err error) { c.log.Error("the list of codelabs", "error", err) })
+	c.list, err = catalog.FollowList(c.node.Store, clock.System, func(err error) { c.log.Error("reading a change of the list of codelabs failed", "error", err) })
 	return err
 }
 

@@ -231,7 +231,7 @@ func (c *Core) keepCodeSwept(ctx context.Context, every time.Duration) {
 	for {
 		_, err := c.code.Sweep(ctx, c.codeHeads)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, durable.ErrReadOnly) && !errors.Is(err, durable.ErrClosed) {
-			c.log.Warn("removing code that nothing refers to failed", "error", err)
+			c.log.Warn("removing unreferenced code failed; the next sweep tries again", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -18,8 +18,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// vaults are the tokens of the two environments, and the shares of their
-// sealing keys.
+// vaults has the token vaults of the two environments, and the shares of their sealing keys.
 type vaults struct {
 	production, sandbox *token.Vault
 	shares              *shares.Store
@@ -35,7 +34,8 @@ func (c *Core) openVaults() (v vaults, err error) {
 	h := c.cfg.Handler
 	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log, Failed: c.folder.Failed}
 	if c.node != nil {
-		// A share is for all tokens that end in a quarter, and clocks differ by less than another.
+		// A share is for all tokens that expire within one quarter of an hour. Clocks differ
+		// by less than a second quarter.
 		if v.exchange, err = nodes.NewShareExchange(c.node, string(c.cfg.Cluster.Secret), so.Longest+2*seal.Quarter); err != nil {
 			return v, err
 		}
@@ -114,8 +114,8 @@ func (v vaults) stats() map[string]token.Stats {
 
 // rotateKeys makes a new server key and takes it into use.
 func (s *Service) rotateKeys() (string, error) {
-	// One at a time: two concurrent ones would overwrite each other's key, under which
-	// tokens may have been made.
+	// Rotations run one after the other: each of two concurrent rotations could overwrite
+	// the key of the other, under which tokens may already have been made.
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
 	var keys []seal.Key

@@ -30,7 +30,7 @@ func (s *Service) health() server.Health {
 	// This node cannot serve actors of other nodes then, but the others serve all except
 	// the actors of this node.
 	if n != nil && n.StandsAside() {
-		not("unreachable", "this node reaches none of the other living nodes, and leaves serving to them")
+		not("unreachable", "this node reaches no other live node, so the others serve instead")
 	}
 	if n != nil && n.Aside.Load() {
 		not("aside", "this node serves nobody at this moment")

@@ -36,7 +36,7 @@ type part struct {
 	share int
 }
 
-// parts are all pieces in the order of their start; they are stopped in reverse.
+// parts returns all parts in the order of their start; they are stopped in reverse.
 func (s *Service) parts() []part {
 	return []part{
 		{name: "data folder", start: s.makeData},
@@ -54,7 +54,7 @@ func (s *Service) parts() []part {
 		{name: "live messages", start: s.openGateway, stop: s.closeGateway},
 		{name: "AI answers", start: s.openAI, stop: s.closeAI, share: 4},
 		{name: "webhooks", start: s.openWebhooks},
-		{name: "looks at what may be slow", start: s.beginLooks, stop: s.endLooks, share: 8},
+		{name: "probes of slow values", start: s.startProbes, stop: s.stopProbes, share: 8},
 		{name: "interface", start: s.openAPI},
 		{name: "background work", start: s.work, stop: s.awaitWork},
 		{name: "control socket", start: s.listenControl, stop: s.closeControl},
@@ -136,7 +136,7 @@ func (s *Service) loadPair() (err error) {
 		return nil
 	}
 	if s.pair, err = server.LoadKeyPair(s.cfg.Server.TLSCert, s.cfg.Server.TLSKey, func(err error) {
-		s.log.Error("the renewed certificate cannot be used; the one before serves on", "error", err)
+		s.log.Error("the renewed certificate cannot be used; the previous one stays in use", "error", err)
 	}); err != nil {
 		return fmt.Errorf("server.tls_cert: %w", err)
 	}

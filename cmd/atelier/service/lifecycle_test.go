@@ -58,7 +58,7 @@ func TestAStartWithoutItsLeaseBeginsAgain(t *testing.T) {
 	} {
 		starts := 0
 		var last error
-		err := surely(slog.New(slog.DiscardHandler), func() error {
+		err := retryStart(slog.New(slog.DiscardHandler), func() error {
 			last = c.outcomes[min(starts, len(c.outcomes)-1)]
 			starts++
 			return last

@@ -127,7 +127,7 @@ func (l *list) ask(query string, want int) float64 {
 	return took
 }
 
-// processorTime is that of this process.
+// processorTime returns the processor time of this process.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u)

@@ -23,7 +23,7 @@ const healthPatience = time.Second
 func (s *Service) ownersHealth() rest.Health {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
 	defer cancel()
-	l := &s.looks
+	l := &s.probes
 	// All are requested before any is waited for.
 	l.space.want()
 	l.size.want()
@@ -45,7 +45,7 @@ func (s *Service) machine() (m server.Machine) {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
 	defer cancel()
 	m.Memory, _ = doctor.MachineMemory() // unknown is zero
-	l := &s.looks
+	l := &s.probes
 	l.backup.want()
 	if s.pair != nil {
 		l.certificate.want()
@@ -117,7 +117,7 @@ func judgeCommits(recent server.Recent, backend string, failed error) doctor.Fin
 }
 
 func (s *Service) diskHealth(ctx context.Context) (h rest.DiskHealth) {
-	switch found, known := s.looks.space.get(ctx); {
+	switch found, known := s.probes.space.get(ctx); {
 	case !known:
 		h.Verdict = unknown("the disk does not answer: how much is free is not known")
 	case found.err != nil:
@@ -126,14 +126,14 @@ func (s *Service) diskHealth(ctx context.Context) (h rest.DiskHealth) {
 		h.Free, h.Total = &found.free, &found.total
 		h.Verdict = judged(doctor.Space(found.free, uint64(s.cfg.Storage.MinFreeMiB)<<20, max(doctor.People, s.connected())))
 	}
-	if found, known := s.looks.size.last(ctx); known && found.err == nil {
+	if found, known := s.probes.size.last(ctx); known && found.err == nil {
 		h.Data = &found.bytes
 	}
 	return h
 }
 
 func (s *Service) backupHealth(ctx context.Context) (h rest.BackupHealth) {
-	found, known := s.looks.backup.get(ctx)
+	found, known := s.probes.backup.get(ctx)
 	switch {
 	case !known:
 		h.Verdict = unknown("the disk does not answer: when the last backup was made is not known")
@@ -154,7 +154,7 @@ func (s *Service) certificateHealth(ctx context.Context) *rest.CertificateHealth
 	if s.pair == nil {
 		return nil
 	}
-	found, known := s.looks.certificate.get(ctx)
+	found, known := s.probes.certificate.get(ctx)
 	if !known {
 		return &rest.CertificateHealth{Verdict: unknown("the disk does not answer: whether the certificate was renewed is not known")}
 	}
@@ -167,7 +167,7 @@ func (s *Service) nodesHealth(ctx context.Context) *rest.NodesHealth {
 	if s.core.node == nil {
 		return nil
 	}
-	found, known := s.looks.nodes.get(ctx)
+	found, known := s.probes.nodes.get(ctx)
 	if !known {
 		return &rest.NodesHealth{Verdict: unknown("the database does not answer: the nodes are not known"), Node: s.cfg.Cluster.Node}
 	}

@@ -88,7 +88,7 @@ func (s *lockedStore) Close() error {
 	return s.Store.Close()
 }
 
-// nodeName is this node's name in a cluster; "" on a single server.
+// nodeName returns this node's name in a cluster; "" on a single server.
 func nodeName(cfg config.Config) string {
 	if !cfg.Cluster.Enabled {
 		return ""
@@ -140,7 +140,7 @@ func (c *Core) storeSection() backup.Section {
 		return err
 	}
 	s.Place = func(string) error {
-		// The files beside it are those of the backup now.
+		// The files next to it are now the files of the backup.
 		if err := os.Remove(streamNote(c.cfg)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -10,16 +10,16 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// probe determines a value that can take long, because a disk or another node hangs. If the
-// value is old when it is requested, a goroutine determines a new one. Callers wait no
-// longer than their context allows.
+// probe determines a value that can take long, for example because a disk or another node
+// hangs. If the value is old when it is requested, a goroutine determines a new one. Callers
+// wait no longer than their context allows.
 type probe[T any] struct {
 	find func(context.Context) T
-	// keeps is how long a value counts as new. sparing is for expensive values: no more
-	// than a hundredth of the time is spent on them.
-	keeps   time.Duration
-	sparing bool
-	wanted  chan struct{} // holds one; never closed
+	// maxAge is how long a value counts as new. costly is for expensive values: at most a
+	// hundredth of the time is spent on determining them.
+	maxAge time.Duration
+	costly bool
+	wanted chan struct{} // room for one request; never closed
 
 	mu    sync.Mutex
 	value T             // guarded by mu
@@ -27,59 +27,59 @@ type probe[T any] struct {
 	next  chan struct{} // guarded by mu; closed with the next value
 }
 
-func newProbe[T any](keeps time.Duration, find func(context.Context) T) *probe[T] {
-	return &probe[T]{find: find, keeps: keeps, wanted: make(chan struct{}, 1), next: make(chan struct{})}
+func newProbe[T any](maxAge time.Duration, find func(context.Context) T) *probe[T] {
+	return &probe[T]{find: find, maxAge: maxAge, wanted: make(chan struct{}, 1), next: make(chan struct{})}
 }
 
 // run determines the value on request, until ctx ends.
-func (l *probe[T]) run(ctx context.Context) {
+func (p *probe[T]) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.wanted:
+		case <-p.wanted:
 		}
-		if l.isNew() {
-			continue // it was requested while it was determined
+		if p.isNew() {
+			continue // the request came while the value was determined
 		}
 		began := time.Now()
-		value := l.find(ctx)
-		keeps := l.keeps
-		if l.sparing {
-			keeps = max(keeps, 100*time.Since(began))
+		value := p.find(ctx)
+		maxAge := p.maxAge
+		if p.costly {
+			maxAge = max(maxAge, 100*time.Since(began))
 		}
-		l.mu.Lock()
-		l.value, l.until = value, time.Now().Add(keeps)
-		close(l.next)
-		l.next = make(chan struct{})
-		l.mu.Unlock()
+		p.mu.Lock()
+		p.value, p.until = value, time.Now().Add(maxAge)
+		close(p.next)
+		p.next = make(chan struct{})
+		p.mu.Unlock()
 	}
 }
 
-func (l *probe[T]) isNew() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return time.Now().Before(l.until)
+func (p *probe[T]) isNew() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Now().Before(p.until)
 }
 
 // want requests a new value, if the present one is old.
-func (l *probe[T]) want() {
-	if l.isNew() {
+func (p *probe[T]) want() {
+	if p.isNew() {
 		return
 	}
 	select {
-	case l.wanted <- struct{}{}:
+	case p.wanted <- struct{}{}:
 	default: // it is already requested
 	}
 }
 
-// get returns the value when it is new, or when ctx ends. known is false if there is no
-// value, or an old one. The caller must have called want.
-func (l *probe[T]) get(ctx context.Context) (value T, known bool) {
-	l.mu.Lock()
-	next := l.next
-	value, known = l.value, time.Now().Before(l.until)
-	l.mu.Unlock()
+// get waits until the value is new or ctx ends, and returns it. known is false if there is no
+// value or only an old one. The caller must have called want.
+func (p *probe[T]) get(ctx context.Context) (value T, known bool) {
+	p.mu.Lock()
+	next := p.next
+	value, known = p.value, time.Now().Before(p.until)
+	p.mu.Unlock()
 	if known {
 		return value, true
 	}
@@ -87,30 +87,30 @@ func (l *probe[T]) get(ctx context.Context) (value T, known bool) {
 	case <-next:
 	case <-ctx.Done():
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.value, time.Now().Before(l.until)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.value, time.Now().Before(p.until)
 }
 
-// last returns the last value, new or not, and waits only for the first. The caller must
-// have called want.
-func (l *probe[T]) last(ctx context.Context) (value T, known bool) {
-	l.mu.Lock()
-	value, known = l.value, !l.until.IsZero()
-	l.mu.Unlock()
+// last returns the latest value, new or old, and waits only if there is none yet. The caller
+// must have called want.
+func (p *probe[T]) last(ctx context.Context) (value T, known bool) {
+	p.mu.Lock()
+	value, known = p.value, !p.until.IsZero()
+	p.mu.Unlock()
 	if known {
 		return value, true
 	}
-	return l.get(ctx)
+	return p.get(ctx)
 }
 
-// looks are the probes for the owner's page, see ownersHealth.
-type looks struct {
+// probes determine the values of the owner's page, see ownersHealth.
+type probes struct {
 	space       *probe[space]
 	size        *probe[folderSize]
 	backup      *probe[lastBackup]
-	certificate *probe[time.Time]     // when it ends; wanted only if there is one
-	nodes       *probe[*nodes.Status] // wanted only if there are others
+	certificate *probe[time.Time]     // when it ends; requested only if there is a certificate
+	nodes       *probe[*nodes.Status] // requested only in a cluster
 	running     sync.WaitGroup
 }
 
@@ -129,43 +129,43 @@ type lastBackup struct {
 	found doctor.Finding
 }
 
-// Values that change quickly are determined at each request. The size of the folder, which
-// needs a look at each file, is determined rarely.
+// Most values change quickly, so they are soon old. The size of the folder stays new for
+// longer, because determining it reads the size of each file.
 const (
-	looksKeep = 5 * time.Second
-	sizeKeeps = time.Minute
+	probeMaxAge = 5 * time.Second
+	sizeMaxAge  = time.Minute
 )
 
-func (s *Service) beginLooks() error {
+func (s *Service) startProbes() error {
 	data := s.cfg.Server.Data
-	s.looks.space = newProbe(looksKeep, func(context.Context) (f space) {
+	s.probes.space = newProbe(probeMaxAge, func(context.Context) (f space) {
 		f.free, f.total, f.err = ondisk.Space(data)
 		return f
 	})
-	s.looks.size = newProbe(sizeKeeps, func(ctx context.Context) (f folderSize) {
+	s.probes.size = newProbe(sizeMaxAge, func(ctx context.Context) (f folderSize) {
 		f.bytes, f.err = ondisk.Size(ctx, data)
 		return f
 	})
-	s.looks.size.sparing = true
-	s.looks.backup = newProbe(looksKeep, func(context.Context) (f lastBackup) {
+	s.probes.size.costly = true
+	s.probes.backup = newProbe(probeMaxAge, func(context.Context) (f lastBackup) {
 		f.made, f.found = doctor.LastBackup(data, doctor.BackupAge, time.Now())
 		return f
 	})
-	s.looks.certificate = newProbe(looksKeep, func(context.Context) time.Time { return s.pair.Certificate().Leaf.NotAfter })
-	s.looks.nodes = newProbe(looksKeep, func(context.Context) *nodes.Status {
+	s.probes.certificate = newProbe(probeMaxAge, func(context.Context) time.Time { return s.pair.Certificate().Leaf.NotAfter })
+	s.probes.nodes = newProbe(probeMaxAge, func(context.Context) *nodes.Status {
 		return s.core.node.Status(s.cfg, s.health(), s.clusterStats())
 	})
-	for _, run := range []func(context.Context){s.looks.space.run, s.looks.size.run, s.looks.backup.run, s.looks.certificate.run, s.looks.nodes.run} {
-		s.looks.running.Go(func() { run(s.ending) })
+	for _, run := range []func(context.Context){s.probes.space.run, s.probes.size.run, s.probes.backup.run, s.probes.certificate.run, s.probes.nodes.run} {
+		s.probes.running.Go(func() { run(s.ending) })
 	}
 	return nil
 }
 
-// endLooks waits for checks in progress, but not for a hanging disk.
-func (s *Service) endLooks(ctx context.Context) error {
+// stopProbes waits for probes in progress until ctx ends, since a disk can hang.
+func (s *Service) stopProbes(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {
-		s.looks.running.Wait()
+		s.probes.running.Wait()
 		close(ended)
 	}()
 	select {

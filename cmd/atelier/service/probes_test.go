@@ -8,9 +8,9 @@ import (
 )
 
 // counted is a probe whose value is how often it ran, and which takes a given time.
-func counted(ctx context.Context, keeps, takes time.Duration) *probe[int] {
+func counted(ctx context.Context, maxAge, takes time.Duration) *probe[int] {
 	n := 0
-	l := newProbe(keeps, func(context.Context) int {
+	l := newProbe(maxAge, func(context.Context) int {
 		time.Sleep(takes) // of the bubble's time
 		n++
 		return n
@@ -19,7 +19,7 @@ func counted(ctx context.Context, keeps, takes time.Duration) *probe[int] {
 	return l
 }
 
-func TestALookIsKeptForAWhile(t *testing.T) {
+func TestAProbeKeepsItsValueForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
@@ -34,7 +34,7 @@ func TestALookIsKeptForAWhile(t *testing.T) {
 			return n
 		}
 		if n := ask() + ask(); n != 2 {
-			t.Errorf("it was looked again at once: %d", n)
+			t.Errorf("a new value was determined at once: %d", n)
 		}
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
@@ -45,7 +45,7 @@ func TestALookIsKeptForAWhile(t *testing.T) {
 }
 
 // A disk that hangs blocks no caller, and an earlier result does not count as new.
-func TestALookThatHangsIsUnknown(t *testing.T) {
+func TestAProbeThatHangsIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		hangs, first := make(chan struct{}), true
@@ -86,13 +86,13 @@ func TestALookThatHangsIsUnknown(t *testing.T) {
 	})
 }
 
-// A folder of a million files is not walked all the time because somebody looks.
-func TestMuchWorkIsDoneRarely(t *testing.T) {
+// A folder of a million files is not walked again for each visit of the page.
+func TestCostlyProbesRunRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		l := counted(ctx, time.Minute, 3*time.Second)
-		l.sparing = true
+		l.costly = true
 		l.want()
 		if n, known := l.last(ctx); n != 1 || !known {
 			t.Errorf("at first: %d, %v", n, known)
@@ -102,30 +102,30 @@ func TestMuchWorkIsDoneRarely(t *testing.T) {
 			l.want()
 		}
 		if n, _ := l.last(ctx); n != 1 {
-			t.Errorf("%d looks within five minutes", n)
+			t.Errorf("%d runs within five minutes", n)
 		}
 		time.Sleep(time.Minute)
 		l.want()
 		time.Sleep(time.Minute)
 		if n, _ := l.last(ctx); n != 2 {
-			t.Errorf("%d looks afterwards", n)
+			t.Errorf("%d runs afterwards", n)
 		}
 	})
 }
 
 // A stop does not wait for a disk that hangs.
-func TestAStopLeavesALookThatHangs(t *testing.T) {
+func TestAStopDoesNotWaitForAHangingProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{}
 		hangs := make(chan struct{})
-		s.looks.running.Go(func() { <-hangs })
+		s.probes.running.Go(func() { <-hangs })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := s.endLooks(ctx); err != nil || ctx.Err() == nil {
+		if err := s.stopProbes(ctx); err != nil || ctx.Err() == nil {
 			t.Errorf("%v, %v", err, ctx.Err())
 		}
 		close(hangs)
-		if err := s.endLooks(t.Context()); err != nil {
+		if err := s.stopProbes(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -65,7 +65,7 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	noEvent := durable.Records(nil).Add([]byte("this is no event"))
+	noEvent := durable.Records(nil).Add([]byte("this is not an event"))
 	if err := log.Append(durable.Batch{First: log.Tail() + 1, Records: noEvent, Done: func(err error) { done <- err }}); err != nil {
 		t.Fatal(err)
 	}

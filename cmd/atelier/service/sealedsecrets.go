@@ -14,12 +14,12 @@ import (
 	"atelier/persistence/backup"
 )
 
-// backedUpSecrets are the files of the secrets folder that a backup can hold. Not the
-// shares of token keys: a copy would outlive their destruction, and a restored backup
-// voids every token anyway.
+// backedUpSecrets are the files of the secrets folder that a backup can contain. The shares
+// of token keys are not among them: a copy would outlive their destruction, and a restored
+// backup voids every token anyway.
 var backedUpSecrets = []string{passwordFile, sessionKeyFile, pinKeyFile, settingsKeyFile, tokenKeyFile}
 
-// Passphrase reads one from the first line of a file.
+// Passphrase returns the first line of a file.
 func Passphrase(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -36,8 +36,8 @@ func Passphrase(path string) (string, error) {
 // guess for ever.
 const minPassphrase = 12
 
-// AddSecrets adds the secrets to a whole backup, encrypted with a passphrase: an age
-// file of a tar file.
+// AddSecrets adds the secrets to a complete backup, as a tar file that age encrypts with a
+// passphrase.
 func AddSecrets(cfg config.Config, f *os.File, passphrase string) error {
 	to, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
@@ -56,8 +56,8 @@ func AddSecrets(cfg config.Config, f *os.File, passphrase string) error {
 const (
 	secretsSection = "secrets"
 	secretsFolder  = "secrets"
-	// maxWork bounds the work of scrypt that a backup can demand, as a power of two:
-	// minutes.
+	// maxWork is the maximum work factor of scrypt that a backup can demand, as a power of
+	// two. At this maximum, decryption takes minutes.
 	maxWork = 22
 )
 

@@ -27,11 +27,11 @@ func secretKey(cfg config.Config, name string) (key string, made bool, err error
 	return key, made, err
 }
 
-// tellMadeAnew logs the cost of a key that was made although the store was used before: its
-// file was lost, or was left out of a restored backup.
-func (c *Core) tellMadeAnew(name string, made bool, cost string) {
+// warnOfNewKey logs the consequences if a key was made although the store was used before: its
+// file was lost, or was not part of a restored backup.
+func (c *Core) warnOfNewKey(name string, made bool, cost string) {
 	if (made || c.made[name]) && c.usedBefore {
-		c.log.Warn("a key was not there, and another was made: "+cost, "made", secretFile(c.cfg, name))
+		c.log.Warn("a key file was missing, and a new key was made: "+cost, "made", secretFile(c.cfg, name))
 	}
 }
 
@@ -55,7 +55,7 @@ func (c *Core) pinKey() ([]byte, error) {
 		err = c.node.Agree("secrets/"+pinKeyFile, key)
 	}
 	if (made || c.made[pinKeyFile]) && len(c.list.All()) > 0 {
-		c.log.Warn("the key of rejoin codes was not there: the codes that attendees have chosen are void, and must be reset where they are needed", "made", secretFile(c.cfg, pinKeyFile))
+		c.log.Warn("the key file of rejoin codes was missing, and a new key was made: the codes that attendees chose are void; reset them for those who need one", "made", secretFile(c.cfg, pinKeyFile))
 	}
 	return []byte(key), err
 }

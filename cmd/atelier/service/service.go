@@ -48,7 +48,7 @@ type Service struct {
 	vaults   vaults
 	rotating sync.Mutex // held while the token keys change
 	bodies   *wire.BodyBudget
-	looks    looks
+	probes   probes
 	api      *rest.API
 	app      bool // whether the program has the browser app
 	internal *server.Internal
@@ -91,7 +91,7 @@ func (o Options) protocol() int { return cmp.Or(o.Protocol, nodes.Protocol) }
 // have been checked.
 func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err error) {
 	began := time.Now()
-	err = surely(log, func() error {
+	err = retryStart(log, func() error {
 		s = newService(cfg, opts, log)
 		if err := s.start(s.parts()); err != nil {
 			err = s.core.explain(err)
@@ -111,15 +111,15 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err e
 // the database can be too busy at the next start, too.
 const maxStarts = 5
 
-// surely calls start, again if it has lost a lease on the database, of which an actor may report
-// no more than that it could not record something. Nothing is lost then, since nobody has been
+// retryStart calls start, and calls it again if it has lost a lease on the database. An actor may
+// report only that it could not record something. Nothing is lost then, since nobody has been
 // served yet.
-func surely(log *slog.Logger, start func() error) (err error) {
+func retryStart(log *slog.Logger, start func() error) (err error) {
 	for range maxStarts {
 		if err = start(); !errors.Is(err, durable.ErrFenced) && !errors.Is(err, durable.ErrUnavailable) {
 			return err
 		}
-		log.Warn("the store did not take something while this server started, perhaps because its lease on the database was lost; it begins again", "error", err)
+		log.Warn("this server could not write to its store while it started, or lost its lease on the database; it starts again", "error", err)
 	}
 	return err
 }
@@ -187,7 +187,7 @@ func (s *Service) endGrants(ctx context.Context) {
 		next := grantsEvery
 		if v, err := s.core.leaders(); err == nil {
 			if err := s.api.ReleaseClaims(v); err != nil {
-				s.log.Warn("release what people had claimed who lead no more", "error", err)
+				s.log.Warn("releasing the claims of former facilitators failed; it is tried again later", "error", err)
 			}
 			next = untilSweep(v, time.Now())
 		}

@@ -44,7 +44,7 @@ func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(streamNote(cfg)); err == nil {
 		return nil, errOfDatabase(cfg)
 	}
-	log.Warn("nothing is kept: storage.backend is memory, and everything ends with this process")
+	log.Warn("storage.backend is memory: all data is lost when this process ends")
 	return memory.New(), nil
 }
 

@@ -88,7 +88,7 @@ func (c *Core) forgetLostKeys(path string) error {
 	if err := forgetChecks(c.store); err != nil {
 		return err
 	}
-	c.log.Warn("the token keys were gone, and nothing that is stored needs them: new ones were made", "file", path)
+	c.log.Warn("the token keys were missing, and no stored data needs them; new ones were made", "file", path)
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 func (s *Service) settingsKey() (string, error) {
 	key, made, err := secretKey(s.cfg, settingsKeyFile)
 	if err == nil {
-		s.core.tellMadeAnew(settingsKeyFile, made, "the AI key that was saved and the webhooks' secrets cannot be read, and must be given again")
+		s.core.warnOfNewKey(settingsKeyFile, made, "enter the AI key and the secrets of the webhooks again, because the saved ones cannot be read")
 		err = s.core.node.Agree("secrets/"+settingsKeyFile, key)
 	}
 	return key, err

@@ -276,7 +276,7 @@ var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokeniz
 	"GrantAttendee", "AddKey", "Use", "End", stopHook,
 	upload, importLab, copyLab, claim, claimGone, drop, look, sweptReferences, sweptUploads, sweptContents}
 
-// messageKinds are all that nodes say to each other.
+// messageKinds returns the kinds of all messages between nodes.
 func messageKinds() (all []string) {
 	for _, kind := range durable.MessageKinds() {
 		if kind != "tell aside" { // counted by their content

@@ -14,7 +14,7 @@ import (
 	"atelier/actors/files"
 )
 
-// contents are those of files, in a place that all nodes share. Each put makes an
+// contents are the contents of files, in a place that all nodes share. Each put makes an
 // object of its own, so no removal hits what was put after it was decided on
 // (package persistence/objects).
 type contents struct {
@@ -133,7 +133,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 // interruptedPut is the name of the fault of a put whose process is killed.
 const interruptedPut = "kill during a put"
 
-var errNoFiles = errors.New("simulated: contents are no files here")
+var errNoFiles = errors.New("simulated: contents are not files here")
 
 // Spool implements files.Blobs: it needs files of the operating system.
 func (m *mount) Spool(io.Reader, int64) (*os.File, int64, error) { return nil, 0, errNoFiles }

@@ -22,7 +22,7 @@
 //   - Contents of files are in a place that all nodes share (contents.go). It keeps
 //     what files.Blobs promises: each put is an object of its own, which stays while
 //     its lease holds; a removal lists, asks the register, then removes what it listed.
-//   - Time is that of testing/synctest, so a minute of a workshop takes
+//   - Time is simulated by testing/synctest, so a minute of a workshop takes
 //     milliseconds. Each node has a clock of its own over it (clocktest); in a sixth of
 //     all seeds they differ all the time, by less than what health checks report.
 //

@@ -51,7 +51,7 @@ func (c *connection) Wake() {
 
 func (c *connection) end() { c.once.Do(func() { close(c.away) }) }
 
-// connections are those that are open. Guarded by its mu.
+// connections are the open connections. Guarded by its mu.
 type connections struct {
 	mu    sync.Mutex
 	all   []*connection
@@ -64,7 +64,7 @@ func (c *connections) mayNotMove() bool {
 	return c.still
 }
 
-// people are those who are connected, sorted.
+// people returns the connected people, sorted.
 func (c *connections) people() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +250,7 @@ func (m *model) checkListener(l *listener, told []*tale) {
 			delete(got, t.Seq)
 		}
 		for seq := range got {
-			m.failLocked("frames", "%s at %s was told of %d, which is no event that people hear of", l.name, st.node, seq)
+			m.failLocked("frames", "%s at %s was told of %d, which is not an event that people hear of", l.name, st.node, seq)
 			return
 		}
 	}

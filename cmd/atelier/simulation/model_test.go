@@ -26,13 +26,13 @@ type model struct {
 
 	mu  sync.Mutex
 	log string // name of the codelab's log
-	// records are those that were committed, as they were: nothing that is rewritten
+	// records are the committed records, as they were: nothing that is rewritten
 	// or truncated later changes them.
 	records [][]byte
 	// ends are the positions at which a commit ended: what is between them nobody sees.
 	ends   map[uint64]bool
 	people map[string]*fact // by id
-	// messages are those of the chat, by id.
+	// messages are the chat messages, by id.
 	messages map[string]*fact
 	// views are the hashes of the views at a position, and where they were read.
 	views map[uint64]seen
@@ -173,7 +173,7 @@ func (m *model) failed() string {
 	return m.failure
 }
 
-// position is what a read that begins now must show.
+// position returns the position that a read must show if it begins now.
 func (m *model) position() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

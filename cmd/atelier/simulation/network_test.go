@@ -10,7 +10,7 @@ import (
 	"atelier/actors/durable/bustest"
 )
 
-// network decides what becomes of the messages between nodes.
+// network decides the fate of the messages between nodes.
 type network struct {
 	*bustest.Net
 	w *world

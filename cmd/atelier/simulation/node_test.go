@@ -225,7 +225,7 @@ func (n *node) get() (*server, codelab.Codelab, error) {
 	return s, ws, s.leaves(err)
 }
 
-// leaves is what the transport does with an answer before it leaves: without a
+// leaves does what the transport does with an answer before it sends it: without a
 // lease none does. Nobody receives the messages of a dead process.
 func (s *server) leaves(err error) error {
 	switch {

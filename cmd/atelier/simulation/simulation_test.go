@@ -37,7 +37,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// self is this program as a worker, with one processor.
+// self returns a command that runs this program as a worker, with one processor.
 func self(first, seeds, every uint64, plan string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestSimulation$", "-worker", //nolint:gosec // it is this program
 		fmt.Sprint("-first=", first), fmt.Sprint("-seeds=", seeds), fmt.Sprint("-every=", every), "-plan="+plan)
@@ -104,7 +104,7 @@ func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
 }
 
 // Seeds that found a fault once, with the fault. The plan of a seed changes with the
-// simulator, so each fault has a test of its own beside the code as well.
+// simulator, so each fault has a test of its own next to the code, too.
 func TestFoundSeeds(t *testing.T) {
 	for seed, fault := range map[uint64]string{
 		422:    "a request that came while its host closed waited for ever",

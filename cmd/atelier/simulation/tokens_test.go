@@ -18,7 +18,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// tokens are the payments of a run: what was issued, and what became of each.
+// tokens has the payments of a run: the issued tokens, and the fate of each.
 type tokens struct {
 	w      *world
 	shares *shares
@@ -42,7 +42,7 @@ type issued struct {
 	operations []porcupine.Operation // guarded by tokens.mu
 }
 
-// shares are those of sealing keys, which all nodes have.
+// shares are the shares of sealing keys, which all nodes have.
 type shares struct {
 	mu   sync.Mutex
 	made []*seal.Share

@@ -126,7 +126,7 @@ type reference struct {
 	id string // of the material, message or comment; "" for all texts together
 }
 
-// references are those of a codelab, by the uploads to which they refer.
+// references returns the references of a codelab, by the uploads to which they refer.
 func references(v *codelab.View) map[string][]reference {
 	out := map[string][]reference{}
 	in := func(text string, by files.By, id string) {
@@ -203,7 +203,7 @@ func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name stri
 	}
 }
 
-// newest is what a node shows of all that is committed now; nil when it does not, for
+// newest returns a node's view if it shows everything that is committed now, and else nil, for
 // a while. Committed commands that are not acknowledged are not shown yet: a reference may be
 // gone, and its upload, while the last view still has it.
 func (u *uploads) newest(s *server) (*codelab.View, uint64) {

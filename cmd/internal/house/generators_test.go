@@ -174,7 +174,7 @@ func TestSchemasAreAnObjectOrAChoice(t *testing.T) {
 				}
 				choices++
 				if n["properties"] != nil || n["type"] != nil {
-					t.Errorf("%s%s: %s stands beside a type or properties", d.name, at, choice)
+					t.Errorf("%s%s: %s is next to a type or properties", d.name, at, choice)
 				}
 			}
 		})

@@ -240,7 +240,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 					used[ref] = true
 					// A schema of AsyncAPI is one of JSON Schema draft 7.
 					if doc["asyncapi"] != nil && len(n) > 1 {
-						t.Errorf("%s%s: what stands beside a reference does not count", name, at)
+						t.Errorf("%s%s: members next to a reference are ignored", name, at)
 					}
 				}
 				if properties, ok := n["properties"].(map[string]any); ok || n["type"] == "object" {

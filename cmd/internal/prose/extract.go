@@ -210,5 +210,5 @@ func (p *page) fromStrings(source []byte, keys []string) {
 		}
 		return nil
 	}
-	_ = walk("") // a document that is no JSON fails elsewhere
+	_ = walk("") // a document that is not JSON fails elsewhere
 }

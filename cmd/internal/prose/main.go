@@ -181,7 +181,7 @@ func check(vale string, files []string) (found []finding, read []string, err err
 	}
 	var byPage map[string][]finding
 	if err := json.Unmarshal(answer, &byPage); err != nil {
-		return nil, nil, fmt.Errorf("%s: the findings are no JSON: %w", vale, err)
+		return nil, nil, fmt.Errorf("%s: the findings are not JSON: %w", vale, err)
 	}
 	for at, list := range byPage {
 		name := filepath.Base(at)

@@ -8,7 +8,7 @@
 // because most tests would otherwise wait for the disk. Only the package powercut and the
 // stores' benchmarks test the disk.
 //
-// -repeat repeats everything, and -spinners adds busy loops beside it. A test that fails
+// -repeat repeats everything, and -spinners runs busy loops at the same time. A test that fails
 // only then depends on timing, and must be corrected.
 //
 // "suites -concurrent PACKAGES" lists, of some packages, those in which goroutines can

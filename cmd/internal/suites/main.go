@@ -19,7 +19,7 @@ import (
 
 func main() {
 	repeat := flag.Int("repeat", 1, "how often all is run")
-	spinners := flag.Int("spinners", 0, "busy loops beside it")
+	spinners := flag.Int("spinners", 0, "number of busy loops that run at the same time")
 	concurrent := flag.Bool("concurrent", false, "list the packages in which goroutines can meet")
 	flag.Parse()
 	if *concurrent {
@@ -86,7 +86,7 @@ func prefix(name string, several bool) string {
 	return ""
 }
 
-// result is what came of one suite.
+// result is the result of one suite.
 type result struct {
 	name string
 	*seen

@@ -117,7 +117,7 @@ func (s *seen) fail(pkg, test string) {
 	s.names = append(s.names, strings.TrimSpace(pkg+" "+test))
 }
 
-// packageEnds prints a package's line. One that failed beside its tests, or in the middle
+// packageEnds prints a package's line. A package that failed outside its tests, or in the middle
 // of one, counts as a failure of its own, and shows what it wrote.
 func (s *seen) packageEnds(e event, wrote []string) {
 	if e.Action != "fail" {
@@ -135,7 +135,7 @@ func (s *seen) packageEnds(e event, wrote []string) {
 		s.show(key+" had not ended", s.held[key])
 		delete(s.held, key)
 	}
-	s.show(e.Package+" failed beside its tests", wrote)
+	s.show(e.Package+" failed outside its tests", wrote)
 	s.fail(e.Package, e.FailedBuild)
 }
 

@@ -18,7 +18,7 @@ type keyLock struct {
 // NewKeyLocks returns locks that nobody holds.
 func NewKeyLocks() *KeyLocks { return &KeyLocks{locks: make(map[string]*keyLock)} }
 
-// Lock waits for the key's lock and returns what gives it back.
+// Lock waits for the key's lock and returns the function that unlocks it.
 func (k *KeyLocks) Lock(key string) (unlock func()) {
 	k.mu.Lock()
 	l := k.locks[key]

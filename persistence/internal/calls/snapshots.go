@@ -69,7 +69,7 @@ func (n *Snapshots[L]) Ask(job *Snapshot[L], push func(Item[L]) error) error {
 	return err
 }
 
-// Bytes is what the states that wait or are being stored take.
+// Bytes returns the size of the states that wait or are being stored.
 func (n *Snapshots[L]) Bytes() int64 { return n.bytes.Load() }
 
 // Add takes a job over from the writer.

@@ -37,7 +37,7 @@ func (s *Store) save(w io.Writer) error {
 			return nil // nobody holds the store, or it was never referred to
 		}
 		if errors.Is(err, durable.ErrCorrupt) {
-			s.log.Error("a damaged content is left out of the backup", "content", sum.String())
+			s.log.Error("a stored file is damaged and is left out of the backup", "content", sum.String())
 			return nil
 		}
 		if err != nil {

@@ -47,6 +47,7 @@
 // every other reader. If an object is damaged, another one with the same content is
 // searched.
 //
-// Discard removes at once what was put more than an hour ago, and leaves a mark on what
-// is younger: another node may be about to refer to it. Collect follows package objects.
+// Discard removes contents at once if they were put more than an hour ago. It only marks
+// younger contents, because another node may be about to refer to them. Collect follows
+// package objects.
 package contents

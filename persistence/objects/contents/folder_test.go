@@ -81,7 +81,7 @@ func content(s files.Blobs, sum files.Sum) (string, error) {
 	return string(b), err
 }
 
-// left are all plain files below a folder.
+// left returns all plain files below a folder.
 func left(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -56,7 +56,7 @@ func openShared(o Options) (*shared, error) {
 	if err := os.RemoveAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("clear copies of contents: %w", err)
 	}
-	// A damaged copy is no damaged content: it is fetched again.
+	// A damaged copy is not a damaged content: it is fetched again.
 	local, err := openFolder(Options{Dir: o.Dir, MinFreeBytes: o.MinFreeBytes}.withDefaults())
 	if err != nil {
 		return nil, err
@@ -263,8 +263,8 @@ func (s *shared) download(ctx context.Context, o objects.Info) (*files.Lease, er
 
 func (s *shared) damaged(sum files.Sum) error {
 	s.opts.Damaged()
-	s.opts.Logger.Error("a stored content is damaged", "blob", sum.String())
-	return fmt.Errorf("%w: blob %s is not what was put", durable.ErrCorrupt, sum)
+	s.opts.Logger.Error("a stored file is damaged", "blob", sum.String())
+	return fmt.Errorf("%w: stored file %s does not match its hash", durable.ErrCorrupt, sum)
 }
 
 // sound reports whether an object is the content that its key says.
@@ -297,8 +297,8 @@ func (s *shared) each(fn func(sum files.Sum) error) error {
 	})
 }
 
-// Scrub holds every object against its sum and calls damaged with those that
-// are not what was put. It returns how many contents it read.
+// Scrub compares every object with its hash and calls damaged for those that
+// differ. It returns how many contents it read.
 func (s *shared) Scrub(damaged func(what string)) (looked int, err error) {
 	ctx := context.Background()
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {

@@ -22,7 +22,7 @@ import (
 	"atelier/persistence/objects/objectstest"
 )
 
-// node is one of those that share a store.
+// node returns the store of one of the nodes that share b.
 func node(t testing.TB, b objects.Store, damaged func()) *Store {
 	t.Helper()
 	s, err := Open(Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, Damaged: damaged})
@@ -76,7 +76,7 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 	})
 }
 
-// TestDamagedObjectsAreNotServed: whatever of an object is not what was put.
+// TestDamagedObjectsAreNotServed: whichever part of an object was changed.
 func TestDamagedObjectsAreNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
 		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },

@@ -28,7 +28,7 @@ type Options struct {
 	FreeBytes func() (uint64, error)
 	// Now is the clock of a folder. Default time.Now.
 	Now func() time.Time
-	// Damaged is called for each content that is found not to be what was put. Default:
+	// Damaged is called for each content that does not match its hash. Default:
 	// nothing is called.
 	Damaged func()
 	// Logger receives what an operator acts on. Default: nothing is logged.
@@ -69,8 +69,8 @@ type place interface {
 	files.Blobs
 	// Hold keeps everything in its place until release is called.
 	Hold() (release func(), err error)
-	// Scrub holds every content against its sum and calls damaged with those that are not
-	// what was put. It returns how many it read.
+	// Scrub compares every content with its hash and calls damaged for those that
+	// differ. It returns how many it read.
 	Scrub(damaged func(what string)) (looked int, err error)
 	// each calls fn once for each content, until it fails.
 	each(fn func(files.Sum) error) error

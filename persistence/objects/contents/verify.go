@@ -67,7 +67,7 @@ func (s *sound) add(sum files.Sum, id identity, now time.Time) {
 	s.at[sum] = verified{id, now.Add(soundFor)}
 }
 
-// verify holds an open file against its sum, and leaves it at its beginning.
+// verify compares an open file with its hash, and rewinds the file to its beginning.
 // fresh reads it in any case.
 func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err error) {
 	info, err := f.Stat()
@@ -87,8 +87,8 @@ func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err 
 	}
 	if files.Sum(hash.Sum(nil)) != sum {
 		s.opts.Damaged()
-		s.opts.Logger.Error("a stored content is damaged", "blob", sum.String())
-		return 0, fmt.Errorf("%w: blob %s is not what was put", durable.ErrCorrupt, sum)
+		s.opts.Logger.Error("a stored file is damaged", "blob", sum.String())
+		return 0, fmt.Errorf("%w: stored file %s does not match its hash", durable.ErrCorrupt, sum)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return 0, err

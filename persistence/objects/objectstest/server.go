@@ -119,7 +119,7 @@ func serve(t testing.TB, binary, data, sidecar string) *Server {
 	return nil
 }
 
-// Options are those of a store in the server's bucket.
+// Options returns the options of a store in the server's bucket.
 func (s *Server) Options() s3.Options {
 	return s3.Options{Endpoint: s.Endpoint, Insecure: true, Bucket: Bucket, AccessKey: AccessKey, SecretKey: SecretKey}
 }
@@ -143,7 +143,7 @@ func (b *Backend) Age(t testing.TB, prefix string, by time.Duration) {
 	}
 }
 
-// Keys are those that begin with prefix.
+// Keys returns the keys that begin with prefix.
 func (b *Backend) Keys(t testing.TB, prefix string) (keys []string) {
 	t.Helper()
 	err := b.List(t.Context(), prefix, func(i objects.Info) error {

@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Run holds a store against what objects.Store promises.
+// Run tests that a store keeps the promises of objects.Store.
 func Run(t *testing.T, open func(testing.TB) *Backend) {
 	for name, test := range map[string]func(t *testing.T, b *Backend){
 		"an object is what was put":          whole,
@@ -27,7 +27,7 @@ func Run(t *testing.T, open func(testing.TB) *Backend) {
 		"more objects than a page has":       many,
 		"racing puts of one key":             racing,
 		"times are those of the store":       times,
-		"a prefix is no folder":              prefixes,
+		"a prefix is not a folder":           prefixes,
 		"large contents come in one request": large,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })

@@ -52,7 +52,7 @@ const (
 	attempts = 4
 	// slowest is what a transfer must reach, bytes a second.
 	slowest = 1 << 20
-	// maxAnswer bounds an answer that is no object, bytes. A page of a listing,
+	// maxAnswer bounds an answer that is not an object, bytes. A page of a listing,
 	// a thousand objects, has less than a tenth.
 	maxAnswer = 16 << 20
 )
@@ -102,7 +102,7 @@ func Open(o Options) (*Store, error) {
 // Close closes the connections that are idle.
 func (s *Store) Close() error { s.idle(); return nil }
 
-// bounded cuts off answers that are no objects: a listing is read as a whole.
+// bounded cuts off answers that are not objects: a listing is read as a whole.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -173,7 +173,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	return &body{io.LimitReader(r, max(size, 0)), r, func() { timer.Stop(); cancel() }}, size, nil
 }
 
-// body is what comes of an object. What breaks off gives io.ErrUnexpectedEOF,
+// body is the received part of an object. A body that breaks off gives io.ErrUnexpectedEOF,
 // which is worth another try.
 type body struct {
 	r     io.Reader

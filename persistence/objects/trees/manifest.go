@@ -18,10 +18,10 @@ import (
 const (
 	firstLine = "atelier-tree 1 %08d %x\n"
 	lineBytes = int64(len("atelier-tree 1 00000000 \n") + 2*sha256.Size)
-	// maxManifest bounds a manifest, bytes: the longest paths of the most files
+	// maxManifest is the maximum size of a manifest, in bytes. The longest paths of the most files
 	// take half of it.
 	maxManifest = 16 << 20
-	// maxBundles bounds the trees that a commit may refer to.
+	// maxBundles is the maximum number of trees that a commit may refer to.
 	maxBundles = 1 << 16
 )
 
@@ -34,13 +34,13 @@ var (
 type manifest struct {
 	Kind code.Kind `json:"kind"`
 	Tree string    `json:"tree"`
-	// Commit is the Git object, of a repository.
+	// Commit is the Git object of the commit. Only repositories have it.
 	Commit []byte `json:"commit,omitempty"`
-	// Bundles are the other trees whose objects have contents of this one.
+	// Bundles are the other trees whose objects contain files of this tree.
 	Bundles []bundle `json:"bundles,omitempty"`
 	Files   []file   `json:"files"` // sorted by path
 
-	start  int64 // where in its object the contents begin
+	start  int64 // offset of the contents in the tree's object
 	byPath map[string]*file
 }
 
@@ -53,11 +53,11 @@ type bundle struct {
 type file struct {
 	Path string `json:"path"`
 	Sum  string `json:"sum"`           // SHA-256
-	Git  string `json:"git,omitempty"` // hash of the blob, of a repository
+	Git  string `json:"git,omitempty"` // hash of the blob, in a repository
 	Size int64  `json:"size"`
 	In   int    `json:"in,omitempty"` // 0: this tree's object; else Bundles[In-1]
 	At   int64  `json:"at"`           // from the beginning of its contents
-	// Executable is the mode.
+	// Executable is the file mode.
 	Executable bool `json:"executable,omitempty"`
 	// Form is textForm or binaryForm.
 	Form string `json:"form"`
@@ -79,14 +79,14 @@ func damaged(what string, args ...any) error {
 	return fmt.Errorf("%w: tree: %s", durable.ErrCorrupt, fmt.Sprintf(what, args...))
 }
 
-// encode writes the manifest as its object begins.
+// encode returns the manifest in the form in which the tree's object begins with it.
 func (m *manifest) encode() ([]byte, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	if len(b) > maxManifest {
-		return nil, code.Fault("the paths of the files are too long together")
+		return nil, code.Fault("the paths of the files are too long in total")
 	}
 	head := fmt.Appendf(nil, firstLine, len(b), sha256.Sum256(b))
 	m.start = int64(len(head) + len(b))
@@ -101,7 +101,7 @@ func (m *manifest) index() {
 	}
 }
 
-// lengthOf reads the first line: how long the manifest is, and its sum.
+// lengthOf reads the length and the hash of the manifest from the first line.
 func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
 	if int64(len(b)) < lineBytes {
 		return 0, sum, damaged("it is cut off")
@@ -113,27 +113,27 @@ func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
 	return n, [sha256.Size]byte(text), nil
 }
 
-// decode reads the manifest that is to be a tree's.
+// decode reads the manifest of a tree, and returns an error if it is not that tree's.
 func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*manifest, error) {
 	if sha256.Sum256(b) != sum {
-		return nil, damaged("the manifest of %s is not what was put", name)
+		return nil, damaged("the manifest of %s does not match its hash", name)
 	}
 	m := &manifest{start: lineBytes + int64(len(b))}
 	if err := json.Unmarshal(b, m); err != nil {
-		return nil, damaged("the manifest of %s is none", name)
+		return nil, damaged("the manifest of %s is malformed", name)
 	}
 	if m.Kind != kind || m.Tree != name || len(m.Files) > code.MaxFiles || len(m.Bundles) > maxBundles {
-		return nil, damaged("the manifest of %s is another's", name)
+		return nil, damaged("the manifest of %s belongs to another tree", name)
 	}
 	for _, o := range m.Bundles {
 		if !treeForm[kind].MatchString(o.Tree) || o.Start < lineBytes || o.Start > lineBytes+maxManifest {
-			return nil, damaged("the manifest of %s refers to nothing", name)
+			return nil, damaged("the manifest of %s has an invalid reference", name)
 		}
 	}
 	for i, f := range m.Files {
 		if code.CheckPath(f.Path) != nil || i > 0 && m.Files[i-1].Path >= f.Path || f.Size < 0 || f.Size > maxFile ||
 			f.In < 0 || f.In > len(m.Bundles) || f.At < 0 || f.At > maxWorkspace {
-			return nil, damaged("the manifest of %s has no file %d", name, i)
+			return nil, damaged("the manifest of %s has an invalid file %d", name, i)
 		}
 	}
 	m.index()
@@ -143,7 +143,7 @@ func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*mani
 	return m, nil
 }
 
-// checkCommit holds the manifest of a commit against its hash.
+// checkCommit verifies the manifest of a commit with the commit's hash.
 func (m *manifest) checkCommit() error {
 	c, err := m.commit()
 	if err != nil {
@@ -167,13 +167,13 @@ func (m *manifest) commit() (*object.Commit, error) {
 	return c, nil
 }
 
-// hashOnly is a put that keeps nothing.
+// hashOnly returns the hash of a Git object without storing the object.
 func hashOnly(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
 	h, _, err := encoded(kind, encode)
 	return h, err
 }
 
-// encoded is a Git object as bytes.
+// encoded returns a Git object as bytes.
 func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, []byte, error) {
 	o := &plumbing.MemoryObject{}
 	o.SetType(kind)
@@ -209,7 +209,7 @@ func (m *manifest) lies(f *file) bundle {
 	return m.Bundles[f.In-1]
 }
 
-// check holds a content against what the manifest says of it.
+// check compares a content with its size and hash in the manifest.
 func (m *manifest) check(f *file, content []byte) error {
 	if int64(len(content)) != f.Size || sumOf(content) != f.Sum || m.Kind == code.Git && plumbing.ComputeHash(plumbing.BlobObject, content).String() != f.Git {
 		return damaged("%s of %s is not what was written", f.Path, m.Tree)
@@ -217,7 +217,7 @@ func (m *manifest) check(f *file, content []byte) error {
 	return nil
 }
 
-// sumOf is the SHA-256 of a content in hexadecimal digits.
+// sumOf returns the SHA-256 of a content in hexadecimal digits.
 func sumOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])

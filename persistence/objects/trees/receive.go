@@ -280,7 +280,7 @@ func (r *receiver) path(path string) error {
 	return wrong
 }
 
-// files are those of a tree that came, or is here.
+// files returns the files of a tree that was received or is stored.
 func (r *receiver) files(tree string) (map[string]entry, error) {
 	w := &walk{r: r, files: map[string]entry{}}
 	err := w.folder("", tree)

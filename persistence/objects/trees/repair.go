@@ -11,7 +11,7 @@ import (
 
 // repair replaces damaged contents of a tree that were sent again. A change with no new
 // content puts no object, so it would succeed while the content stays unreadable. Only the
-// bytes of the content are replaced, so the object is then the same as when it was put. A
+// bytes of the content are replaced, so the object is then the same as before the damage. A
 // shorter object is left alone.
 func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.File) error {
 	for _, f := range sent {
@@ -33,7 +33,7 @@ func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.
 		if err := objects.PutBytes(ctx, s.opts.Objects, key, whole); err != nil {
 			return err
 		}
-		s.opts.Logger.Warn("damaged code was sent again and put right", "workspace", id, "tree", lies.Tree)
+		s.opts.Logger.Warn("damaged code was repaired from a new upload of the same files", "workspace", id, "tree", lies.Tree)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // gitConfig is the configuration of a repository that is downloaded.
 const gitConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
 
-// repository writes the first head checked out, and the repository beside: every
+// repository writes the first head checked out, and the repository next to it: every
 // head, and the objects they need and no others.
 func (p *packer) repository(from *history, heads []code.Head) error {
 	if len(heads) == 0 {

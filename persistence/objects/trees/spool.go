@@ -72,7 +72,7 @@ func (p *spool) fetchOnce(ctx context.Context, name string) (span, error) {
 	return span{p.end, size}, err
 }
 
-// manifest is that of a tree whose object is brought.
+// manifest returns the manifest of a tree, and fetches the tree's object if necessary.
 func (p *spool) manifest(ctx context.Context, name string) (*manifest, error) {
 	if m := p.manifests[name]; m != nil {
 		return m, nil

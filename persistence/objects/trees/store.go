@@ -144,7 +144,7 @@ func madeKey(id string, kind code.Kind) string { return prefix + id + "/made-" +
 // Make implements code.Store.
 func (s *Store) Make(id string, kind code.Kind) error {
 	if !idForm.MatchString(id) || treeForm[kind] == nil {
-		return fmt.Errorf("make workspace: %q is no id", id)
+		return fmt.Errorf("make workspace: %q is not an id", id)
 	}
 	if err := s.opts.Gate(); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (s *Store) Remove(id string) {
 	}
 	s.forget(id)
 	if err := s.remove(context.Background(), id); err != nil {
-		s.opts.Logger.Warn("removing code failed; a sweep will do it", "workspace", id, "error", err)
+		s.opts.Logger.Warn("removing the code of a workspace failed; a sweep will remove it", "workspace", id, "error", err)
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 		var err error
 		if needed, err = s.needed(ctx, id, heads); errors.Is(err, durable.ErrCorrupt) || errors.Is(err, code.ErrNotFound) {
 			// Their references are unknown, so nothing is removed.
-			s.opts.Logger.Error("a workspace is damaged, and not swept", "workspace", id, "error", err)
+			s.opts.Logger.Error("the code of a workspace is damaged; the sweep removed nothing from it", "workspace", id, "error", err)
 			return nil
 		} else if err != nil {
 			return err

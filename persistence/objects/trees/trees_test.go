@@ -148,7 +148,7 @@ func TestATreeNeverChanges(t *testing.T) {
 	})
 }
 
-// TestDamagedCodeIsNotServed: whatever of an object is not what was put.
+// TestDamagedCodeIsNotServed: whichever part of an object was changed.
 func TestDamagedCodeIsNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
 		"contents": func(b []byte) []byte { b[len(b)-1] ^= 1; return b },

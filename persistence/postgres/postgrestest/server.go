@@ -77,7 +77,7 @@ func Get(t testing.TB) *Server {
 	return shared.server
 }
 
-// Folder is where the server of this process keeps everything, "" if none runs.
+// Folder returns the folder of the server of this process; "" if none runs.
 func Folder() string {
 	if shared.server == nil {
 		return ""

@@ -31,7 +31,7 @@ var Defaults = map[string]string{
 // Options of a Client. Provider is required.
 type Options struct {
 	Provider string
-	// BaseURL is what the protocol's paths go behind; "" for the default.
+	// BaseURL is the address that precedes the protocol's paths; "" for the default.
 	BaseURL string
 	// Connect, FirstByte, Idle and Total bound the time to a connection, to
 	// the first event, between two events, and in all.
@@ -48,7 +48,7 @@ type Client struct {
 	transport *http.Transport
 }
 
-// protocol is how one kind of upstream is spoken to.
+// protocol has the functions for one kind of upstream.
 type protocol interface {
 	// request gives address, headers and body.
 	request(base string, key keys.Key, q *Query) (url string, h http.Header, body any, err error)

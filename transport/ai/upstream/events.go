@@ -25,7 +25,7 @@ func newEvents(r io.Reader) *events {
 }
 
 // next returns the data of the next event that has any. It is valid until the
-// next call. An event that the end cuts off is no event.
+// next call. An event that the end cuts off is not an event.
 func (e *events) next() ([]byte, error) {
 	e.data = e.data[:0]
 	some := false

@@ -28,7 +28,7 @@ func (gemini) request(base string, key keys.Key, q *Query) (string, http.Header,
 	return at, http.Header{"X-Goog-Api-Key": {key.Reveal()}}, body, nil
 }
 
-// geminiEvent is what is read of an event.
+// geminiEvent has the parts of an event that are read.
 type geminiEvent struct {
 	Candidates []struct {
 		Content struct {

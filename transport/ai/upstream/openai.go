@@ -48,7 +48,7 @@ func (openAI) request(base string, key keys.Key, q *Query) (string, http.Header,
 	return strings.TrimSuffix(base, "/") + "/chat/completions", http.Header{"Authorization": {"Bearer " + key.Reveal()}}, body, nil
 }
 
-// openAIEvent is what is read of an event.
+// openAIEvent has the parts of an event that are read.
 type openAIEvent struct {
 	Choices []struct {
 		Delta struct {

@@ -21,10 +21,10 @@ type Identity struct {
 	Email, Name string
 }
 
-// Answer is what a browser comes back with.
+// Answer is the provider's answer, which the browser brings.
 type Answer struct {
 	State, Code, Error string
-	// Issuer is who answers, "" if that is not said (RFC 9207).
+	// Issuer is the issuer of the answer; "" if it is not stated (RFC 9207).
 	Issuer string
 }
 
@@ -111,7 +111,7 @@ func exchangeFailed(err error) error {
 	return fmt.Errorf("%w: the provider refuses the code (%d %s)", Invalid, refused.Response.StatusCode, word)
 }
 
-// claims are those that say more of a person.
+// claims are the claims with further data of a person.
 type claims struct {
 	email, name, party string
 	// verified is the boolean true, and nothing that looks like it.

@@ -89,7 +89,7 @@ type Provider struct {
 	used   map[string]time.Time // guarded by usedMu; states that came back, and until when they count
 }
 
-// found is what discovery has found.
+// found has the results of discovery.
 type found struct {
 	at       time.Time
 	provider *oidc.Provider
@@ -112,7 +112,7 @@ func New(cfg Config) *Provider {
 // Issuer is the provider's address.
 func (p *Provider) Issuer() string { return p.cfg.Issuer }
 
-// state is what was found so far, nil for nothing; old says that it should be asked for
+// state returns the results so far, nil for none; old says that it should be asked for
 // again, and paused that this failed a moment ago.
 func (p *Provider) state() (f *found, old, paused bool) {
 	p.mu.Lock()
@@ -224,7 +224,7 @@ func (p *Provider) oauth(f *found) *oauth2.Config {
 	}
 }
 
-// Attempt is what a browser keeps while its person signs in at the provider. It is kept
+// Attempt is the data that a browser keeps while its person signs in at the provider. It is kept
 // signed.
 type Attempt struct {
 	State    string `json:"s"`
@@ -238,7 +238,7 @@ type Attempt struct {
 	Device string `json:"d,omitempty"`
 }
 
-// Caller is where somebody signs in.
+// Caller has the address and the browser of a person who signs in.
 type Caller struct {
 	// Address limits those of one network.
 	Address string
@@ -275,8 +275,8 @@ func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address s
 	return p.oauth(f).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
 }
 
-// Path is a path of this server to go to, or otherwise. What browsers would take for
-// another server is none.
+// Path returns to if it is a path of this server, and else otherwise. A text that browsers
+// would understand as the address of another server is not such a path.
 func Path(to, otherwise string) string {
 	bad := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`\"<>`, r) }
 	if len(to) > 256 || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsFunc(to, bad) {

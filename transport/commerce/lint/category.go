@@ -11,7 +11,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// kind is what a file is.
+// kind is the kind of a file.
 type kind int
 
 const (
@@ -40,7 +40,7 @@ func kindOf(root map[string]any) kind {
 	return schemaKind
 }
 
-// category is what a schema describes.
+// category is the kind of thing that a schema describes.
 type category string
 
 const (
@@ -163,8 +163,8 @@ func (l *linter) protocols(address string) bool {
 	return false
 }
 
-// demanded are the members each variant has to require, beside what the
-// category adds.
+// demanded has the members that each variant must require, apart from those that the category
+// adds.
 var demanded = map[string][]string{
 	schema.PlatformVariant: {"version", "spec", "schema"},
 	schema.BusinessVariant: {"version"},

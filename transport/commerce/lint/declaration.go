@@ -122,7 +122,7 @@ func (e entry) against(res *schema.Resource, side Side) []schema.Problem {
 	target := schema.Target{Resource: res.Top, Pointer: res.Pointer + pointer, Value: variant}
 	validator, err := e.compiler.Compile(target)
 	if err != nil {
-		return []schema.Problem{{Message: "cannot be held against its schema: " + err.Error()}}
+		return []schema.Problem{{Message: "cannot be checked with its schema: " + err.Error()}}
 	}
 	return validator.Check(any(e.fields))
 }

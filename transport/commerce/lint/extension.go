@@ -21,8 +21,8 @@ func (s *subject) extension() {
 	s.hasParents("/extends", s.root, parents)
 }
 
-// conflicts checks that what an extension adds to a parent can be there beside
-// what the parent has.
+// conflicts checks that the additions of an extension can coexist with the members of its
+// parent.
 func (s *subject) conflicts() {
 	for _, name := range s.res.Parents() {
 		parent := s.parent(name)

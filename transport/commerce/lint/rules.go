@@ -35,7 +35,7 @@ var rules = slices.Concat(ofRuns, ofDocuments)
 // ofRuns are about a run or a payload.
 var ofRuns = []Rule{
 	{"io", Error, "a file can be read"},
-	{"usage", Error, "the command is called as it should be"},
+	{"usage", Error, "the arguments of the command are valid"},
 	{"too-much-work", Error, "a run stays within its time and memory"},
 	{"composition", Error, "schemas fit together"},
 	{"payload-invalid", Error, "a payload fits its schema"},
@@ -59,7 +59,7 @@ var ofDocuments = []Rule{
 	{"name-missing", Error, "an entity states its name"},
 	{"name-forbidden", Error, "types, components and meta schemas have no name"},
 	{"name-malformed", Error, "names follow the grammar"},
-	{"namespace-reserved", Error, "dev.commerce. names are the protocol's"},
+	{"namespace-reserved", Error, "names that begin with dev.commerce. are reserved for the protocol"},
 	{"version-missing", Error, "entities and entries state their version"},
 	{"version-forbidden", Error, "types, components and meta schemas have no version"},
 	{"version-malformed", Error, "versions are calendar dates"},
@@ -68,8 +68,8 @@ var ofDocuments = []Rule{
 	{"variant-missing", Error, "an entity has every variant of its category"},
 	{"variant-ref", Error, "a variant is an allOf of the same variant of the meta schema"},
 	{"extension-parent", Error, "an extension has a $defs member for each parent"},
-	{"extension-conflict", Error, "an extension and its parent give a member types that have one in common"},
-	{"handler-id", Error, "payment handlers carry an instance id"},
+	{"extension-conflict", Error, "the types of a member in an extension and in its parent have one in common"},
+	{"handler-id", Error, "payment handlers have an instance id"},
 	{"handler-id-duplicate", Error, "instance ids are unique in a profile"},
 
 	{"ref-malformed", Error, "$ref is a URI reference"},
@@ -83,7 +83,7 @@ var ofDocuments = []Rule{
 	{"visibility-unknown", Warning, "no other ucp_ annotation is used"},
 	{"requires-shape", Error, "requires has ranges of versions"},
 	{"requires-range", Error, "min is not after max"},
-	{"requires-key", Error, "requires has known members, and capabilities it extends"},
+	{"requires-key", Error, "requires has only known members, and names only extended capabilities"},
 
 	{"example-invalid", Error, "examples fit their schema"},
 	{"example-unchecked", Warning, "examples can be checked"},
@@ -101,9 +101,9 @@ var ofDocuments = []Rule{
 	{"declaration-category", Error, "a declared schema is of the category of its registry"},
 	{"declaration-config", Error, "a declaration and its config fit the variant of its schema"},
 
-	{"enum-closed", Advice, "enums are for sets that can never grow"},
+	{"enum-closed", Advice, "enums are only for sets that can never grow"},
 	{"properties-closed", Advice, "objects stay open for new members"},
-	{"kinds-closed", Advice, "oneOf is for kinds that can never become more"},
+	{"kinds-closed", Advice, "oneOf is only for sets of kinds that can never grow"},
 	{"members-counted", Advice, "members are required by their names, not counted"},
 	{"member-reserved", Advice, "an object in a document has no member ucp of its own"},
 }

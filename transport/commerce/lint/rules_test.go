@@ -55,7 +55,7 @@ func TestEveryArchiveHasARule(t *testing.T) {
 			t.Errorf("%s is not a rule about documents", code)
 		}
 		if !ok {
-			t.Errorf("%s is no archive", e.Name())
+			t.Errorf("%s is not an archive", e.Name())
 		}
 	}
 }

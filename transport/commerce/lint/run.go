@@ -20,8 +20,8 @@ type Options struct {
 	Published *schema.Set
 	// Fetcher gets schemas by address; nil is offline.
 	Fetcher schema.Fetcher
-	// Library has schemas beside those that are linted; nil is none. With it,
-	// Published and Fetcher are its own.
+	// Library has schemas in addition to the linted ones; it may be nil. If it is set, its own
+	// sources replace Published and Fetcher.
 	Library *schema.Library
 	// As is the side a profile is of; "" if nobody said.
 	As Side

@@ -36,7 +36,7 @@ func (s *subject) annotation(at, key string, value any) {
 	}
 	for _, operation := range slices.Sorted(maps.Keys(byOperation)) {
 		if !schema.IsOperation(operation) {
-			s.find("visibility-operation", at+"/"+schema.Escape(operation), fmt.Sprintf("%q is no operation of the protocol; those are %s", schema.Brief(operation), strings.Join(slices.Concat(schema.Operations, schema.ContainerOperations), ", ")))
+			s.find("visibility-operation", at+"/"+schema.Escape(operation), fmt.Sprintf("%q is not an operation of the protocol; those are %s", schema.Brief(operation), strings.Join(slices.Concat(schema.Operations, schema.ContainerOperations), ", ")))
 		}
 		s.visibilityValue(at+"/"+schema.Escape(operation), key, byOperation[operation])
 	}

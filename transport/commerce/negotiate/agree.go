@@ -10,12 +10,13 @@ import (
 
 // Options are the sources that a negotiation can look up.
 type Options struct {
-	// Published are schemas whose requirements count; nil is none.
+	// Published has schemas whose requirements count; it may be nil.
 	Published *schema.Set
 	// Fetcher gets profiles and schemas by address; nil is offline, and then
 	// the requirements of schemas that the library lacks are not known.
 	Fetcher schema.Fetcher
-	// Library has more schemas; nil is none. With it, Published is its own.
+	// Library has further schemas; it may be nil. If it is set, its own published schemas
+	// replace Published.
 	Library *schema.Library
 }
 

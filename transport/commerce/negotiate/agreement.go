@@ -21,7 +21,7 @@ type agreement struct {
 type choice struct {
 	version            string
 	platform, business []profile.Entry
-	// requires is what must hold beside the parents.
+	// requires is what must hold in addition to the parents.
 	requires []schema.Requires
 }
 

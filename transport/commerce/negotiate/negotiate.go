@@ -10,7 +10,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Requirements finds what the schema of an entry requires, beside what the
+// Requirements finds the requirements in the schema of an entry, apart from those that the
 // entry itself states. An error drops the entry, and is the reason.
 type Requirements func(name string, entry profile.Entry) (schema.Requires, error)
 

@@ -41,12 +41,12 @@ func withVersion(version, more string) string {
 func TestProtocolVersion(t *testing.T) {
 	old := `, "supported_versions": {"2025-01-01": "https://x.example/2025-01-01/profile"}`
 	cases := map[string]struct{ platform, business, want string }{
-		"equal":                              {withVersion(day, ""), withVersion(day, ""), day},
-		"the business still speaks it":       {withVersion("2025-01-01", ""), withVersion(day, old), "2025-01-01"},
-		"the platform still speaks it":       {withVersion(day, old), withVersion("2025-01-01", ""), "2025-01-01"},
-		"different":                          {withVersion("2025-01-01", ""), withVersion(day, ""), ""},
-		"both know a third, and not these":   {withVersion("2025-06-01", old), withVersion(day, old), ""},
-		"a date in an address is no version": {withVersion("2025-01-01", ""), withVersion(day, `, "supported_versions": {"2024-01-01": "https://x.example/2025-01-01/profile"}`), ""},
+		"equal":                                 {withVersion(day, ""), withVersion(day, ""), day},
+		"the business still speaks it":          {withVersion("2025-01-01", ""), withVersion(day, old), "2025-01-01"},
+		"the platform still speaks it":          {withVersion(day, old), withVersion("2025-01-01", ""), "2025-01-01"},
+		"different":                             {withVersion("2025-01-01", ""), withVersion(day, ""), ""},
+		"both know a third, and not these":      {withVersion("2025-06-01", old), withVersion(day, old), ""},
+		"a date in an address is not a version": {withVersion("2025-01-01", ""), withVersion(day, `, "supported_versions": {"2024-01-01": "https://x.example/2025-01-01/profile"}`), ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

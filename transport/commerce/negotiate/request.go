@@ -5,7 +5,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Request is what a platform asks for.
+// Request is the request of a platform.
 type Request struct {
 	// Profile is the inline profile; nil if it is at Address.
 	Profile any

@@ -4,7 +4,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Result is what both sides agree on.
+// Result has the versions and capabilities on which both sides agree.
 type Result struct {
 	Version         string              `json:"version"`
 	Capabilities    map[string][]Chosen `json:"capabilities"`

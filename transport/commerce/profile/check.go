@@ -7,7 +7,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Checker holds profiles against the published schema. Safe for concurrent
+// Checker validates profiles with the published schema. Safe for concurrent
 // use.
 type Checker struct{ platform, business *schema.Validator }
 

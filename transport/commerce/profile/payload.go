@@ -13,7 +13,7 @@ import (
 // ErrSilent means that a payload does not declare the capabilities that it follows.
 var ErrSilent = errors.New("the payload has no ucp.capabilities that say which schemas it follows")
 
-// Followed is what a payload follows.
+// Followed has the schemas that a payload follows.
 type Followed struct {
 	// Bases are the capabilities that extend none of the others, by name.
 	Bases []*schema.Resource

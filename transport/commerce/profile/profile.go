@@ -14,7 +14,7 @@ const (
 	maxEntries = 100
 )
 
-// Profile is what a side declares. Immutable after Parse.
+// Profile is the declaration of one side. Immutable after Parse.
 type Profile struct {
 	Version         string
 	Services        Registry

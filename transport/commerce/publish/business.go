@@ -15,12 +15,12 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// BusinessConfig is what the profile of a business is made of.
+// BusinessConfig has the data from which the profile of a business is made.
 type BusinessConfig struct {
-	// SchemaBase is where the published schemas are served, without a slash at
+	// SchemaBase is the address of the published schemas, without a slash at
 	// the end. "" is their default base.
 	SchemaBase string
-	// Schemas are those that are published under it; nil is ours alone.
+	// Schemas are the schemas that are published under it; nil means only the built-in ones.
 	Schemas *schema.Set
 	// Version is the protocol version. "" is the current release.
 	Version         string

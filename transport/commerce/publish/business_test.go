@@ -58,7 +58,7 @@ func TestABadConfigurationNamesTheRule(t *testing.T) {
 		change func(*publish.BusinessConfig)
 		rule   string
 	}{
-		"a version that is no day":     {func(c *publish.BusinessConfig) { c.Version = "2026-02-30" }, "[version-malformed]"},
+		"a version that is not a day":  {func(c *publish.BusinessConfig) { c.Version = "2026-02-30" }, "[version-malformed]"},
 		"a name in capitals":           {func(c *publish.BusinessConfig) { c.Capabilities[0].Name = "Checkout" }, "[name-malformed]"},
 		"another version than schema":  {func(c *publish.BusinessConfig) { c.Capabilities[3].Version = "2026-02-01" }, "[declaration-version]"},
 		"another name than the schema": {func(c *publish.BusinessConfig) { c.Capabilities[3].Name = "com.vendor.order" }, "[declaration-name]"},

@@ -128,7 +128,7 @@ func body(address string, response *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// Kind is what kind of thing went wrong.
+// Kind is the kind of an error.
 type Kind uint8
 
 // The kinds of errors.

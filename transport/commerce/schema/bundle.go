@@ -104,7 +104,7 @@ type bundler struct {
 	nodes int
 	costs *Costs
 
-	// operations are those that annotations name, collected for a view.
+	// operations are the operations that annotations name, collected for a view.
 	operations map[string]bool
 }
 
@@ -113,7 +113,7 @@ func newBundler(lib *Library, view View, all bool) *bundler {
 		names: map[unit]string{}, scopes: map[string]*scope{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts(), operations: map[string]bool{}}
 }
 
-// inDefs is where a bundle keeps its documents.
+// inDefs is the prefix of references to a bundle's documents.
 const inDefs = "#/$defs/"
 
 // copier copies one unit; atRoot says its content becomes the root.
@@ -255,10 +255,10 @@ func (c copier) drops(pointer, key string) bool {
 	case "$dynamicRef":
 		return true // it becomes a plain reference
 	case RequestKey, ResponseKey, "examples":
-		// Examples are those of the schema before it was resolved.
+		// The examples belong to the schema before it was resolved.
 		return c.view.Direction != ""
 	case "name", "version", "extends", "requires":
-		// Metadata of a document is no keyword of a plain schema.
+		// Metadata of a document is not a keyword of a plain schema.
 		return c.view.Direction != "" && pointer == ""
 	}
 	return false

@@ -61,7 +61,7 @@ func resolved(t testing.TB, view schema.View, base string, extensions ...string)
 	return composed
 }
 
-// checks holds a value against a schema that must stand alone.
+// checks validates a value with a schema that must not need other schemas.
 func checks(t testing.TB, bundle map[string]any, text string) []schema.Problem {
 	t.Helper()
 	s, err := schema.CompileBundle(bundle)

@@ -41,8 +41,8 @@ func shapes(root map[string]any) (names []string) {
 	return names
 }
 
-// shapeIn is the pointer of the shape that a view picks in a container; "" if
-// the schema is none, or is not looked at in a direction.
+// shapeIn returns the pointer of the shape that a view selects in a container; "" if the
+// schema is not a container, or the view has no direction.
 func shapeIn(base *Resource, view View) (string, error) {
 	if view.Direction == "" || !IsContainer(base) {
 		return "", nil

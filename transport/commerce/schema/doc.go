@@ -15,7 +15,7 @@
 //	scope
 //	container              a shape for each operation and direction
 //	view                   visibility in a direction and for an operation
-//	validate               a schema compiled, and values held against it
+//	validate               a compiled schema, and the validation of values
 //	pattern, property      regular expressions of ECMA-262
 //	formats, uri, hostname what "format" asserts
 //	problem, words         what is wrong, in words; brief cuts what they repeat

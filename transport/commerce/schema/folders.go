@@ -85,8 +85,8 @@ func Tree(folder string) (files []string, err error) {
 	return files, err
 }
 
-// AddTree adds every document below a folder. A file that is no JSON is
-// left out: it is none of ours until something refers to it.
+// AddTree adds every document below a folder. A file that is not JSON is
+// left out: it does not matter unless something refers to it.
 func (l *Library) AddTree(folder string) error {
 	files, err := Tree(folder)
 	if err != nil {

@@ -4,7 +4,7 @@ package schema
 // under some of these names, which are laxer or of another dialect and cannot be replaced.
 const ownFormat = "commerce-"
 
-// formatChecks are the formats that are checked here, by name. A value that is no string
+// formatChecks are the formats that are checked here, by name. A value that is not a string
 // is of every format.
 var formatChecks = map[string]func(value any) error{
 	"regex":         checkRegex,

@@ -43,7 +43,7 @@ func TestFormatsAreAsserted(t *testing.T) {
 			}
 		}
 		if problems := asserted.Check(map[string]any{"a": nil}); len(problems) > 0 {
-			t.Errorf("%s refuses what is no string: %v", format, problems)
+			t.Errorf("%s refuses what is not a string: %v", format, problems)
 		}
 	}
 }

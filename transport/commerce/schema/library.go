@@ -26,7 +26,7 @@ type Fetcher interface {
 
 // LibraryOptions are the sources of a library besides the documents added to it.
 type LibraryOptions struct {
-	// Published are found by their $id; nil is none.
+	// Published has schemas that are found by their $id; it may be nil.
 	Published *Set
 	// Fetcher is asked for addresses nothing else has; nil is offline.
 	Fetcher Fetcher

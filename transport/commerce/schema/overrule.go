@@ -56,7 +56,7 @@ func (b *bundler) hear(at string, a addition, over, places []map[string]any, sai
 	return nil
 }
 
-// flat are all schemas of the value some schemas are of.
+// flat returns the given schemas and all schemas that they apply to the same value.
 func flat(schemas []map[string]any) (list []map[string]any) {
 	for _, schema := range schemas {
 		list = append(list, sameValue(schema)...)

@@ -110,7 +110,7 @@ func (t *translator) next() error {
 		t.same(size)
 	case c == '[':
 		t.inClass = true
-		// The empty class and its complement are no classes of RE2.
+		// The empty class and its complement are not classes of RE2.
 		if strings.HasPrefix(rest, "[]") || strings.HasPrefix(rest, "[^]") {
 			t.common = false
 		}
@@ -119,7 +119,7 @@ func (t *translator) next() error {
 			t.same(1)
 		}
 	case c == '{' && !quantifier.MatchString(rest):
-		t.common = false // what is no quantifier for the one may be one for the other
+		t.common = false // what is not a quantifier for the one may be one for the other
 		t.same(1)
 	case c == '.':
 		t.write(1, ".", anyCharacter)
@@ -221,7 +221,7 @@ func (t *translator) write(n int, ecma, re2 string) {
 	t.re2.WriteString(re2)
 }
 
-// patterns lists the regular expressions of a schema that are none.
+// patterns lists the invalid regular expressions of a schema.
 func patterns(schema any) (list []Problem) {
 	Walk(schema, func(at string, node map[string]any) {
 		if text, ok := node["pattern"].(string); ok {

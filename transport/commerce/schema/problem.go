@@ -14,7 +14,7 @@ import (
 // maxProblems bounds what is said about one value.
 const maxProblems = 100
 
-// Problem is one thing wrong with a value.
+// Problem is a fault of a value.
 type Problem struct {
 	// Pointer is where, as a JSON Pointer into the value.
 	Pointer string

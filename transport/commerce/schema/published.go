@@ -32,7 +32,7 @@ type PublishedFile struct {
 	ETag string
 }
 
-// Set is what is published under one base. Immutable after Published and
+// Set has the schemas that are published under one base. Immutable after Published and
 // WithFolder; safe for concurrent use.
 type Set struct {
 	base   string

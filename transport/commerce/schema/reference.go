@@ -13,7 +13,7 @@ import (
 type RefKind int
 
 const (
-	// RefMalformed is no URI reference.
+	// RefMalformed: it is not a URI reference.
 	RefMalformed RefKind = iota
 	// RefMissing is a file that does not exist, or no document of that $id.
 	RefMissing

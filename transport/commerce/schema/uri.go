@@ -33,7 +33,7 @@ const (
 	privateUse = `\x{E000}-\x{F8FF}\x{F0000}-\x{FFFFD}\x{100000}-\x{10FFFD}`
 )
 
-// grammar is that of one kind of reference.
+// grammar is the grammar of one kind of reference.
 type grammar struct {
 	user, host, path, query, fragment *regexp.Regexp
 }
@@ -117,7 +117,7 @@ func (g grammar) authority(text string) error {
 }
 
 var (
-	// templateLiteral is what stands outside of expressions.
+	// templateLiteral matches the text outside of expressions.
 	templateLiteral = regexp.MustCompile(`^(?:[!#-$&-;=?-\[\]_a-z~` + string(international) + privateUse + `]|%[0-9A-Fa-f]{2})*$`)
 	templateName    = `(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*`
 	templateVar     = templateName + `(?::[1-9][0-9]{0,3}|\*)?`

@@ -11,9 +11,9 @@ import (
 // Validator is a compiled schema. Immutable; safe for concurrent use.
 type Validator struct{ compiled *jsonschema.Schema }
 
-// Compile makes a target of the library ready to check values, as seen in a
-// view. The library must have everything that it refers to. Errors are those of Bundle, or
-// say why the schema is none.
+// Compile returns a validator for a target of the library, as seen in a view. The library must
+// have everything that the target refers to. Errors are those of Bundle, or state why the
+// schema is invalid.
 func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	bundle, err := Bundle(lib, target, view)
 	if err != nil {
@@ -22,7 +22,7 @@ func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	return CompileBundle(bundle)
 }
 
-// bundleURL is where a bundle pretends to be; nothing is ever loaded from it.
+// bundleURL is the pretended address of a bundle; nothing is ever loaded from it.
 const bundleURL = "urn:commerce:bundle"
 
 // Formats is the effect of the keyword "format".

@@ -40,7 +40,7 @@ func (r Range) String() string {
 	return r.Min + " to " + r.Max
 }
 
-// Requires is what an extension needs of the protocol and of capabilities.
+// Requires has the versions of the protocol and of capabilities that an extension needs.
 type Requires struct {
 	// Protocol is nil when any version will do.
 	Protocol     *Range
@@ -57,7 +57,7 @@ type RequiresError struct {
 
 func (e *RequiresError) Error() string { return "requires" + e.Pointer + ": " + e.Reason }
 
-// ParseRequires reads a requires member; nil is no requirement. It refuses
+// ParseRequires reads a requires member; nil is not a requirement. It refuses
 // what CheckRequires finds fault with, unknown members aside.
 func ParseRequires(value any) (Requires, error) {
 	if value == nil {

@@ -18,7 +18,7 @@ const (
 	Response Direction = "response"
 )
 
-// View is how a schema is looked at: in a direction, for an operation. The
+// View selects parts of a schema by direction and operation. The
 // zero View changes nothing.
 type View struct {
 	Direction Direction
@@ -51,7 +51,7 @@ func (v View) key() string {
 	return ResponseKey
 }
 
-// visibility is what a property is annotated with for the view; "" is nothing.
+// visibility returns the annotation of a property for the view; "" for none.
 func (v View) visibility(property map[string]any) (string, error) {
 	annotation, ok := property[v.key()]
 	if !ok {

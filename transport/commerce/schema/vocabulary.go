@@ -71,7 +71,7 @@ func TransportNames() []string {
 	return names
 }
 
-// Operations are those of the protocol. A vendor's capability can have others, which it names in
+// Operations are the operations of the protocol. A vendor's capability can have others, which it names in
 // its annotations.
 var Operations = []string{"create", "read", "update", "complete", "cancel"}
 
@@ -93,6 +93,6 @@ const (
 // Visibilities are the values of an annotation.
 var Visibilities = []string{Omit, Optional, Required}
 
-// CheckoutStates are those of a checkout, the one set of values that payloads
+// CheckoutStates are the states of a checkout, the one set of values that payloads
 // have and that can never grow ("Checkout payload").
 var CheckoutStates = []string{"open", "completed", "expired"}

@@ -61,7 +61,7 @@ func PublicKey(jwk []byte) ([]byte, error) {
 	return k.MarshalJSON()
 }
 
-// payload is what is encrypted.
+// payload is the encrypted content.
 type payload struct {
 	CheckoutID string          `json:"checkout_id"`
 	Credential json.RawMessage `json:"credential"`

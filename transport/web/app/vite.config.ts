@@ -91,7 +91,7 @@ function emoji(): Plugin {
   }
 }
 
-// The server runs beside it while one works on the app (npm run dev).
+// During development of the app the server runs separately (npm run dev).
 const server = process.env.ATELIER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-// What facilitators do beside the live view: settings, results, the projector,
+// What facilitators do outside the live view: settings, results, the projector,
 // tokenization, the audit log, and screens that are shown.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

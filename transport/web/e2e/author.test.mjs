@@ -418,7 +418,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await section(page, 'Quiz')
   await page.getByText('No questions yet.').waitFor()
   await page.getByLabel('There is a quiz').check()
-  await section(page, 'Requirements to complete')
+  await section(page, 'Requirements for completion')
   await page.getByLabel('The quiz must be passed').check()
   await section(page, 'Data retention')
   await page.getByLabel('E-mail addresses, days').fill('30')
@@ -706,7 +706,7 @@ long('unsaved text is offered, and until then what is saved is shown', async ({ 
   await offer.waitFor()
   assert.equal(await editor(page).getByText('Begun on Monday.').count(), 0)
 
-  // Work that is begun beside it does not replace it.
+  // Work that is begun meanwhile does not replace it.
   await write(' Begun on Tuesday.')
   await page.reload()
   await offer.waitFor()

@@ -108,7 +108,7 @@ long('what was missed is caught up, and said so', async ({ server, visitor, faci
   await lost(page)
   for (let i = 1; i <= 12; i++) await lead.say(lab, { type: 'chat', message: `number ${i}` })
   network.mend()
-  await page.getByText('back, 12 messages caught up').first().waitFor()
+  await page.getByText('connected again, 12 missed messages arrived').first().waitFor()
   await page.getByRole('log').getByText('number 12', { exact: true }).waitFor()
   assert.equal(
     await page

@@ -336,6 +336,6 @@ long('nothing that a text says stops the page', async ({ visitor, facilitator, p
   await boss.page.getByText('Which picture?').click()
   await boss.page.locator('strong', { hasText: 'here' }).waitFor()
   assert.deepEqual(asked, [])
-  await boss.page.getByRole('button', { name: 'Show the picture of pictures.example.org: a graph' }).click()
+  await boss.page.getByRole('button', { name: 'Show the picture from pictures.example.org: a graph' }).click()
   await until('the picture is asked for', () => asked.length === 1)
 })

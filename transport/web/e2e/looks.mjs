@@ -1,5 +1,5 @@
 // Each screen and state of a folder of stills, from the running app, beside its still: on
-// dist/looks/index.html, light and dark, on a laptop and a phone. The people are those of
+// dist/looks/index.html, light and dark, on a laptop and a phone. The people are the people of
 // the folder's people.js.
 //
 //   make screenshots STILLS=FOLDER

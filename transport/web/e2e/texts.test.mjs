@@ -483,7 +483,7 @@ test('pages of other servers are links, and those that the server allows are sho
   })
   await page.goto(`/codelabs/${lab.id}`)
   const text = page.locator('article .markdown')
-  const show = text.getByRole('button', { name: 'Show content of player.example.org' })
+  const show = text.getByRole('button', { name: 'Show content from player.example.org' })
   await until('two may be shown', async () => (await show.count()) === 2)
   assert.equal(await text.getByRole('link', { name: 'A player' }).getAttribute('href'), 'https://player.example.org/a?b=1')
   assert.equal(await text.getByRole('link', { name: 'other.example.org' }).getAttribute('href'), 'https://other.example.org/x')

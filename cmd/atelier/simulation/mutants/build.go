@@ -201,7 +201,7 @@ func (x *mutated) clean() {
 	}
 }
 
-// environment is that of a program that is built of the mutant.
+// environment returns the environment of a program that is built of the mutant.
 func (x *mutated) environment(more ...string) []string {
 	return append(append(os.Environ(), fmt.Sprint(switchedOn, "=", x.number)), more...)
 }

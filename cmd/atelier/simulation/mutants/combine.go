@@ -108,7 +108,7 @@ func copiesOf(m *mutant, read func(string) ([]byte, error)) (out []*copied, err 
 		}
 		after, err := parsed(changed[file])
 		if err != nil {
-			return nil, fmt.Errorf("%s is no Go: %w", m.name, err)
+			return nil, fmt.Errorf("%s is not Go: %w", m.name, err)
 		}
 		if before.rest != after.rest || len(before.keys) != len(after.keys) {
 			return nil, nil
@@ -135,7 +135,7 @@ type goFile struct {
 	name  string // of the package
 	funcs map[string]*ast.FuncDecl
 	keys  []string // of funcs, in their order
-	rest  string   // all that is no function and no comment of one
+	rest  string   // all that is not a function and no comment of one
 }
 
 func parsed(text []byte) (*goFile, error) {

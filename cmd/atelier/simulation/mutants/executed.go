@@ -130,12 +130,12 @@ func readProfile(path string) (all []block, err error) {
 		var column int
 		colon := strings.LastIndexByte(line, ':')
 		if colon < 0 {
-			return nil, fmt.Errorf("%s: %q is no line of a cover profile", path, line)
+			return nil, fmt.Errorf("%s: %q is not a line of a cover profile", path, line)
 		}
 		b.file = line[:colon]
 		var statements int
 		if _, err := fmt.Sscanf(line[colon+1:], "%d.%d,%d.%d %d %d", &b.first, &column, &b.last, &column, &statements, &b.count); err != nil {
-			return nil, fmt.Errorf("%s: %q is no line of a cover profile", path, line)
+			return nil, fmt.Errorf("%s: %q is not a line of a cover profile", path, line)
 		}
 		all = append(all, b)
 	}

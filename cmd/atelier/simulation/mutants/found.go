@@ -39,7 +39,7 @@ func readFound(path string) (map[string]finding, error) {
 			continue
 		}
 		fields := strings.Split(line, "\t")
-		bad := fmt.Errorf("%s line %d: %q is no finding", path, i+1, line)
+		bad := fmt.Errorf("%s line %d: %q is not a finding", path, i+1, line)
 		if len(fields) != 5 {
 			return nil, bad
 		}

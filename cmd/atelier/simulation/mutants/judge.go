@@ -20,7 +20,7 @@ type judge struct {
 	unclean map[uint64]string
 }
 
-// verdict is what came of one mutant.
+// verdict is the verdict on one mutant.
 type verdict struct {
 	*mutant
 	found *finding // nil while it lives
@@ -144,7 +144,7 @@ func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 
 var errLives = errors.New("nothing finds it")
 
-// conclude turns a verdict that is no good into an error, and nil for all others.
+// conclude returns an error for a bad verdict, and nil for all others.
 // unexecuted means that the lines of a mutant never ran.
 func (v verdict) conclude(unexecuted bool) error {
 	switch {

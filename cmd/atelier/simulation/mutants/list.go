@@ -46,7 +46,7 @@ func parse(list []byte) (all []*mutant, err error) {
 		}
 		if name, begins := strings.CutPrefix(line, "== "); begins {
 			if names[name] || strings.ContainsAny(name, " \t") || name == "" {
-				return nil, fail("%q is no new name", name)
+				return nil, fail("%q is not a new name", name)
 			}
 			names[name] = true
 			m, file, at = &mutant{number: len(all) + 1, name: name}, "", nil
@@ -87,7 +87,7 @@ func parse(list []byte) (all []*mutant, err error) {
 		case "test":
 			pkg, run, ok := strings.Cut(value, " -run ")
 			if !ok {
-				return nil, fail("%q is no package -run regexp", value)
+				return nil, fail("%q is not a package -run regexp", value)
 			}
 			m.tests = append(m.tests, packageTest{pkg, run})
 		case "equivalent":

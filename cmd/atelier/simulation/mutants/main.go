@@ -20,8 +20,8 @@ const (
 )
 
 func main() {
-	which := flag.String("mutant", "", "run only these `mutants`, by their numbers or names, with commas")
-	limit := flag.Uint64("limit", 600, "try up to so many seeds for each; 0: only the package tests, and keep nothing")
+	which := flag.String("mutant", "", "run only these `mutants`, by their numbers or names, separated by commas")
+	limit := flag.Uint64("limit", 600, "maximum number of seeds for each mutant; 0 runs only the package tests and stores no results")
 	atOnce := flag.Int("at-once", 2, "how many mutants to build and run side by side")
 	flag.Parse()
 	if err := run(*which, *limit, *atOnce, os.Stdout); err != nil {
@@ -122,7 +122,7 @@ func (j *judge) all(chosen []*mutant, found map[string]finding, atOnce int, judg
 	return verdicts, failed
 }
 
-// conclude prints the table, and fails for each mutant that is no good.
+// conclude prints the table, and returns an error for each mutant with a bad verdict.
 func conclude(t *tree, verdicts []verdict, out io.Writer) error {
 	var alive []*mutant
 	for _, v := range verdicts {
@@ -157,7 +157,7 @@ func conclude(t *tree, verdicts []verdict, out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// String says in a few words what came of a mutant.
+// String returns the verdict on a mutant in a few words.
 func (v verdict) String() string {
 	switch {
 	case v.err != nil:

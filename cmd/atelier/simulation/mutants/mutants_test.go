@@ -41,7 +41,7 @@ func TestEachMutantMatches(t *testing.T) {
 				continue
 			}
 			if _, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution); err != nil {
-				t.Errorf("%s is no Go: %v", m.name, err)
+				t.Errorf("%s is not Go: %v", m.name, err)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ type Server struct {
 	asked  []Question
 }
 
-// Question is what was asked.
+// Question is a question that the server received.
 type Question struct {
 	Path   string
 	Header http.Header

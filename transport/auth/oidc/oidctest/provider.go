@@ -21,13 +21,13 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// ClientID and ClientSecret are those of the one client that the provider knows.
+// ClientID and ClientSecret belong to the only client of the provider.
 const (
 	ClientID     = "atelier"
 	ClientSecret = "a secret of the provider's"
 )
 
-// Claims are those of an ID token.
+// Claims are the claims of an ID token.
 type Claims = jwt.MapClaims
 
 // Provider answers as an identity provider does. Its fields may be changed between

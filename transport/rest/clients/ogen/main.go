@@ -72,7 +72,7 @@ func (p proof) PasswordAuth(context.Context, atelier.OperationName) (atelier.Pas
 	return atelier.PasswordAuth{}, ogenerrors.ErrSkipClientSecurity
 }
 
-// client is one that proves itself like this.
+// client returns a client that authenticates with p.
 func client(p proof) *atelier.Client {
 	keeping := &http.Client{Transport: keep{p}}
 	c, err := atelier.NewClient(server, p, atelier.WithClient(keeping))

@@ -1,6 +1,6 @@
 // The handbook: the pages of the repository as modules of the app. Nothing is written twice: a
 // page is the file that the repository has, whose links to other pages of the handbook lead
-// there, and whose links to what is no page are text.
+// there, and whose links to what is not a page are text.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -43,7 +43,7 @@ export function faults(areas, locales) {
     for (const key of Object.keys(english)) {
       if (where.has(key)) out.push(`${area}: ${key} is in ${where.get(key)}, too`)
       where.set(key, area)
-      if (!/^[a-z][a-z0-9_]*$/.test(key)) out.push(`${area}: ${key} is no name`)
+      if (!/^[a-z][a-z0-9_]*$/.test(key)) out.push(`${area}: ${key} is not a name`)
     }
     for (const locale of locales) {
       const catalogue = catalogues[locale] ?? {}

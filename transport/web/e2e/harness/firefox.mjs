@@ -51,7 +51,7 @@ function answerForFirefox() {
   }
 }
 
-/** No touch screen: the touches of WebDriver are no clicks in Firefox. A phone is a small window here. */
+/** No touch screen: the touches of WebDriver are not clicks in Firefox. A phone is a small window here. */
 export const untouched = { hasTouch: false, isMobile: undefined }
 
 /** Whoever taps clicks; focus and keys reach the window that they are meant for: Firefox gives them to the one in front. */

@@ -21,7 +21,7 @@ export const firstLoad = {
  * @returns {Promise<{bytes: number, requests: number, nodes: number, readable: number, largest: string[], asked: string[]}>}
  */
 export async function measureFirstLoad({ context, page }, codelab, text, { slowed = 1 } = {}) {
-  // A window that has just been opened loads pages of the browser's own beside ours.
+  // A window that has just been opened loads pages of the browser's own in addition to ours.
   if (slowed > 1) {
     await pause(2000)
     const cdp = await context.newCDPSession(page) // of Chromium

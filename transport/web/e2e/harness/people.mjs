@@ -1,7 +1,7 @@
 const sessionCookie = 'svc_session'
 const csrfCookie = 'svc_csrf'
 
-/** An answer that is no success. */
+/** An answer that is not a success. */
 export class Refused extends Error {
   constructor(what, status, body) {
     super(`${what}: ${status} ${typeof body === 'string' ? body.slice(0, 200) : JSON.stringify(body)}`)

@@ -58,7 +58,7 @@ export class Server {
     return this
   }
 
-  /** Runs a command of the program on its data, as an operator does beside it. */
+  /** Runs a command of the program on its data, as an operator does while the server runs. */
   async command(...args) {
     await promisify(execFile)(binary, [...args, '--data', this.data], { cwd: this.data, env: this.#environment() })
   }

@@ -62,7 +62,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(body, &event); err != nil {
-		http.Error(w, "the body is no JSON", http.StatusBadRequest)
+		http.Error(w, "the body is not JSON", http.StatusBadRequest)
 		return
 	}
 	// A delivery comes again if an earlier answer was lost.

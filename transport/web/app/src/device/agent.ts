@@ -20,7 +20,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 
 const first = (all: readonly (readonly [RegExp, string])[], text: string) => all.find(([is]) => is.test(text))?.[1]
 
-/** The browser and its system; null for a program that is no browser that is known. */
+/** The browser and its system; null for a program that is not a browser that is known. */
 export function agentOf(text: string): { browser: string; system: string } | null {
   const browser = first(browsers, text)
   const system = first(systems, text)

@@ -15,7 +15,7 @@ test('what was left is offered, and kept until somebody decides', () => {
   expect(l.keep('old')).toMatchObject({ work: 'old', older: undefined })
 })
 
-test('what is begun beside it loses neither', () => {
+test('work that is begun meanwhile loses neither', () => {
   const l = new Leftover<string>()
   l.found(left('old'))
   const kept = l.keep('new')!

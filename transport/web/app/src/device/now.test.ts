@@ -15,7 +15,7 @@ const near = (wanted: number) => expect(offset()).toBe(wanted)
 
 test('without any answer the clock of the device counts', () => near(0))
 
-test('a clock that is an hour off is put right, to half of what the answer took', () => {
+test('a clock that is an hour off is corrected, to half of the duration of the answer', () => {
   const here = Date.now()
   now.noteTime(stamp(here - 3_600_000), here - 100, here + 100)
   near(-3_600_000)
@@ -45,7 +45,7 @@ test('after ten minutes a less exact answer counts', () => {
   near(500)
 })
 
-test('what is no time, and an answer from before it was asked for, are ignored', () => {
+test('what is not a time, and an answer from before it was asked for, are ignored', () => {
   const here = Date.now()
   now.noteTime('nonsense', here, here)
   now.noteTime(stamp(here + 9_000_000), here + 5000, here)

@@ -28,7 +28,7 @@ test('what is remembered is recalled, also what means no', () => {
   expect(recall('x', 'nothing')).toBe('nothing')
 })
 
-test('a device that keeps nothing, or nonsense, is no error', () => {
+test('a device that keeps nothing, or nonsense, is not an error', () => {
   storage().set('atelier:x', '{broken')
   expect(recall('x', 'nothing')).toBe('nothing')
   const forbidden = () => {

@@ -16,7 +16,7 @@ export async function alone<T>(begin: () => Promise<T>): Promise<T> {
     if (!mayBeKnown()) await letGoOfTexts().catch(() => {})
     return begin()
   }
-  if (!locks) return first() // this is no secure context
+  if (!locks) return first() // this is not a secure context
   let done: Promise<T> | undefined
   await locks.request('atelier-session', () => (done = first())).catch(() => {}) // what it came to is below
   return done ?? first() // the browser refuses locks in frames whose data it blocks

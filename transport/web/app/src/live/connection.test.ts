@@ -464,7 +464,7 @@ describe('the connection', () => {
     expect(s.statuses.filter((x) => x.state === 'waiting')).toHaveLength(1)
   })
 
-  test('says what became of a message', async () => {
+  test('reports the result of a message', async () => {
     const s = stage()
     await connected(s)
     s.connection.send({ type: 'chat', ref: 'r1' })

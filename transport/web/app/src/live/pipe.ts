@@ -25,7 +25,7 @@ export interface Pipe {
 export interface PipeEvents {
   /** In order; an empty batch is only a sign of life of the server. */
   messages(batch: readonly ServerMessage[]): void
-  /** code is that of the WebSocket protocol; 1006 when nobody said why. */
+  /** code is the close code of the WebSocket protocol; 1006 if no reason was sent. */
   closed(code: number): void
 }
 

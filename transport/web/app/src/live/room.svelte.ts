@@ -65,7 +65,7 @@ export class Room {
   readonly #arrivals = new Listeners<[told: readonly Told[], missed: boolean]>()
   #stopped = false
 
-  /** first is what has been read already, so that the text need not wait for the connection. */
+  /** first is data that was read already, so that the text need not wait for the connection. */
   constructor(id: string, role: Role, first?: First) {
     this.id = id
     this.role = role

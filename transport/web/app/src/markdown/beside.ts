@@ -37,7 +37,7 @@ export class Beside<T, R> {
     this.#bounds = { mostTime: 200, idle: Infinity, ...bounds }
   }
 
-  /** Gives what comes of a task; null when it takes too long. */
+  /** Returns the result of a task; null if it takes too long. */
   do(task: T): Promise<R | null> {
     return new Promise((done) => {
       this.#tasks.push({ ask: { id: ++this.#last, task }, done })

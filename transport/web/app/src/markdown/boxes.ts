@@ -122,7 +122,7 @@ interface Definitions extends Tokens.Generic {
 }
 
 const meaning = /^ {0,3}:[ \t]+(\S.*)$/
-/** What begins something else is no term. */
+/** What begins something else is not a term. */
 const other = /^[ \t]*(?:$|[:>#|`~]|[-+*][ \t]|\d{1,9}[.)][ \t]|<|(?:positive|negative)[ \t]*$)/i
 
 /** Where the first meaning of the term stands that a text has at a place; -1 when there is none. */

@@ -20,7 +20,7 @@ const idle = 30_000
 /** Drawings that are kept, for an editor that draws the same text again and again. */
 const mostKept = 50
 
-/** The frame as what works beside the page. Nothing that it says is more than text. */
+/** The frame as a helper outside the page. Its messages are used only as text. */
 export class Frame implements Helper<Diagram, Drawing> {
   onmessage: ((e: MessageEvent<Answer<Drawing>>) => void) | null = null
   onerror: (() => void) | null = null

@@ -5,10 +5,10 @@
 import type { TokenizerAndRendererExtension } from 'marked'
 import { escaped } from './escaped'
 
-/** Longer texts between dollars are no formulas, in characters. */
+/** Longer texts between dollars are not formulas, in characters. */
 const longest = 5000
 
-/** A formula in a line ends at the next dollar, or is none: "costs $5 and $6". */
+/** A formula in a line ends at the next dollar. In "costs $5 and $6" there is no formula. */
 const inline = /^\$(?![\s$])(?:\\[^]|[^$\\]){1,5000}\$/
 const display = /^\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$/
 const block = /^ {0,3}\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$[ \t]*(?:\n|$)/

@@ -29,7 +29,7 @@ interface Footnotes extends Tokens.Generic {
   items: { name: string; tokens: Token[]; references: Reference[] }[]
 }
 
-/** A footnote in another one is none. */
+/** A footnote inside another footnote is not a footnote. */
 let within = false
 
 /** The footnote that a text begins with: its lines and its text. */

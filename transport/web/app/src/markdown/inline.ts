@@ -165,7 +165,7 @@ const skip = (text: string, i: number) => {
   return i
 }
 
-/** Where a link or a picture ends whose text ends with the ] at i; -1 when it is none. */
+/** The end of the link or picture whose text ends with the ] at i; -1 if it is neither. */
 function target(text: string, labels: ReadonlySet<string>, from: number, i: number, nested: number): number {
   if (text[i + 1] === '(') {
     const at = skip(text, i + 2)

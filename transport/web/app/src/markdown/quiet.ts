@@ -16,7 +16,7 @@ const alone = new Set('base meta link html head body frame frameset param'.split
 const letter = /[a-z]/i
 const name = /[a-z][a-z0-9-]*/iy
 
-/** Gives the HTML with known attributes alone; what is no whole tag becomes text. Takes linear time. */
+/** Gives the HTML with known attributes alone; what is not a whole tag becomes text. Takes linear time. */
 export function quieten(html: string): string {
   let out = ''
   let at = 0

@@ -23,7 +23,7 @@ function resolve(entity: string): string {
   return plain.endsWith(';') && plain !== ';' ? entity : plain
 }
 
-describe('tasks are those that the server finds', () => {
+describe('tasks are the same as on the server', () => {
   test.each(cases)('$name', ({ text, tasks }) => {
     const seen = withoutNotes(text)
     expect(tasksOf(seen, resolve)).toEqual(tasks)

@@ -32,7 +32,7 @@ describe('catalogues', () => {
       area({ n: { one: '{who} 1', other: '{who} {count}' } }, { n: { one: 'eins', other: '{who} {count}' } }),
       'shared/de: n lacks {who} in one of its texts',
     ],
-    ['a key that is no name', area({ 'a-b': 'x' }), 'shared: a-b is no name'],
+    ['a key that is not a name', area({ 'a-b': 'x' }), 'shared: a-b is not a name'],
     ['a key in two areas', { ...area({ hi: 'Hi' }), author: area({ hi: 'Hi' }).shared }, 'author: hi is in shared, too'],
   ])('%s is a fault', (_, areas, fault) => {
     expect(faults(areas, Object.keys(Object.values(areas)[0] as object))).toContain(fault)

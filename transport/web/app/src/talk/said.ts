@@ -4,7 +4,7 @@
 
 export type Piece =
   | { readonly kind: 'text' | 'code' | 'block'; readonly text: string }
-  /** host is where a link leads whose words say something else. */
+  /** host is the host to which a link leads, if its words suggest another one. */
   | { readonly kind: 'link'; readonly text: string; readonly href: string; readonly host: string | null }
 
 const opening = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/
@@ -56,7 +56,7 @@ function closes(line: string, mark: string): boolean {
   return bare.length >= mark.length && bare === mark[0]!.repeat(bare.length) && /^ {0,3}\S/.test(line)
 }
 
-/** Reads a line that is no code. */
+/** Reads a line that is not code. */
 function read(line: string, out: Piece[]) {
   let at = 0
   let runs: Map<number, number[]> | undefined

@@ -19,7 +19,7 @@ export interface Seat {
   readonly since: number
   /** Since when they are on the step, Unix milliseconds; 0: not known. */
   readonly onStep: number
-  /** When they asked for the help that is still open, Unix milliseconds; 0: they have not. */
+  /** When they made the request for help that is still open, Unix milliseconds; 0 if there is none. */
   readonly asked: number
   /** The message of their request; empty for none. */
   readonly text: string

@@ -83,7 +83,7 @@ const crowdForms: readonly Form[] = cellSizes.flatMap(([cards, cells]) => cells.
 export interface Figure {
   readonly name: string
   readonly kind: Kind
-  /** When they asked for help, 0: they have not. */
+  /** When they asked for help; 0 if they have not asked. */
   readonly asked: number
   readonly text: string
 }

@@ -1,5 +1,5 @@
 // The address of a page of a codelab: ?step=4, with &at=2 of its second paragraph, or
-// ?page=quiz of one beside the steps.
+// ?page=quiz of a page that is not a step.
 import type { Extra, Place } from './reading.svelte'
 
 const pages: readonly Extra[] = ['guide', 'quiz', 'feedback', 'handin', 'done']

@@ -1,7 +1,7 @@
 import { m } from '../../messages/compiled/messages.js'
 import type { Extra } from './reading.svelte'
 
-/** The pages beside the steps, by name. */
+/** The pages other than the steps, by name. */
 export const extraWord: Record<Extra, () => string> = {
   guide: m.page_guide,
   quiz: m.page_quiz,

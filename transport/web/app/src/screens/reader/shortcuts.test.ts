@@ -13,7 +13,7 @@ function pressed(key: string, inside: string[] = [], more: Partial<KeyboardEvent
 test('a key runs its shortcut and does nothing else', () => {
   expect(pressed('j')).toEqual(['prevented', 'j'])
   expect(pressed('x')).toEqual([])
-  // A name that every object has is no shortcut.
+  // A name that every object has is not a shortcut.
   expect(pressed('constructor')).toEqual([])
 })
 

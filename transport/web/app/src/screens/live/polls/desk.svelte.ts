@@ -9,13 +9,13 @@ import { Act } from '../act.svelte'
 export class PollDesk {
   readonly room: Room
   readonly act = new Act()
-  /** Drafts that the facilitator does not want to be offered now. */
+  /** Ids of drafts whose offer the facilitator has declined. */
   #declined = $state.raw<ReadonlySet<string>>(new Set())
 
   readonly all = $derived.by<Poll[]>(() => (this.room.now ? orderedPolls(this.room.now.polls) : []))
   readonly open = $derived.by<Poll | null>(() => (this.room.now ? openPoll(this.room.now.polls) : null))
 
-  /** The draft of the step at which the pointer is. */
+  /** The first draft of the step that the pointer is on; null while a poll is open. */
   readonly offered = $derived.by<Poll | null>(() => {
     const w = this.room.now
     const at = w?.codelab.pointer?.step_number ?? null
