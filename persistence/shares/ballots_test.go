@@ -264,7 +264,13 @@ func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	if _, there := b.Find(id); there || b.Key(id) != nil || len(inUse(b)) > 0 {
 		t.Error("it is still in use")
 	}
-	b.Close()
+	if id, _, err = b.Make(aCodelab); err != nil {
+		t.Fatal(err)
+	}
+	x = b.byID[id]
+	if b.Close(); x.secret != [ballotBytes]byte{} {
+		t.Error("the bytes of another stay in memory at the end")
+	}
 }
 
 // An error of the folder is reported, because the node must then stop serving.
