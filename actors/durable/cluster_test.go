@@ -50,7 +50,12 @@ func (c *clan) boot(i int) {
 	k := c.kind()
 	k.Keep = 1000
 	k.Codec = &durable.Codec[string]{
-		Encode: func(s string) ([]byte, error) { return []byte(s), nil },
+		Encode: func(s string) ([]byte, error) {
+			if s == "unsendable" {
+				return nil, errors.New("nothing encodes this")
+			}
+			return []byte(s), nil
+		},
 		Decode: func(b []byte) (string, error) {
 			if string(b) == "new" {
 				return "", fmt.Errorf("%w: new", durable.ErrUnknownCommand)
