@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,11 +49,24 @@ func TestStatusNamesTheWorst(t *testing.T) {
 	if st = n.Status(cfg, server.Health{Ready: true, ReadOnly: true}, well); !slices.Contains(st.Problems, TakesNoWrites) {
 		t.Errorf("read-only: %q", st.Problems)
 	}
+	n.catchUps = []catchingUp{lacks("start node2"), lacks("")}
+	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 2 || !slices.Contains(st.Problems, "start node2") {
+		t.Errorf("without a secret that another node has: %q", st.Problems)
+	}
+	n.catchUps = nil
 	n.drained.Store(true)
 	if st = n.Status(cfg, server.Health{Why: "it is drained"}, well); len(st.Problems) != 1 {
 		t.Errorf("drained: %q", st.Problems)
 	}
 }
+
+// lacks are secrets that this node lacks, with the problem of it; "" for none.
+type lacks string
+
+func (lacks) lack()                   {}
+func (l lacks) Lacks() bool           { return l != "" }
+func (l lacks) Lacking() string       { return string(l) }
+func (lacks) catchUp(context.Context) {}
 
 // The state of a node is what the database says of its lease, and what an operator wishes. A
 // dead one is a problem, unless it is the node that was asked, which knows better.
