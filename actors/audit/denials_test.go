@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"log/slog"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,43 @@ func TestDenialsFollowTheClockOfTheTrail(t *testing.T) {
 		}
 		if at := records[0].CreatedAt; at != c.Now().UnixMilli() {
 			t.Errorf("the record is of %v, the clock shows %v", time.UnixMilli(at), c.Now())
+		}
+	})
+}
+
+// A flood of refused requests of ever more callers costs a bounded number of records. The
+// callers beyond the bound are counted together, separately for each kind of refusal.
+func TestAFloodOfDenialsIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		defer store.Close()
+		trail := audit.New(store, clocktest.New(), 100*time.Hour)
+		d := audit.NewDenials(trail, time.Minute, slog.New(slog.DiscardHandler))
+		const callers, more = 4096, 100
+		for range 2 { // who is counted already goes on being counted
+			for i := range callers + more {
+				d.Note(403, "attendee", strconv.Itoa(i), "", "")
+			}
+		}
+		d.NoteSignIn("expired", "192.0.2.1")
+		d.Close()
+		records, err := trail.Find(audit.Query{Limit: 2 * callers})
+		if err != nil || len(records) != callers+2 {
+			t.Fatalf("%d records, %v", len(records), err)
+		}
+		single := 0
+		for _, r := range records {
+			switch {
+			case r.ActorType == "attendee" && r.Metadata["count"] == "2":
+				single++
+			case r.ActorType == "various" && r.ActorId == "" && r.Metadata["status"] == "403" && r.Metadata["count"] == strconv.Itoa(2*more):
+			case r.ActorType == "various" && r.Action == "admin_login_failed" && r.Metadata["why"] == "expired" && r.Ip == "":
+			default:
+				t.Errorf("a record of %v", r)
+			}
+		}
+		if single != callers {
+			t.Errorf("%d callers are counted each for themselves", single)
 		}
 	})
 }

@@ -1020,3 +1020,30 @@ func TestTheCommonestSpellingShows(t *testing.T) {
 		}
 	})
 }
+
+// Voters see whether a poll is anonymous, and rely on it. So an opened poll stays anonymous,
+// or named, until a reset removes the votes.
+func TestAPollStaysAnonymousOrNamedUntilItIsReset(t *testing.T) {
+	for _, anonymous := range []bool{false, true} {
+		l, people := polled(t, 1)
+		other := UpdatePoll{Anonymous: proto.Bool(!anonymous)}
+		var p *pb.Poll
+		if anonymous {
+			p = l.anonymous(t, choicePoll(true))
+		} else {
+			p = l.newPoll(t, choicePoll(false))
+			p = l.must(t, admin, OpenPoll{PollID: p.Id}).(*pb.Poll)
+		}
+		other.PollID = p.Id
+		l.must(t, people[0], choose(p, 0))
+		l.refused(t, admin, other, durable.Conflict, "reset")
+		l.must(t, admin, ClosePoll{PollID: p.Id})
+		l.refused(t, admin, other, durable.Conflict, "reset")
+		l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
+		l.refused(t, admin, other, durable.Conflict, "reset")
+		l.must(t, admin, ResetPoll{PollID: p.Id})
+		if p = l.must(t, admin, other).(*pb.Poll); p.Anonymous == anonymous || p.Votes != 0 {
+			t.Errorf("after the reset: %v", p)
+		}
+	}
+}

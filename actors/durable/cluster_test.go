@@ -50,7 +50,12 @@ func (c *clan) boot(i int) {
 	k := c.kind()
 	k.Keep = 1000
 	k.Codec = &durable.Codec[string]{
-		Encode: func(s string) ([]byte, error) { return []byte(s), nil },
+		Encode: func(s string) ([]byte, error) {
+			if s == "unsendable" {
+				return nil, errors.New("nothing encodes this")
+			}
+			return []byte(s), nil
+		},
 		Decode: func(b []byte) (string, error) {
 			if string(b) == "new" {
 				return "", fmt.Errorf("%w: new", durable.ErrUnknownCommand)
@@ -583,7 +588,8 @@ func TestAPositionThatTheOwnerHasIsWaitedFor(t *testing.T) {
 
 // A waiting client receives events that the owner acknowledges meanwhile.
 func TestAPositionIsAwaitedUntilItComes(t *testing.T) {
-	c := newClan(t, 2)
+	// Long enough for a busy machine: the wait ends after a few times as long.
+	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Patience = time.Minute })
 	owner := get(t, c.hosts[0], "a")
 	ask(t, owner, "1")
 	c.sum(1)

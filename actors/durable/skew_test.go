@@ -1,10 +1,12 @@
 package durable_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -123,4 +125,55 @@ func TestNobodyAsksOnWhenNobodyWaits(t *testing.T) {
 		t.Fatal("a command that nobody heard was answered")
 	}
 	eventually(t, "the end of the command", func() bool { return c.hosts[1].Rest(context.Background(), hd, false) })
+}
+
+// altering is a bus that changes the answers to commands, while it is asked to.
+type altering struct {
+	durable.Bus
+	alter *atomic.Pointer[func([]byte) []byte]
+}
+
+func (a altering) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
+	a.Bus.Request(node, subject, data, timeout, func(b []byte, err error) {
+		if alter := a.alter.Load(); alter != nil && err == nil && data[0] == askCommand {
+			b = (*alter)(bytes.Clone(b))
+		}
+		done(b, err)
+	})
+}
+
+// After an answer that this node cannot read, the outcome is unknown. The caller gets an error,
+// and no success without a value; the command is not done again.
+func TestAnUnreadableAnswerIsNoSuccess(t *testing.T) {
+	alter := &atomic.Pointer[func([]byte) []byte]{}
+	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = altering{o.Cluster.Bus, alter} })
+	sum := 1
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	for name, change := range map[string]func([]byte) []byte{
+		"of a kind that a newer node has": func(b []byte) []byte { b[0] = 'Z'; return b },
+		"with another value":              func(b []byte) []byte { return append(b, '}') },
+		"that is cut off":                 func(b []byte) []byte { return b[:1] },
+		"that is empty":                   func([]byte) []byte { return nil },
+	} {
+		alter.Store(&change)
+		v, _, err := get(t, c.hosts[1], "a").Ask("1")
+		if !errors.Is(err, durable.ErrUnavailable) || v != nil {
+			t.Errorf("an answer %s: %v, %v", name, v, err)
+		}
+		alter.Store(nil)
+		if sum++; c.sum(1) != sum || c.sum(0) != sum {
+			t.Errorf("behind an answer %s the nodes read %d and %d, not %d", name, c.sum(0), c.sum(1), sum)
+		}
+	}
+	ask(t, get(t, c.hosts[1], "a"), "1")
+}
+
+// A command that cannot be sent is answered at once.
+func TestACommandThatCannotBeSentIsAnswered(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	if _, _, err := get(t, c.hosts[1], "a").Ask("unsendable"); !errors.Is(err, durable.ErrInternal) {
+		t.Errorf("it was answered with %v", err)
+	}
+	ask(t, get(t, c.hosts[1], "a"), "1")
 }

@@ -1,7 +1,11 @@
 package durable_test
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"atelier/actors/durable"
@@ -90,5 +94,85 @@ func TestTheNextSnapshotWaitsUntilTheLastIsStored(t *testing.T) {
 			ask(t, hd, "1")
 			return j.count() == n
 		})
+	}
+}
+
+// refusingJournal is a journal that stores no snapshot while fail is set. It reports that at
+// once, or later.
+type refusingJournal struct {
+	durable.Journal
+	fail, late atomic.Bool
+	failed     atomic.Int64
+}
+
+type refusingLog struct {
+	durable.Log
+	j *refusingJournal
+}
+
+func (j *refusingJournal) Open(actor string) (durable.Log, error) {
+	log, err := j.Journal.Open(actor)
+	return refusingLog{log, j}, err
+}
+
+func (l refusingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
+	if !l.j.fail.Load() {
+		return l.Log.Snapshot(seq, state, keep, done)
+	}
+	l.j.failed.Add(1)
+	err := errors.New("the snapshot is too large today")
+	if l.j.late.Load() {
+		done(err)
+		return nil
+	}
+	return err
+}
+
+// A snapshot that failed costs time at the next start, and no more: the next one is made as
+// ever. An actor without another one would read all of an ever longer log at each start.
+func TestTheNextSnapshotIsMadeAfterOneThatFailed(t *testing.T) {
+	for name, late := range map[string]bool{"at once": false, "later": true} {
+		t.Run(name, func(t *testing.T) {
+			j := &refusingJournal{Journal: store(t)}
+			j.fail.Store(true)
+			j.late.Store(late)
+			h := start(t, j, kind(), durable.Options{SnapshotEvents: 1})
+			hd := get(t, h, "a")
+			for n := int64(1); n <= 2; n++ {
+				eventually(t, "a snapshot that fails", func() bool {
+					ask(t, hd, "1")
+					return j.failed.Load() >= n
+				})
+			}
+			if n := h.Stats().Snapshots.Load(); n != 0 {
+				t.Errorf("%d snapshots count that were not stored", n)
+			}
+			j.fail.Store(false)
+			eventually(t, "a snapshot", func() bool {
+				ask(t, hd, "1")
+				return h.Stats().Snapshots.Load() > 0
+			})
+		})
+	}
+}
+
+// A snapshot leaves the newest records in the log, so that clients that come back after a
+// restart get what they missed.
+func TestASnapshotLeavesTheNewestRecords(t *testing.T) {
+	rec, k := &recorder{}, kind()
+	k.Keep = 4
+	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return rec }
+	h := start(t, store(t), k, durable.Options{SnapshotEvents: 10})
+	hd := get(t, h, "a")
+	for range 10 {
+		ask(t, hd, "1")
+	}
+	eventually(t, "a snapshot", func() bool { return h.Stats().Snapshots.Load() == 1 })
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
+	if got := ask(t, get(t, h, "a"), "get"); got != 10 {
+		t.Errorf("the sum is %v", got)
+	}
+	if got := strings.Join(rec.recovered, " "); got != "7:1 8:1 9:1 10:1" {
+		t.Errorf("behind the snapshot there are %q", got)
 	}
 }

@@ -32,7 +32,7 @@ var leader = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID,
 
 // plays opens a codelab with everything that simulated attendees can do, starts a
 // rehearsal, and calls look with it, on a paused clock.
-func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codelab.Codelab, comings *atomic.Int64)) {
+func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codelab.Codelab, comings *atomic.Int64), changes ...func(*codelab.Config, *memory.Store)) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
 	list, err := catalog.LoadList(store)
@@ -40,13 +40,17 @@ func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codela
 		t.Fatal(err)
 	}
 	var comings atomic.Int64
-	labs, err := codelab.NewCodelabs(codelab.Config{
+	cfg := codelab.Config{
 		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
 		Files:   files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now),
 		Durable: durable.Options{IdleAfter: time.Minute}, Logger: slog.New(slog.DiscardHandler),
 		Rehearse: func(ctx context.Context, ws codelab.Codelab) { rehearsal.Play(ctx, ws, seed) },
 		Announce: func(codelab.Codelab, string, bool) { comings.Add(1) },
-	})
+	}
+	for _, change := range changes {
+		change(&cfg, store)
+	}
+	labs, err := codelab.NewCodelabs(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,5 +181,35 @@ func TestPeopleMindOthers(t *testing.T) {
 				t.Errorf("%d attendees; the one who was taken out is there: %v", v.Attendees.Len(), ws.Room.IsPresent(gone.Id))
 			}
 		})
+	})
+}
+
+// A rehearsal whose end could not be recorded, since the disk was full at that moment, ends
+// when it can be, also if the time of day was set back meanwhile: by that it would have
+// another hour.
+func TestARehearsalEndsAlthoughTheClockWasSetBack(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
+		c := clocktest.New()
+		var disk *memory.Store
+		plays(t, 4, 5, 2, func(ws codelab.Codelab, _ *atomic.Int64) {
+			time.Sleep(time.Minute)
+			c.SetOffset(-time.Hour)
+			time.Sleep(50 * time.Second)
+			synctest.Wait()
+			if v := ws.View(); v.Attendees.Len() != 5 {
+				t.Errorf("shortly before its end %d play", v.Attendees.Len())
+			}
+			disk.FailCommits(1_000_000, durable.ErrReadOnly)
+			time.Sleep(time.Minute)
+			if ws.View().Meta.GetRehearsal() == nil {
+				t.Error("it ended although nothing can be recorded")
+			}
+			disk.FailCommits(0, nil)
+			time.Sleep(time.Minute) // the codelab rests a while after many failures
+			synctest.Wait()
+			if v := ws.View(); v.Meta.GetRehearsal() != nil || v.Attendees.Len() != 0 || ws.Room.Online() != 0 {
+				t.Errorf("it goes on: %v, with %d attendees, %d connected", v.Meta.GetRehearsal(), v.Attendees.Len(), ws.Room.Online())
+			}
+		}, func(cfg *codelab.Config, store *memory.Store) { cfg.Durable.Clock, disk = c, store })
 	})
 }

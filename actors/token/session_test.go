@@ -339,6 +339,31 @@ func TestACappedSessionIsRemembered(t *testing.T) {
 	}
 }
 
+// A session that was ended is remembered for as long, whether it was opened before or not.
+// One that were forgotten at its cap could be opened again under its name.
+func TestAnEndedSessionIsRemembered(t *testing.T) {
+	var rec *recorder
+	w := newWorld(t, func(o *Options) {
+		rec = &recorder{Journal: o.Journal}
+		o.Journal = rec
+	})
+	w.issue("opened", pb.Policy_POLICY_SESSION)
+	for _, checkout := range []string{"opened", "never opened"} {
+		if err := w.vault.EndSession(business, "business", checkout); err != nil {
+			t.Fatal(err)
+		}
+		last := time.Duration(-1)
+		for _, row := range rec.rows {
+			if row.Table == w.vault.tables.sessions {
+				last = row.TTL
+			}
+		}
+		if last < w.vault.opts.RememberSessions {
+			t.Errorf("%s: it is remembered for %v", checkout, last)
+		}
+	}
+}
+
 // An operation without a waiting caller still counts while the journal has it. Otherwise
 // operations would accumulate without bound on a stuck disk.
 func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
 	"atelier/persistence/badger"
+	"atelier/persistence/layout"
 	"atelier/persistence/postgres/postgrestest"
 )
 
@@ -188,6 +189,43 @@ func TestABackupIsOneState(t *testing.T) {
 		if v, err := n.Get("last", []byte(actor)); err != nil || string(v) != fmt.Sprint(tail) {
 			t.Errorf("%s ends at %d, its row says %q, %v", actor, tail, v, err)
 		}
+	}
+}
+
+// An actor whose removal was in progress when a backup was made is gone after the restore,
+// with the records that the removal had not reached: nobody would look for them any more.
+func TestARestoreFinishesARemoval(t *testing.T) {
+	for _, from := range kinds {
+		t.Run(from.name, func(t *testing.T) {
+			s := from.open(t, from.place(t))
+			fill(t, s)
+			// As a removal marks what it removes, before it begins.
+			put(t, s, durable.Row{Table: layout.PurgeTable, Key: []byte("codelab/1")})
+			var backup bytes.Buffer
+			if err := errors.Join(s.Backup(&backup), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			place := postgrestest.Database(t)
+			if err := restoreInto(place, backup.Bytes()); err != nil {
+				t.Fatal(err)
+			}
+			restored := openTest(t, Options{URL: place})
+			for _, table := range []string{"records", "snapshots", "snapshot_parts", "owners"} {
+				var left, others int
+				err := restored.pool.QueryRow(t.Context(), "select count(*) filter (where actor = $1), count(*) filter (where actor <> $1) from "+table,
+					[]byte("codelab/1")).Scan(&left, &others)
+				if err != nil || left != 0 || others == 0 && table != "snapshot_parts" {
+					t.Errorf("%s: %d of what was being removed are left, and %d of others, %v", table, left, others, err)
+				}
+			}
+			if _, err := restored.Get(layout.PurgeTable, []byte("codelab/1")); !errors.Is(err, durable.ErrNotFound) {
+				t.Errorf("the mark of the removal: %v", err)
+			}
+			shown := strings.Join(content(t, restored), "\n")
+			if strings.Contains(shown, `"codelab/1"`+" ") || !strings.Contains(shown, `"codelab/2" ends at 6`) {
+				t.Error("it shows", shown)
+			}
+		})
 	}
 }
 

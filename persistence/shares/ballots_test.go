@@ -111,6 +111,30 @@ func TestASecretIsOldOnceNoCommandCanUseIt(t *testing.T) {
 	}
 }
 
+// A clock that was set back since a secret was made does not keep the secret for ever: its
+// time begins with the start at the latest.
+func TestASecretOfTheFutureGetsOld(t *testing.T) {
+	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
+	b := openBallots(t, BallotOptions{Dir: dir, now: func() time.Time { return now }})
+	id, _, err := b.Make(aCodelab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	ahead := now.AddDate(1, 0, 0)
+	if err := os.Chtimes(filepath.Join(dir, ballotPrefix+id), ahead, ahead); err != nil {
+		t.Fatal(err)
+	}
+	b = openBallots(t, BallotOptions{Dir: dir, now: func() time.Time { return now }})
+	defer b.Close()
+	if now = now.Add(ballotUse); len(b.Old()) != 0 {
+		t.Error("it is old too early")
+	}
+	if now = now.Add(time.Second); len(b.Old()) != 1 || b.Old()[0] != id {
+		t.Error("it never gets old")
+	}
+}
+
 // TestOtherNodesHaveASecretBeforeItIsUsed, and a secret that they do not have is none.
 func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 	other := openBallots(t, BallotOptions{Dir: t.TempDir()})
@@ -240,7 +264,13 @@ func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	if _, there := b.Find(id); there || b.Key(id) != nil || len(inUse(b)) > 0 {
 		t.Error("it is still in use")
 	}
-	b.Close()
+	if id, _, err = b.Make(aCodelab); err != nil {
+		t.Fatal(err)
+	}
+	x = b.byID[id]
+	if b.Close(); x.secret != [ballotBytes]byte{} {
+		t.Error("the bytes of another stay in memory at the end")
+	}
 }
 
 // An error of the folder is reported, because the node must then stop serving.

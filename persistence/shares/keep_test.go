@@ -235,8 +235,12 @@ func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
 	d := &meanwhile{folder: folder(t.TempDir())}
 	b := openBallots(t, BallotOptions{Dir: string(d.folder), Disk: d})
 	d.do = func() { b.Destroy(in.ID) }
-	if err := b.Take(in); err != nil || b.Key(in.ID) != nil {
+	x := &ballotSecret{secret: [ballotBytes]byte(in.Secret), made: time.Now()}
+	if err := b.keep(in.ID, x); err != nil || b.Key(in.ID) != nil {
 		t.Errorf("in use (%v)", err)
+	}
+	if x.secret != [ballotBytes]byte{} {
+		t.Error("its bytes stay in memory")
 	}
 	b.background.Wait()
 	if left, _ := d.List(); len(left) != 0 {

@@ -79,12 +79,22 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 // What could not be brought to all is not used.
 func TestAShareThatDoesNotArriveIsNotUsed(t *testing.T) {
 	away := errors.New("away")
-	s := spread(t, t.TempDir(), func(Share) error { return away })
+	var s *Store
+	var share *seal.Share
+	s = spread(t, t.TempDir(), func(Share) error {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		share = s.spreading.share
+		return away
+	})
 	if _, err := s.Until(time.Now().Add(time.Minute)); !errors.Is(err, away) {
 		t.Errorf("got %v", err)
 	}
 	if all, err := s.All(); err != nil || len(all) != 0 {
 		t.Errorf("%d shares are kept, %v", len(all), err)
+	}
+	if !over(t, share) {
+		t.Error("its bytes stay in memory")
 	}
 }
 

@@ -106,15 +106,17 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 	eventual(t, "the others know", func() bool {
 		said = record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any))
 		text := said.text("text")
+		for _, n := range said["list"].([]any) { // each tells its figures in its own second
+			if _, known := n.(map[string]any)["clock_offset_ms"].(float64); !known {
+				return false
+			}
+		}
 		return said["ok"] == false && strings.Contains(text, "node2") && strings.Contains(text, "disk")
 	})
 	for _, n := range said["list"].([]any) {
 		n := record(n.(map[string]any))
 		if want := n.text("node") != "node2"; n["writable"] != want {
 			t.Errorf("writable: %v", n)
-		}
-		if _, known := n["clock_offset_ms"].(float64); !known {
-			t.Errorf("the clock: %v", n)
 		}
 	}
 

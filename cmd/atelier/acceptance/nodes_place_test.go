@@ -196,6 +196,25 @@ func TestADeadNodeIsForgotten(t *testing.T) {
 	}
 }
 
+// A node that was drained, died and was forgotten serves when it comes back: nobody would
+// look for a wish about a node that is in no list.
+func TestAForgottenNodeIsNotDrained(t *testing.T) {
+	t.Parallel()
+	dsn := postgrestest.Database(t)
+	cfgs := nodeConfigs(t, 1, dsn, testConfig(t))
+	startServer(t, cfgs[0])
+	op := operator(t, cfgs[0].Server.Data)
+	postgrestest.Exec(t, dsn, "insert into atelier.nodes values ('spare', 5, clock_timestamp() - interval '1 minute', 3, '1.0', now())")
+	for _, do := range []string{"drain", "undrain", "drain", "forget"} {
+		if err := op.Place(control.Placing{Do: do, Node: "spare"}); err != nil {
+			t.Fatalf("%s: %v", do, err)
+		}
+	}
+	if err := op.Place(control.Placing{Do: "undrain", Node: "spare"}); err == nil || !strings.Contains(err.Error(), "no node spare that is drained") {
+		t.Errorf("it is drained still: %v", err)
+	}
+}
+
 // TestCodelabsAreSpread: what was all made on one node is on all a little later, and
 // nothing that is said meanwhile is lost.
 func TestCodelabsAreSpread(t *testing.T) {

@@ -3,7 +3,12 @@ package nodes
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"atelier/actors/durable"
 )
@@ -51,4 +56,159 @@ func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 	if n.startOver(t.Context(), away{}, ""); !serves() {
 		t.Error("it does not come back")
 	}
+}
+
+// duties are those of a server that always owns something. Guarded by mu.
+type duties struct {
+	mu       sync.Mutex
+	given    []string // to whom it was to give what it owns
+	compared []string // the nodes alive when its copies were compared
+	compares int
+	sentAway []string
+	drops    int
+}
+
+func (d *duties) EndGrants()            {}
+func (d *duties) CloseUnheard()         {}
+func (d *duties) Owned() []Owned        { return nil }
+func (d *duties) Made(string) time.Time { return time.Time{} }
+func (d *duties) Move(string, string)   {}
+func (d *duties) Counts() Counts        { return Counts{} }
+func (d *duties) Drain()                {}
+func (d *duties) Undrain()              {}
+
+func (d *duties) SendAway(why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sentAway = append(d.sentAway, why)
+}
+
+func (d *duties) Drop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drops++
+}
+
+func (d *duties) Compare(alive []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.compared = slices.Sorted(slices.Values(alive))
+	d.compares++
+}
+
+func (d *duties) GiveAll(to []string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.given = append(d.given, strings.Join(to, " "))
+	return 1
+}
+
+// distant is a bus whose answers take a moment, as all do outside a bubble.
+type distant struct{ durable.Bus }
+
+func (d distant) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
+	time.AfterFunc(time.Millisecond, func() { d.Bus.Request(node, subject, data, timeout, done) })
+}
+
+// watched runs Watch on all nodes of a trio while do runs, in a bubble.
+func watched(t *testing.T, do func(x *trio, all []*duties)) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTrio(t)
+		ctx, stop := context.WithCancel(t.Context())
+		var all []*duties
+		var watching sync.WaitGroup
+		for _, n := range x.nodes {
+			d := &duties{}
+			n.Bus = distant{n.Bus}
+			all = append(all, d)
+			watching.Go(func() { n.Watch(ctx, d) })
+		}
+		do(x, all)
+		stop()
+		watching.Wait()
+	})
+}
+
+// A drained node gives what it owns to nodes that keep it, and not to one that is drained,
+// too. Meanwhile each node goes on comparing its copies with their owners.
+func TestADrainedNodeGivesNothingToAnother(t *testing.T) {
+	watched(t, func(x *trio, all []*duties) {
+		var names []string
+		for _, n := range x.nodes {
+			names = append(names, n.Store.Node())
+		}
+		time.Sleep(3 * time.Second)
+		for _, name := range names[:2] {
+			if err := x.nodes[2].Drain(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		for i, d := range all {
+			d.mu.Lock()
+			if i < 2 && (len(d.given) < 3 || slices.ContainsFunc(d.given, func(to string) bool { return to != names[2] })) {
+				t.Errorf("node %d gives to %q", i+1, d.given)
+			}
+			if i == 2 && len(d.given) > 0 {
+				t.Errorf("the node that serves gives to %q", d.given)
+			}
+			if d.compares < 3 || !slices.Equal(d.compared, names) {
+				t.Errorf("node %d has compared its copies %d times, with %q", i+1, d.compares, d.compared)
+			}
+			if len(d.sentAway) > 0 || d.drops > 0 {
+				t.Errorf("node %d sends people away: %q", i+1, d.sentAway)
+			}
+			d.mu.Unlock()
+		}
+	})
+}
+
+// A node that reaches no other leaves serving to those that reach each other, and sends its
+// people to them.
+func TestANodeThatReachesNobodyStepsAside(t *testing.T) {
+	watched(t, func(x *trio, all []*duties) {
+		time.Sleep(3 * time.Second)
+		x.cut(0, 1)
+		x.cut(0, 2)
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		for i, d := range all {
+			d.mu.Lock()
+			if lonely := i == 0; x.nodes[i].Aside.Load() != lonely || len(d.sentAway) > 0 != lonely || d.drops > 0 != lonely {
+				t.Errorf("node %d is aside: %v; it sends people away: %q", i+1, x.nodes[i].Aside.Load(), d.sentAway)
+			}
+			if i == 0 && (len(d.sentAway) != 1 || !strings.Contains(d.sentAway[0], "reaches no other")) {
+				t.Errorf("it says %q", d.sentAway)
+			}
+			d.mu.Unlock()
+		}
+		for _, ways := range [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}} {
+			x.net.Repair(x.nodes[ways[0]].Store.Node(), x.nodes[ways[1]].Store.Node())
+		}
+		time.Sleep(20 * time.Second)
+		if x.nodes[0].Aside.Load() {
+			t.Error("it stays aside")
+		}
+	})
+}
+
+// A lease that is lost again while a node returns ends the return: the other nodes have taken
+// over once more.
+func TestAReturnEndsWithTheLease(t *testing.T) {
+	n := newTrio(t).nodes[0]
+	ctx, stop := context.WithCancel(t.Context())
+	tried := 0
+	n.OnReturn(func() error {
+		if tried++; tried > 1 {
+			stop()
+		} else {
+			n.Store.(interface{ Lose() }).Lose()
+		}
+		return durable.ErrUnavailable
+	})
+	if n.startOver(ctx, away{}, ""); n.Serves() || tried != 1 {
+		t.Errorf("without a lease it serves: %v, after %d tries", n.Serves(), tried)
+	}
+	stop()
 }

@@ -100,3 +100,32 @@ func TestANodeThatStoppedIsDrained(t *testing.T) {
 		}
 	}
 }
+
+// A drained node leaves although the others do not take all that it owns: a codelab that no
+// node can load would keep it, and whoever waits to switch it off, for ever.
+func TestADrainedNodeLeavesWhatNobodyTakes(t *testing.T) {
+	n := newTrio(t).nodes[0]
+	w := wanted{drained: map[string]bool{n.Store.Node(): true}}
+	var server stuck
+	for turn := 1; turn <= drainTurns; turn++ {
+		if n.obey(w, []string{"b"}, &server) {
+			t.Fatalf("it leaves in turn %d, before the others had the time to take it", turn)
+		}
+	}
+	for range 2 {
+		if !n.obey(w, []string{"b"}, &server) {
+			t.Error("it waits on for the others")
+		}
+	}
+	if server.asked != drainTurns {
+		t.Errorf("the others were asked %d times", server.asked)
+	}
+}
+
+// stuck are the duties of a server that owns a codelab which nobody takes.
+type stuck struct {
+	leaving
+	asked int
+}
+
+func (s *stuck) GiveAll([]string) int { s.asked++; return 1 }

@@ -1,0 +1,27 @@
+package settings
+
+import (
+	"testing"
+	"time"
+
+	"atelier/actors/settings/settingspb"
+)
+
+// A connection that began with an API token goes on until the token ends. After that it would
+// have rights that nobody has.
+func TestAnAPITokenIsThereUntilItsEnd(t *testing.T) {
+	end := time.UnixMilli(1_800_000_000_000)
+	v := &View{Tokens: []*settingspb.ApiToken{{Id: "for a while", ExpiresAt: end.UnixMilli()}, {Id: "for ever"}}}
+	for _, c := range []struct {
+		id   string
+		at   time.Time
+		want bool
+	}{
+		{"for a while", end.Add(-time.Millisecond), true}, {"for a while", end, false}, {"for a while", end.Add(time.Hour), false},
+		{"for ever", end.Add(time.Hour), true}, {"revoked", end, false}, {"", end, false},
+	} {
+		if got := v.Has(c.id, c.at); got != c.want {
+			t.Errorf("%q at %v: %v", c.id, c.at.Sub(end), got)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/transport/bus"
+	"atelier/transport/server"
+)
+
+// An operator who looks at a node sees its worst copy, of whichever kind of actor, and all
+// that is wrong. A database that does not answer is one of these problems, and not the end of
+// the answer.
+func TestStatusNamesTheWorst(t *testing.T) {
+	n := newTrio(t).nodes[0]
+	var cfg config.Config
+	cfg.Storage.Postgres = "postgres://nobody@127.0.0.1:1/none?connect_timeout=1"
+	copies := map[string]durable.ReplicaStats{"bad": {Owned: 1, Shared: 2, Followed: 3, Behind: 7, Age: 9 * time.Second, Distrusted: []string{"x"}}}
+	for i := range 20 {
+		copies[fmt.Sprint("good ", i)] = durable.ReplicaStats{Behind: 1, Age: time.Second}
+	}
+	var st *Status
+	for range 5 { // the kinds come in another order each time
+		st = n.Status(cfg, server.Health{Why: "it starts"}, &server.ClusterStats{LeaseHeld: true, Copies: copies, Bus: bus.Stats{}})
+		if st.This.BehindRecords != 7 || st.This.StaleSeconds != 9 {
+			t.Errorf("the worst copy is %d records and %v s behind", st.This.BehindRecords, st.This.StaleSeconds)
+		}
+	}
+	if got := st.This.Actors["bad"]; len(st.This.Actors) != 21 || got != (ActorsOfKind{1, 2, 3}) {
+		t.Errorf("%d kinds of actors; of one %+v", len(st.This.Actors), got)
+	}
+	if !st.Unlisted || len(st.Nodes) != 0 {
+		t.Errorf("without a database there are %v", st.Nodes)
+	}
+	for _, want := range []string{"the copy of bad x here", "not ready: it starts", "not connected to NATS", "cannot be listed"} {
+		if !slices.ContainsFunc(st.Problems, func(p string) bool { return strings.Contains(p, want) }) {
+			t.Errorf("no problem says %q: %q", want, st.Problems)
+		}
+	}
+	// A node that is well has only the problem of the database; one that an operator has
+	// drained is not ready, as they wish.
+	well := &server.ClusterStats{LeaseHeld: true, Bus: bus.Stats{Connected: true}}
+	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 1 {
+		t.Errorf("well: %q", st.Problems)
+	}
+	if st = n.Status(cfg, server.Health{Ready: true, ReadOnly: true}, well); !slices.Contains(st.Problems, TakesNoWrites) {
+		t.Errorf("read-only: %q", st.Problems)
+	}
+	n.catchUps = []catchingUp{lacks("start node2"), lacks("")}
+	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 2 || !slices.Contains(st.Problems, "start node2") {
+		t.Errorf("without a secret that another node has: %q", st.Problems)
+	}
+	n.catchUps = nil
+	n.drained.Store(true)
+	if st = n.Status(cfg, server.Health{Why: "it is drained"}, well); len(st.Problems) != 1 {
+		t.Errorf("drained: %q", st.Problems)
+	}
+}
+
+// lacks are secrets that this node lacks, with the problem of it; "" for none.
+type lacks string
+
+func (lacks) lack()                   {}
+func (l lacks) Lacks() bool           { return l != "" }
+func (l lacks) Lacking() string       { return string(l) }
+func (lacks) catchUp(context.Context) {}
+
+// The state of a node is what the database says of its lease, and what an operator wishes. A
+// dead one is a problem, unless it is the node that was asked, which knows better.
+func TestTheStateOfANode(t *testing.T) {
+	drained := map[string]bool{"b": true, "d": true}
+	st := &Status{Node: "e"}
+	st.take([]durable.Member{
+		{Node: "a", Left: time.Second}, {Node: "b", Left: time.Second}, {Node: "c", Left: -time.Minute, Stopped: true},
+		{Node: "d", Left: -time.Minute}, {Node: "e", Left: -time.Minute}, {Node: "f", Left: time.Second, Stopped: true},
+	}, drained)
+	var got []string
+	for _, m := range st.Nodes {
+		got = append(got, fmt.Sprint(m.Node, " ", m.State, " ", m.Alive, " ", m.Stopped))
+	}
+	want := []string{"a alive true false", "b drained true false", "c stopped false true", "d dead false false", "e dead false false", "f alive true false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the nodes are %q, not %q", got, want)
+	}
+	if len(st.Problems) != 1 || !strings.HasPrefix(st.Problems[0], "node d is dead: its lease ended 1m0s ago") {
+		t.Errorf("the problems are %q", st.Problems)
+	}
+}

@@ -1,0 +1,172 @@
+package nodes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"atelier/actors/token/seal"
+	"atelier/persistence/secrets"
+)
+
+// keyed is a node with token keys.
+type keyed struct {
+	*TokenKeys
+	node *Node
+	path string
+	// used are the keys in use here, noted those that the database has noted, and tries counts
+	// the attempts to take keys into use.
+	used, noted []seal.Key
+	tries       int
+	fail        error       // of taking keys into use
+	over        func() bool // whether nothing needs the keys that are not the newest
+}
+
+// versions describes keys: their versions, with a mark at one that is pending.
+func versions(keys []seal.Key) (out string) {
+	for _, k := range keys {
+		out += fmt.Sprint(k.Version)
+		if k.Pending {
+			out += "?"
+		}
+	}
+	return out
+}
+
+// newKeyed are three nodes of one database with one token key, which all use.
+func newKeyed(t *testing.T) (all []*keyed) {
+	const secret = "0123456789abcdef0123456789abcdef"
+	for i, n := range newTrio(t).nodes {
+		ring, err := OpenKeyring(n.Store, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := &keyed{node: n, path: filepath.Join(t.TempDir(), "tokens.keys"), over: func() bool { return false }}
+		n.folder = newBrittle().Folder
+		if i == 0 {
+			if _, err := secrets.CreateKeys(k.path, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			first, err := os.ReadFile(k.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ring.Put("tokens", Secret{}, first); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.TokenKeys, err = NewTokenKeys(n, ring, secret, TokenKeyOptions{
+			File: SharedFile{Name: "tokens", Path: k.path},
+			Use: func(keys []seal.Key) error {
+				if k.tries++; k.fail != nil {
+					return k.fail
+				}
+				k.used = keys
+				return nil
+			},
+			Note: func(keys []seal.Key, _ time.Time) error { k.noted = keys; return nil },
+			Over: func(seal.Key, time.Time) bool { return k.over() },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Begin(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(k.End)
+		all = append(all, k)
+	}
+	return all
+}
+
+// A node that does not use a new key, since something failed for a moment, would call the
+// tokens of the other nodes unknown until it is started again.
+func TestKeysThatCouldNotBeUsedAreTriedAgain(t *testing.T) {
+	all := newKeyed(t)
+	a, b := all[0], all[1]
+	add := func(keys []seal.Key) ([]seal.Key, error) { return secrets.Announced(keys, time.Now()), nil }
+	if _, _, err := a.Change(add); err != nil || versions(a.used) != "12?" {
+		t.Fatalf("the first node uses %s, %v", versions(a.used), err)
+	}
+	b.fail, b.tries = errors.New("for a moment"), 0
+	for range 2 {
+		if err := b.Read(); !errors.Is(err, b.fail) {
+			t.Errorf("keys that it cannot use: %v", err)
+		}
+	}
+	if have, _ := b.All(); b.tries != 2 || have[0] != 1 {
+		t.Errorf("after %d tries it has version %d", b.tries, have)
+	}
+	b.fail = nil
+	if err := b.Read(); err != nil || versions(b.used) != "12?" {
+		t.Errorf("later it uses %s, %v", versions(b.used), err)
+	}
+	// The same keys are not taken again.
+	tries := b.tries
+	if err := errors.Join(b.Read(), b.Take(2), b.Take(1)); err != nil || b.tries != tries {
+		t.Errorf("taken %d times more, %v", b.tries-tries, err)
+	}
+}
+
+// A node serves again when it has the keys under which tokens were made meanwhile.
+func TestAReturningNodeHasTheKeysThatWereMadeMeanwhile(t *testing.T) {
+	all := newKeyed(t)
+	a, b := all[0], all[1]
+	b.node.startOver(t.Context(), idle{drop: func() {
+		add := func(keys []seal.Key) ([]seal.Key, error) {
+			return secrets.Used(secrets.Announced(keys, time.Now()), time.Now()), nil
+		}
+		if _, _, err := a.Change(add); err != nil {
+			t.Error(err)
+		}
+	}}, "")
+	if !b.node.Serves() || versions(b.used) != "12" {
+		t.Errorf("back: it serves %v, with the keys %s", b.node.Serves(), versions(b.used))
+	}
+}
+
+// A rotation ends with the new key in use on all nodes, and the database knows it. The file
+// of each node is a copy; one that cannot be written is a trouble of its folder, and no
+// reason to refuse tokens.
+func TestARotationReachesAllNodes(t *testing.T) {
+	all := newKeyed(t)
+	broken := all[2]
+	broken.o.File.Path = filepath.Join(broken.path, "tokens.keys") // below a file
+	keys, err := all[0].Rotate(time.Now())
+	if err != nil || versions(keys) != "12" || versions(all[0].noted) != "12" {
+		t.Fatalf("rotated to %s, noted %s: %v", versions(keys), versions(all[0].noted), err)
+	}
+	for i, k := range all {
+		if versions(k.used) != "12" {
+			t.Errorf("node %d uses %s", i+1, versions(k.used))
+		}
+		kept, err := secrets.LoadKeys(k.path)
+		if k == broken {
+			if k.node.folder.Trouble() == nil {
+				t.Error("a file that could not be written is no trouble")
+			}
+			continue
+		}
+		if err != nil || versions(kept) != "12" || !bytes.Equal(kept[1].Material, keys[1].Material) || k.node.folder.Trouble() != nil {
+			t.Errorf("node %d keeps %s: %v, %v", i+1, versions(kept), err, k.node.folder.Trouble())
+		}
+	}
+	// A key that a rotation left pending is the one that the next goes on with.
+	if _, _, err := all[1].Change(func(keys []seal.Key) ([]seal.Key, error) { return secrets.Announced(keys, time.Now()), nil }); err != nil {
+		t.Fatal(err)
+	}
+	pending := all[1].used[2].Material
+	if keys, err = all[0].Rotate(time.Now()); err != nil || versions(keys) != "123" || !bytes.Equal(keys[2].Material, pending) {
+		t.Errorf("the pending key became %s, %v", versions(keys), err)
+	}
+	// Keys that nothing needs any more go when a node starts. The note in the database covers
+	// all keys, so that the database forgets these.
+	all[1].over = func() bool { return true }
+	if err := all[1].dropOld(); err != nil || versions(all[1].used) != "3" || versions(all[1].noted) != "123" {
+		t.Errorf("left are %s, noted %s: %v", versions(all[1].used), versions(all[1].noted), err)
+	}
+}
