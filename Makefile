@@ -83,7 +83,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json \
 	CHANGELOG.md bench/README.md cmd/atelier/deploy/*.md transport/handler/*.md transport/commerce/*.md \
-	transport/rest/RULES.md transport/rest/clients/README.md transport/rest/clients/webhooks/README.md)
+	transport/web/pictures/*.png transport/rest/RULES.md transport/rest/clients/README.md transport/rest/clients/webhooks/README.md)
 
 .PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories firefox-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-tests clean
 .DELETE_ON_ERROR:

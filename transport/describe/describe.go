@@ -69,7 +69,7 @@ func (d describer) include(s *Schema, t reflect.Type) {
 // embed includes the members of an embedded struct, none of which is required if it is embedded
 // by a pointer or can be missing as a whole.
 func (d describer) embed(s *Schema, f reflect.StructField) {
-	required := s.Required
+	required, members := s.Required, len(s.Properties)
 	if f.Type.Kind() == reflect.Pointer {
 		d.include(s, f.Type.Elem())
 	} else {
@@ -77,6 +77,11 @@ func (d describer) embed(s *Schema, f reflect.StructField) {
 	}
 	if f.Type.Kind() == reflect.Pointer || f.Tag.Get("optional") == "true" {
 		s.Required = required
+	}
+	if f.Tag.Get("defaults") == "false" {
+		for _, p := range s.Properties[members:] {
+			p.Value.(*Schema).Default = nil
+		}
 	}
 }
 
@@ -124,6 +129,12 @@ var code = strings.NewReplacer("«", "`", "»", "`")
 // ofType describes the type of a field, which is what a tag says or speaks for
 // itself. An int counts something.
 func (d describer) ofType(f reflect.StructField, t reflect.Type) *Schema {
+	switch f.Tag.Get("as") {
+	case "number":
+		t = reflect.TypeFor[float64]()
+	case "string":
+		t = reflect.TypeFor[string]()
+	}
 	is := f.Tag.Get("is")
 	if !d.isWhole(is) {
 		switch t.Kind() {

@@ -35,6 +35,10 @@ func (w words) Siblings() bool { return w.siblings }
 
 type part struct{}
 
+type defaulted struct {
+	A int `json:"a" default:"1"`
+}
+
 type base struct {
 	ID string `json:"id" is:"Id"`
 }
@@ -96,6 +100,14 @@ func TestMembersOfAType(t *testing.T) {
 			C      string `json:"-"`
 			hidden string
 		}{}, `{"id":{"$ref":"#/components/schemas/Id"},"a":{"type":"object","properties":{"text":{"type":"string","minLength":1,"maxLength":5}},"required":["text"],"additionalProperties":false},"b":{"type":["object","null"],"properties":{"text":{"type":"string","minLength":1,"maxLength":5}},"required":["text"]}}`},
+		"raw values": {struct {
+			A json.RawMessage `json:"a,omitempty" as:"number" null:"true" range:"0..1"`
+			B json.RawMessage `json:"b" as:"string" length:"..3"`
+		}{}, `{"a":{"type":["number","null"],"minimum":0,"maximum":1},"b":{"type":"string","maxLength":3}}`},
+		"defaults that are not those of another body": {struct {
+			defaulted `defaults:"false"`
+			B         bool `json:"b" default:"true"`
+		}{}, `{"a":{"type":"integer","minimum":0},"b":{"type":"boolean","default":true}}`},
 		"a text with code": {struct {
 			A string `json:"a" is:"Id" doc:"See «id»."`
 		}{}, "{\"a\":{\"$ref\":\"#/components/schemas/Id\",\"description\":\"See `id`.\"}}"},

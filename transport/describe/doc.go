@@ -27,5 +27,7 @@
 //	default:"true"        the value of a missing member, as JSON
 //	null:"true"           null is possible; "false": it is not
 //	optional:"true"       the member can be missing; of an embedded struct each of its members
+//	defaults:"false"      of an embedded struct: its members have no default here
+//	as:"number"           what a json.RawMessage holds: number or string
 //	open:"true"           an object within can have other members
 package describe

@@ -22,6 +22,16 @@ type loginRecord struct {
 	Current   bool   `json:"current" doc:"The one that asks."`
 }
 
+type accountRecord struct {
+	ID       string        `json:"id"`
+	Login    *string       `json:"login"`
+	Name     string        `json:"name"`
+	Role     string        `json:"role" enum:"owner|facilitator|assistant"`
+	Codelabs []string      `json:"codelabs" is:"Id"`
+	SignIn   *string       `json:"sign_in" enum:"password|oidc" doc:"How they sign in; null for a helper for a day."`
+	Sessions []loginRecord `json:"sessions" doc:"Where they are logged in, the latest first."`
+}
+
 // getAccount returns the caller's account and its sessions.
 func getAccount(r *Request) error {
 	if err := r.knowLogins(); err != nil {
@@ -36,15 +46,7 @@ func getAccount(r *Request) error {
 		}
 		logins = append(logins, loginRecord{g.Login, wire.Stamp(g.CreatedAt), wire.Stamp(seen), g.Address, g.UserAgent, current})
 	}
-	out := struct {
-		ID       string        `json:"id"`
-		Login    *string       `json:"login"`
-		Name     string        `json:"name"`
-		Role     string        `json:"role"`
-		Codelabs []string      `json:"codelabs"`
-		SignIn   *string       `json:"sign_in"`
-		Sessions []loginRecord `json:"sessions"`
-	}{r.api.AdminID, &r.api.AdminID, r.who.AdminName(), auth.Owner.String(), []string{}, new("password"), logins}
+	out := accountRecord{r.api.AdminID, &r.api.AdminID, r.who.AdminName(), auth.Owner.String(), []string{}, new("password"), logins}
 	if p := r.who.Leader(); p != nil {
 		out.ID, out.Login, out.Role, out.Codelabs = p.Id, wire.OrNull(p.Login), p.Role, append(out.Codelabs, p.Codelabs...)
 		out.SignIn = signsIn(p)

@@ -36,6 +36,18 @@ type appLimits struct {
 	ImportBytes     int `json:"import_bytes" range:"any"`
 }
 
+// appInfo is the configuration of this server for apps.
+type appInfo struct {
+	Version    string      `json:"version" doc:"Of the program."`
+	Mode       string      `json:"mode" enum:"backend|serverless" doc:"Rule for deleting an inline comment: its author or an admin, or only its author."`
+	Limits     appLimits   `json:"limits"`
+	IceServers []IceServer `json:"ice_servers" doc:"STUN and TURN servers, as RTCPeerConnection takes them."`
+	AI         bool        `json:"ai" doc:"Questions to the AI can be answered: a key is set that can be used. Each codelab may still forbid it."`
+	OIDC       *oidcInfo   `json:"oidc" doc:"The identity provider where people sign in, at «/api/login/oidc»; null without one."`
+	Passwords  bool        `json:"password_login" doc:"Whether people other than the owner can have a password."`
+	Embed      []string    `json:"embed" doc:"Hosts whose pages may be shown in steps, after a press; «*.example.org» is all below that host."`
+}
+
 func getApp(r *Request) error {
 	app, b := r.api.App, codelab.Bounds
 	servers := app.IceServers
@@ -52,17 +64,7 @@ func getApp(r *Request) error {
 	if errors.Is(err, durable.ErrUnavailable) || errors.Is(err, durable.ErrTimeout) {
 		return err
 	}
-	return r.JSON(struct {
-		Version    string      `json:"version"`
-		Mode       string      `json:"mode"`
-		Limits     appLimits   `json:"limits"`
-		IceServers []IceServer `json:"ice_servers"`
-		AI         bool        `json:"ai"`
-		OIDC       *oidcInfo   `json:"oidc"`
-		// Passwords reports whether people other than the owner can have one.
-		Passwords bool     `json:"password_login"`
-		Embed     []string `json:"embed"`
-	}{
+	return r.JSON(appInfo{
 		app.Version, app.Mode,
 		appLimits{
 			b.Name, b.Message, b.Markdown, intake.MaxImage, intake.MaxMaterial, codelab.MaxSubmissionBytes, codelab.MaxAttendeeBytes, maxImport,

@@ -182,15 +182,17 @@ func (r *Request) attendeeRecord(v *codelab.View, a *pb.Attendee) attendeeRecord
 	return out
 }
 
+type presenceRecord struct {
+	AttendeeIDs []string `json:"attendee_ids" is:"Id"`
+}
+
 // getPresence lists the connected attendees for facilitators; attendee_joined and
 // attendee_left report later changes.
 func getPresence(r *Request) error {
 	present := r.Codelab.Room.Present()
 	present = slices.DeleteFunc(present, func(id string) bool { return id == codelab.FacilitatorID })
 	slices.Sort(present)
-	return r.JSON(struct {
-		AttendeeIDs []string `json:"attendee_ids"`
-	}{present})
+	return r.JSON(presenceRecord{present})
 }
 
 // encodeAttendees is the list as a JSON array. Pages keep their encoding, so

@@ -126,32 +126,41 @@ type stepRecord struct {
 	DurationMinutes int32  `json:"duration_minutes" range:"0..10000" doc:"How long the step should take; 0 when nobody said."`
 }
 
-// codelabInput is the body of create and update: a field left out or null
-// keeps its value.
-type codelabInput struct {
-	Title              *string `json:"title"`
-	Description        *string `json:"description"`
-	Author             *string `json:"author"`
-	IsPublic           *bool   `json:"is_public"`
-	QuizEnabled        *bool   `json:"quiz_enabled"`
-	RequireQuiz        *bool   `json:"require_quiz"`
-	RequireFeedback    *bool   `json:"require_feedback"`
-	RequireSubmission  *bool   `json:"require_submission"`
-	RequireChecks      *bool   `json:"require_checks"`
-	GuideMarkdown      *string `json:"guide_markdown"`
-	EmailRetentionDays *int32  `json:"email_retention_days"`
-	ChatRetentionDays  *int32  `json:"chat_retention_days"`
-	AIEnabled          *bool   `json:"ai_enabled"`
-	Questions          *string `json:"questions"`
-	QuestionsAnonymous *bool   `json:"questions_anonymous"`
-	ShareCode          *string `json:"share_code"`
-	Organiser          *string `json:"organiser"`
+// codelabCreateBody is the body of createCodelab.
+type codelabCreateBody struct {
+	Title *string `json:"title" length:"1..200" doc:"One line, trimmed, 1 to 200 characters."`
+	codelabSettings
+}
+
+// codelabUpdateBody is the body of updateCodelab: a member that is left out keeps its value.
+type codelabUpdateBody struct {
+	Title           *string `json:"title,omitempty" length:"1..200" doc:"One line, trimmed, 1 to 200 characters."`
+	codelabSettings `defaults:"false"`
+}
+
+type codelabSettings struct {
+	Description        *string `json:"description,omitempty" length:"..4000" default:"\"\""`
+	Author             *string `json:"author,omitempty" length:"..120" default:"\"\"" doc:"One line, trimmed."`
+	IsPublic           *bool   `json:"is_public,omitempty" default:"true"`
+	QuizEnabled        *bool   `json:"quiz_enabled,omitempty" default:"false"`
+	RequireQuiz        *bool   `json:"require_quiz,omitempty" default:"false"`
+	RequireFeedback    *bool   `json:"require_feedback,omitempty" default:"false"`
+	RequireSubmission  *bool   `json:"require_submission,omitempty" default:"false"`
+	RequireChecks      *bool   `json:"require_checks,omitempty" default:"false"`
+	GuideMarkdown      *string `json:"guide_markdown,omitempty" null:"true" length:"..50000" default:"null" doc:"In an update null keeps the guide, and \"\" removes it."`
+	EmailRetentionDays *int32  `json:"email_retention_days,omitempty" range:"0..36500" default:"0"`
+	ChatRetentionDays  *int32  `json:"chat_retention_days,omitempty" range:"0..36500" default:"0"`
+	AIEnabled          *bool   `json:"ai_enabled,omitempty" default:"true" doc:"Attendees may ask the AI about this codelab."`
+	Questions          *string `json:"questions,omitempty" enum:"off|open|checked" default:"\"off\""`
+	QuestionsAnonymous *bool   `json:"questions_anonymous,omitempty" default:"true"`
+	ShareCode          *string `json:"share_code,omitempty" enum:"none|start|pointed|all" default:"\"none\""`
+	Organiser          *string `json:"organiser,omitempty" length:"..120"`
 	// Of Hours and LogoURL null is a value.
-	Hours           json.RawMessage `json:"hours"`
-	LogoURL         json.RawMessage `json:"logo_url"`
-	Accent          *string         `json:"accent"`
-	CertificateText *string         `json:"certificate_text"`
-	Seal            *bool           `json:"seal"`
+	Hours           json.RawMessage `json:"hours,omitempty" as:"number" null:"true" range:"0..1000" multiple:"0.5"`
+	LogoURL         json.RawMessage `json:"logo_url,omitempty" as:"string" null:"true" pattern:"^/uploads/images/"`
+	Accent          *string         `json:"accent,omitempty" enum:"blue|green|violet|rust|ink"`
+	CertificateText *string         `json:"certificate_text,omitempty" length:"..500"`
+	Seal            *bool           `json:"seal,omitempty"`
 }
 
 // namedSetting returns a setting as the index of its name in names; nil if it is left out.
@@ -168,16 +177,16 @@ func namedSetting[E ~int32](field string, names []string, given *string) (*E, er
 }
 
 // asking is the setting for questions, sharing that for the code that attendees can read.
-func (in *codelabInput) asking() (*pb.Asking, error) {
+func (in *codelabSettings) asking() (*pb.Asking, error) {
 	return namedSetting[pb.Asking]("questions", codelab.Askings, in.Questions)
 }
 
-func (in *codelabInput) sharing() (*pb.Sharing, error) {
+func (in *codelabSettings) sharing() (*pb.Sharing, error) {
 	return namedSetting[pb.Sharing]("share_code", codelab.Sharings, in.ShareCode)
 }
 
 // certificate puts into an update what the certificate is to say.
-func (in *codelabInput) certificate(u *codelab.Update) (err error) {
+func (in *codelabSettings) certificate(u *codelab.Update) (err error) {
 	u.Organiser, u.CertificateText, u.Seal = in.Organiser, in.CertificateText, in.Seal
 	if u.Accent, err = namedSetting[pb.Accent]("accent", codelab.Accents, in.Accent); err != nil {
 		return err
@@ -293,7 +302,7 @@ func (r *Request) found(all []*pb.Codelab, text string) (out []*pb.Codelab, _ er
 }
 
 func createCodelab(r *Request) error {
-	var in codelabInput
+	var in codelabCreateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -383,7 +392,7 @@ func getCodelab(r *Request) error {
 }
 
 func updateCodelab(r *Request) error {
-	var in codelabInput
+	var in codelabUpdateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -430,15 +439,20 @@ func deleteCodelab(r *Request) error {
 	return r.NoContent()
 }
 
+// stepsBody is the body of replaceSteps.
+type stepsBody struct {
+	Steps *[]stepInput `json:"steps" items:"1..200" is:"StepInput"`
+}
+
+type stepInput struct {
+	ID              string  `json:"id,omitempty" doc:"The id of a step of this codelab, which keeps its identity and its comments. Any other id, or none, makes a new step."`
+	Title           *string `json:"title" length:"1..200" doc:"One line, trimmed."`
+	ContentMarkdown *string `json:"content_markdown" length:"..50000" doc:"Stored as sent."`
+	DurationMinutes *int32  `json:"duration_minutes,omitempty" range:"0..10000" doc:"Left out, a step that stays keeps its own."`
+}
+
 func replaceSteps(r *Request) error {
-	var in struct {
-		Steps *[]struct {
-			ID              string  `json:"id"`
-			Title           *string `json:"title"`
-			ContentMarkdown *string `json:"content_markdown"`
-			DurationMinutes *int32  `json:"duration_minutes"`
-		} `json:"steps"`
-	}
+	var in stepsBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

@@ -62,6 +62,13 @@ func (r *Request) identifyBasic() (bad bool, err error) {
 	return false, nil
 }
 
+type gitAccess struct {
+	URL       string `json:"url" doc:"The address to clone."`
+	Username  string `json:"username" const:"x"`
+	Password  string `json:"password" doc:"A personal secret."`
+	ExpiresAt string `json:"expires_at" is:"Timestamp"`
+}
+
 // giveGitAccess answers with the secret and address that a Git client needs to read the code.
 func giveGitAccess(r *Request) error {
 	if err := r.still(); err != nil {
@@ -81,12 +88,7 @@ func giveGitAccess(r *Request) error {
 	if !ok {
 		return durable.Reject(durable.Forbidden, "an API token is the password itself")
 	}
-	return r.JSON(struct {
-		URL       string `json:"url"`
-		Username  string `json:"username"`
-		Password  string `json:"password"`
-		ExpiresAt string `json:"expires_at"`
-	}{r.root() + "/git/" + r.Codelab.ID(), gitUser, secret, wire.Stamp(expires.UnixMilli())})
+	return r.JSON(gitAccess{r.root() + "/git/" + r.Codelab.ID(), gitUser, secret, wire.Stamp(expires.UnixMilli())})
 }
 
 // root is the address of this server: the configured one, or that by which the caller

@@ -84,6 +84,16 @@ type participantAddBody struct {
 	Environment string   `json:"environment,omitempty" enum:"|production|sandbox"`
 }
 
+type newParticipantRecord struct {
+	ID          string      `json:"id" is:"Id"`
+	Name        string      `json:"name"`
+	Kind        string      `json:"kind" enum:"platform|business|psp"`
+	Environment string      `json:"environment" enum:"production|sandbox"`
+	Identity    string      `json:"identity"`
+	Scopes      []string    `json:"scopes" enum:"tokenize|detokenize"`
+	Key         shownSecret `json:"key" is:"NewKey"`
+}
+
 func addParticipant(r *Request) error {
 	var in participantAddBody
 	if err := r.decode(&in); err != nil {
@@ -106,15 +116,7 @@ func addParticipant(r *Request) error {
 		return err
 	}
 	p := v.(*pb.Participant)
-	return r.JSON(struct {
-		ID          string      `json:"id"`
-		Name        string      `json:"name"`
-		Kind        string      `json:"kind"`
-		Environment string      `json:"environment"`
-		Identity    string      `json:"identity"`
-		Scopes      []string    `json:"scopes"`
-		Key         shownSecret `json:"key"`
-	}{p.Id, p.Name, p.Kind, p.Environment, p.Identity, p.Scopes, shownSecret{keyID, string(secret)}})
+	return r.JSON(newParticipantRecord{p.Id, p.Name, p.Kind, p.Environment, p.Identity, p.Scopes, shownSecret{keyID, string(secret)}})
 }
 
 func listParticipants(r *Request) error {

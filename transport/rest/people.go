@@ -218,13 +218,21 @@ func invitePersonAgain(r *Request) error {
 var errNoInvitation = &httpapi.Error{Status: 404, Text: "this invitation is not valid any more"}
 
 type codelabTitle struct {
-	ID    string `json:"id"`
+	ID    string `json:"id" is:"Id"`
 	Title string `json:"title"`
 }
 
 // invitationLookBody is the body of lookAtInvitation.
 type invitationLookBody struct {
 	Token *string `json:"token" doc:"The part after «#» in the address."`
+}
+
+type invitationShown struct {
+	Name      string         `json:"name"`
+	Login     *string        `json:"login"`
+	Role      string         `json:"role" enum:"facilitator|assistant"`
+	Codelabs  []codelabTitle `json:"codelabs"`
+	ExpiresAt string         `json:"expires_at" is:"Timestamp"`
 }
 
 func lookAtInvitation(r *Request) error {
@@ -251,13 +259,7 @@ func lookAtInvitation(r *Request) error {
 			labs = append(labs, codelabTitle{m.Id, m.Title})
 		}
 	}
-	return r.JSON(struct {
-		Name      string         `json:"name"`
-		Login     *string        `json:"login"`
-		Role      string         `json:"role"`
-		Codelabs  []codelabTitle `json:"codelabs"`
-		ExpiresAt string         `json:"expires_at"`
-	}{p.Name, wire.OrNull(p.Login), p.Role, labs, wire.Stamp(p.InvitationEndsAt)})
+	return r.JSON(invitationShown{p.Name, wire.OrNull(p.Login), p.Role, labs, wire.Stamp(p.InvitationEndsAt)})
 }
 
 // invitationAcceptBody is the body of acceptInvitation.

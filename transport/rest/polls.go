@@ -173,10 +173,17 @@ func getPolls(r *Request) error {
 type pollInput struct {
 	Kind      *string   `json:"kind,omitempty" enum:"choice|several|scale|words|text"`
 	Question  *string   `json:"question,omitempty" length:"1..500"`
-	Options   *[]string `json:"options,omitempty" items:"..10" length:"..200" doc:"Of a choice 2 to 10, of a scale two labels, of words and texts none."`
+	Options   *[]string `json:"options,omitempty" items:"..10" length:"..200" doc:"Of a choice 2 to 10, of a scale two labels, of a text the labels of 2 to 4 boxes or none, of words none."`
 	Anonymous *bool     `json:"anonymous,omitempty"`
 	StepID    *string   `json:"step_id,omitempty" null:"true" is:"Id" doc:"The step it belongs to; null for none."`
 	Right     *indexes  `json:"right,omitempty" null:"true" doc:"Indexes of the right options, of a choice."`
+}
+
+// pollCreateBody is the body of createPoll.
+type pollCreateBody struct {
+	pollInput
+	Lines  *string `json:"lines,omitempty" doc:"The question, then an option in each line that begins with «- »; without options it asks for words. In place of the members above."`
+	QuizID *string `json:"quiz_id,omitempty" doc:"Takes question, options and right options from a question of the quiz."`
 }
 
 // indexes are indexes of options. The elements are pointers because null, which is not an
@@ -216,11 +223,7 @@ func (in *pollInput) right() (*[]int32, error) {
 }
 
 func createPoll(r *Request) error {
-	var in struct {
-		pollInput
-		Lines  *string `json:"lines"`
-		QuizID *string `json:"quiz_id"`
-	}
+	var in pollCreateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

@@ -125,13 +125,31 @@ func replaceQuizzes(r *Request) error {
 	return r.JSON(toQuizzes(r.Codelab.ID(), made.Quizzes, every))
 }
 
+// quizResultItem is an answer of the submission.
+type quizResultItem struct {
+	QuizID    string `json:"quiz_id" is:"Id"`
+	IsCorrect bool   `json:"is_correct"`
+}
+
+type quizResultRecord struct {
+	Score   int              `json:"score" doc:"Right answers, earlier submissions included."`
+	Total   int              `json:"total" doc:"Questions of the codelab."`
+	Passed  bool             `json:"passed" doc:"Every question is answered and all choice questions are right."`
+	Results []quizResultItem `json:"results"`
+}
+
+// quizSubmitBody is the body of submitQuiz.
+type quizSubmitBody struct {
+	Submissions *[]submittedAnswer `json:"submissions" items:"1..200" is:"QuizAnswer"`
+}
+
+type submittedAnswer struct {
+	QuizID *string `json:"quiz_id"`
+	Answer *string `json:"answer"`
+}
+
 func submitQuiz(r *Request) error {
-	var in struct {
-		Submissions *[]struct {
-			QuizID *string `json:"quiz_id"`
-			Answer *string `json:"answer"`
-		} `json:"submissions"`
-	}
+	var in quizSubmitBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -153,20 +171,11 @@ func submitQuiz(r *Request) error {
 		return err
 	}
 	res := v.(codelab.QuizResult)
-	type item struct {
-		QuizID    string `json:"quiz_id"`
-		IsCorrect bool   `json:"is_correct"`
-	}
-	items := make([]item, len(res.Results))
+	items := make([]quizResultItem, len(res.Results))
 	for i, a := range res.Results {
-		items[i] = item{a.QuizId, a.IsCorrect}
+		items[i] = quizResultItem{a.QuizId, a.IsCorrect}
 	}
-	return r.JSON(struct {
-		Score   int    `json:"score"`
-		Total   int    `json:"total"`
-		Passed  bool   `json:"passed"`
-		Results []item `json:"results"`
-	}{res.Score, res.Total, res.Passed, items})
+	return r.JSON(quizResultRecord{res.Score, res.Total, res.Passed, items})
 }
 
 type quizAnswerRecord struct {

@@ -218,6 +218,10 @@ type newPINRecord struct {
 // nodes.
 const pinsAtOnce = 1000
 
+type newPINs struct {
+	Codes []newPINRecord `json:"codes"`
+}
+
 // resetPINs gives everybody a new code, and answers all of them. Nobody learns them
 // later; what fails in the middle is asked again.
 func resetPINs(r *Request) error {
@@ -233,9 +237,7 @@ func resetPINs(r *Request) error {
 			return err
 		}
 	}
-	return r.JSON(struct {
-		Codes []newPINRecord `json:"codes"`
-	}{out})
+	return r.JSON(newPINs{out})
 }
 
 // attendees returns the attendees who are not simulated; simulated ones need no code.

@@ -169,6 +169,15 @@ func (r *Request) framedAnyhow() bool {
 	return r.Framed() || dest == "iframe" || dest == "frame" || dest == "embed" || dest == "object"
 }
 
+type sessionRecord struct {
+	Sub       string   `json:"sub" doc:"The admin id, the id of a facilitator or assistant, or the attendee's id."`
+	Role      string   `json:"role" enum:"admin|assistant|attendee"`
+	Rank      string   `json:"rank,omitempty" enum:"owner|facilitator|assistant" doc:"Only for facilitators and assistants. An API token has that of a facilitator."`
+	Codelabs  []string `json:"codelabs,omitempty" is:"Id" doc:"Where an assistant helps; absent for everybody else."`
+	CodelabID *string  `json:"codelab_id" is:"Id" doc:"The attendee's codelab; null for an admin."`
+	Exp       int64    `json:"exp" doc:"When the grant ends, Unix seconds; 0 for an API token, which ends when it is revoked."`
+}
+
 func getSession(r *Request) error {
 	lab := r.Query("codelab_id")
 	if r.api.Current != nil { // another node may have granted or ended it just now
@@ -196,14 +205,7 @@ func getSession(r *Request) error {
 	if id := r.who.PersonID(); id != "" {
 		r.seen(id)
 	}
-	return r.JSON(struct {
-		Sub       string   `json:"sub"`
-		Role      string   `json:"role"`
-		Rank      string   `json:"rank,omitempty"`
-		Codelabs  []string `json:"codelabs,omitempty"`
-		CodelabID *string  `json:"codelab_id"`
-		Exp       int64    `json:"exp"`
-	}{g.Sub, g.Role, g.Rank.String(), g.Codelabs, wire.OrNull(g.CodelabID), g.Expires})
+	return r.JSON(sessionRecord{g.Sub, g.Role, g.Rank.String(), g.Codelabs, wire.OrNull(g.CodelabID), g.Expires})
 }
 
 // logoutBody is the body of logOut.

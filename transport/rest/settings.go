@@ -75,6 +75,14 @@ func saveSettings(r *Request) error {
 	return r.ok()
 }
 
+type settingsRecord struct {
+	Set      bool     `json:"ai_api_key_set" doc:"There is a stored key."`
+	Usable   bool     `json:"ai_api_key_usable" doc:"It opens with the present ADMIN_PW."`
+	Provider string   `json:"ai_provider" enum:"gemini|openai"`
+	Model    string   `json:"ai_model" doc:"Model for questions that name none."`
+	Models   []string `json:"ai_models" doc:"Everything that a question may name."`
+}
+
 // getSettings reports whether there is a key, and what may be asked of which
 // model; never the key.
 func getSettings(r *Request) error {
@@ -86,13 +94,7 @@ func getSettings(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		Set      bool     `json:"ai_api_key_set"`
-		Usable   bool     `json:"ai_api_key_usable"`
-		Provider string   `json:"ai_provider"`
-		Model    string   `json:"ai_model"`
-		Models   []string `json:"ai_models"`
-	}{len(h.View().AIKey) > 0, !k.Zero(), r.api.AIModels.Provider, r.api.AIModels.Default, r.api.AIModels.All})
+	return r.JSON(settingsRecord{len(h.View().AIKey) > 0, !k.Zero(), r.api.AIModels.Provider, r.api.AIModels.Default, r.api.AIModels.All})
 }
 
 // AIModels are the models that may be asked.

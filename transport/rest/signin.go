@@ -25,7 +25,7 @@ type SignIn struct {
 }
 
 type oidcInfo struct {
-	Label string `json:"label"`
+	Label string `json:"label" doc:"What the button says."`
 }
 
 func (s *SignIn) info() *oidcInfo {

@@ -152,6 +152,11 @@ func (r *Request) answerThread(b codelab.Body) error {
 	return r.JSON(toThread(r.Codelab.ID(), t, r.Codelab.View().Stale(t)))
 }
 
+type commentDeleted struct {
+	Status        string `json:"status" const:"ok"`
+	ThreadDeleted bool   `json:"thread_deleted" doc:"It was the last message of the thread."`
+}
+
 func deleteComment(r *Request) error {
 	v, err := r.do(codelab.DeleteComment{
 		ThreadID: r.Param("thread_id"), CommentID: r.Param("comment_id"),
@@ -161,8 +166,5 @@ func deleteComment(r *Request) error {
 	}
 	deletion := v.(codelab.CommentDeletion)
 	r.release(deletion.Files)
-	return r.JSON(struct {
-		Status        string `json:"status"`
-		ThreadDeleted bool   `json:"thread_deleted"`
-	}{"ok", deletion.ThreadDeleted})
+	return r.JSON(commentDeleted{"ok", deletion.ThreadDeleted})
 }

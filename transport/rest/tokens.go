@@ -37,6 +37,11 @@ type tokenCreateBody struct {
 	Days  *int    `json:"expires_in_days,omitempty" range:"1..3650" doc:"Without it the token does not expire."`
 }
 
+type newTokenRecord struct {
+	ID    string `json:"id" is:"Id"`
+	Token string `json:"token" pattern:"^atl_[A-Za-z0-9_-]{43}$"`
+}
+
 func createToken(r *Request) error {
 	var in tokenCreateBody
 	if err := r.decode(&in); err != nil {
@@ -54,10 +59,7 @@ func createToken(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		ID    string `json:"id"`
-		Token string `json:"token"`
-	}{v.(*settingspb.ApiToken).Id, token})
+	return r.JSON(newTokenRecord{v.(*settingspb.ApiToken).Id, token})
 }
 
 func listTokens(r *Request) error {

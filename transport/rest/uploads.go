@@ -46,6 +46,11 @@ func uploadImage(r *Request) error {
 	}{files.Folder + u.Name})
 }
 
+type materialUploaded struct {
+	URL          string `json:"url" pattern:"^/uploads/materials/[0-9a-f]{32}\\.[0-9a-z]{1,10}$"`
+	OriginalName string `json:"original_name" length:"1..80"`
+}
+
 func uploadMaterial(r *Request) error {
 	part, err := r.filePart(intake.MaxMaterial)
 	if err != nil {
@@ -61,10 +66,7 @@ func uploadMaterial(r *Request) error {
 	if err := r.register(u, "material_upload"); err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		URL          string `json:"url"`
-		OriginalName string `json:"original_name"`
-	}{files.Folder + u.Name, u.OriginalName})
+	return r.JSON(materialUploaded{files.Folder + u.Name, u.OriginalName})
 }
 
 // register records an upload, and in the same commit who sent it. When this

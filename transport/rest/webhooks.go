@@ -34,6 +34,11 @@ type webhookCreateBody struct {
 	Names    bool     `json:"names,omitempty" doc:"Whether events have the names of attendees. The default is false."`
 }
 
+type newWebhookRecord struct {
+	ID     string `json:"id" is:"Id"`
+	Secret string `json:"secret" pattern:"^whsec_[A-Za-z0-9+/]{43}=$" doc:"Verifies signatures: the key of the HMAC is what is behind «whsec_», decoded from Base64."`
+}
+
 func createWebhook(r *Request) error {
 	var in webhookCreateBody
 	if err := r.decode(&in); err != nil {
@@ -52,10 +57,7 @@ func createWebhook(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		ID     string `json:"id"`
-		Secret string `json:"secret"`
-	}{id, secret})
+	return r.JSON(newWebhookRecord{id, secret})
 }
 
 func listWebhooks(r *Request) error {
@@ -109,14 +111,16 @@ func deleteWebhook(r *Request) error {
 	return r.NoContent()
 }
 
+type webhookTested struct {
+	Status int32 `json:"status" range:"0..999" doc:"Status of the answer. 0 if there was none; the reason is in the server's log."`
+}
+
 func testWebhook(r *Request) error {
 	status, err := r.api.Webhooks.Test(r, r.Param("webhook_id"), r.api.WebhookSender.Send)
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		Status int32 `json:"status"`
-	}{status})
+	return r.JSON(webhookTested{status})
 }
 
 func resumeWebhook(r *Request) error {

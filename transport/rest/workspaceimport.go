@@ -9,6 +9,11 @@ import (
 // code.MaxTree of memory.
 const maxUnpacking = 2
 
+type filesImported struct {
+	Status string `json:"status" const:"ok"`
+	Files  int    `json:"files" range:"1..2000" doc:"How many files were written."`
+}
+
 // importFiles writes the files of a ZIP or tar.gz into a branch or folder, all or none.
 func importFiles(structure string) func(*Request) error {
 	return func(r *Request) error {
@@ -42,9 +47,6 @@ func importFiles(structure string) func(*Request) error {
 		if err := r.writeHead(structure, change); err != nil {
 			return err
 		}
-		return r.JSON(struct {
-			Status string `json:"status"`
-			Files  int    `json:"files"`
-		}{"ok", len(files)})
+		return r.JSON(filesImported{"ok", len(files)})
 	}
 }

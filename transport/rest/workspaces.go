@@ -256,6 +256,11 @@ func createFolder(r *Request) error {
 	return r.createHead(codelab.FolderWorkspace, headInput(in))
 }
 
+type headMade struct {
+	Status string `json:"status" const:"ok"`
+	Name   string `json:"name"`
+}
+
 // createHead makes step-<n>-<type> from existing files, those of "from", or else those that were
 // written last. A folder can have its own files.
 func (r *Request) createHead(structure string, in headInput) error {
@@ -305,10 +310,7 @@ func (r *Request) createHead(structure string, in headInput) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		Status string `json:"status"`
-		Name   string `json:"name"`
-	}{"ok", name})
+	return r.JSON(headMade{"ok", name})
 }
 
 func listBranches(r *Request) error { return r.listHeads(codelab.BranchWorkspace) }

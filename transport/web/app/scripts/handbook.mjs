@@ -1,6 +1,6 @@
 // The handbook: the pages of the repository as modules of the app. Nothing is written twice: a
-// page is the file that the repository has, whose links to other pages of the handbook lead
-// there, and whose links to what is not a page are text.
+// page is the file that the repository has. Links to other pages of the handbook lead there,
+// other links become text, and pictures of the repository are part of the build.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -75,11 +75,16 @@ function linked(file, text) {
   return out
 }
 
+// A picture of the repository in the text of a page, until its address in the build is known.
+const built = (file) => `built:${file}`
+const pictures = /(?<=\]\()built:([^()\s]+)(?=\))/
+
 const link = /(`+)[^`][\s\S]*?\1|(!?)\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g
 
 function prose(file, raw) {
   return raw.replace(link, (whole, code, picture, words, href) => {
-    if (code || picture) return whole
+    if (code) return whole
+    if (picture) return `![${words}](${built(path.posix.join(path.posix.dirname(file), href))})`
     const to = place(file, href)
     return to === null ? words : `[${words}](${to})`
   })
@@ -131,7 +136,10 @@ export function handbook() {
         return `export default JSON.parse(${JSON.stringify(JSON.stringify(sections))})`
       }
       const page = all.find((p) => wanted === ids.page + p.id)
-      return `export default ${JSON.stringify(page.source)}`
+      // Every second part is a picture.
+      const parts = page.source.split(pictures)
+      const imports = parts.map((file, i) => (i % 2 ? `import p${i} from ${JSON.stringify(path.join(repository, file) + '?url')}\n` : ''))
+      return `${imports.join('')}export default [${parts.map((text, i) => (i % 2 ? `p${i}` : JSON.stringify(text))).join(',')}].join('')`
     },
   }
 }

@@ -29,7 +29,9 @@ describe('the handbook', () => {
     if (id === 'workshops') expect(links).toBeGreaterThan(0)
     // No link to a file that the app does not have, and none that was taken apart.
     expect(html).not.toMatch(/href="(\.\.?\/|[\w-]+\.md)/)
-    expect(html).not.toMatch(/src="(?!https?:)/)
+    const shown = [...html.matchAll(/<img [^>]*?src="([^"]+)"/g)].map((x) => x[1]!)
+    for (const src of shown) expect(src).toMatch(/^\/.*\/transport\/web\/pictures\/\w+\.png$/)
+    if (id === 'workshops') expect(shown).toHaveLength(2)
   })
 
   it('shows code as it is written, and no comment', () => {
