@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -63,7 +65,11 @@ func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
 				"no JSON":         {"x3", now, secret, "type=test", http.StatusBadRequest},
 				"too much":        {"x4", now, secret, `"` + strings.Repeat("x", 65<<10) + `"`, http.StatusBadRequest},
 			} {
-				if status := r.send(x.id, x.at, x.key, []byte(x.body)); status != x.status {
+				status := r.send(x.id, x.at, x.key, []byte(x.body))
+				if status == cutOff && what == "too much" {
+					continue // it did not read what it refuses
+				}
+				if status != x.status {
 					t.Errorf("%s is answered %d, want %d", what, status, x.status)
 				}
 			}
@@ -164,6 +170,10 @@ func (r *sampleReceiver) send(id string, at time.Time, secret string, body []byt
 	return r.sendSigned(id, at, "v1,"+base64.StdEncoding.EncodeToString(m.Sum(nil)), body)
 }
 
+// cutOff stands for an answer that was lost: the receiver closed the connection while a body was
+// sent.
+const cutOff = 0
+
 func (r *sampleReceiver) sendSigned(id string, at time.Time, signature string, body []byte) int {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://"+r.address+"/in", bytes.NewReader(body))
@@ -173,5 +183,13 @@ func (r *sampleReceiver) sendSigned(id string, at time.Time, signature string, b
 	req.Header.Set("webhook-id", id)
 	req.Header.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
 	req.Header.Set("webhook-signature", signature)
-	return exchange(r.t, req).status
+	res, err := http.DefaultClient.Do(req)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return cutOff
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	return res.StatusCode
 }
