@@ -9,7 +9,6 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/naming"
-	pb "atelier/actors/people/peoplepb"
 )
 
 // Caller is the acting person and their address, for the audit trail.
@@ -37,14 +36,14 @@ type Body interface {
 
 // Vocabulary is all commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
-	durable.Says[Invite, *pb.Person](),
-	durable.Says[InviteAgain, *pb.Person](),
-	durable.Says[Update, *pb.Person](),
+	durable.Says[Invite, *Person](),
+	durable.Says[InviteAgain, *Person](),
+	durable.Says[Update, *Person](),
 	durable.Says[Delete, durable.Nothing](),
-	durable.Says[Accept, *pb.Person](),
-	durable.Says[SetPassword, *pb.Person](),
+	durable.Says[Accept, *Person](),
+	durable.Says[SetPassword, *Person](),
 	durable.Says[NoteSeen, durable.Nothing](),
-	durable.Says[SignIn, *pb.Person](),
+	durable.Says[SignIn, *Person](),
 )
 
 // codec encodes commands for the node that owns the actor. None must be executed twice.
@@ -117,7 +116,7 @@ func checkRole(role string, codelabs []string) ([]string, error) {
 func (d *decision) mayLead(role string) bool { return d.caller.Owner || role == Assistant }
 
 // known returns a person whom the caller can manage.
-func (d *decision) known(id string) (*pb.Person, error) {
+func (d *decision) known(id string) (*Person, error) {
 	p := d.core.find(id)
 	if p == nil || !d.mayLead(p.Role) {
 		return nil, durable.Reject(durable.Missing, "person not found")
@@ -126,7 +125,7 @@ func (d *decision) known(id string) (*pb.Person, error) {
 }
 
 // Invite makes a person with an open invitation, of which only the hash arrives here. With
-// ExpiresAt it is a helper for a day, who has no login. The reply is their *pb.Person.
+// ExpiresAt it is a helper for a day, who has no login. The reply is their *Person.
 type Invite struct {
 	Login, Name, Role string
 	Codelabs          []string
@@ -146,7 +145,7 @@ func (in Invite) decide(d *decision) error {
 	if !d.mayLead(in.Role) {
 		return durable.Reject(durable.Forbidden, "only the owner invites facilitators")
 	}
-	p := &pb.Person{
+	p := &Person{
 		Name: name, Role: in.Role, Codelabs: labs, Invitation: in.Token, CreatedAt: d.env.Now.UnixMilli(),
 		InvitationEndsAt: d.env.Now.Add(InvitationLife).UnixMilli(), Generation: 1,
 	}
@@ -168,7 +167,7 @@ func (in Invite) decide(d *decision) error {
 }
 
 // helper turns a person into a helper for a day.
-func (in Invite) helper(p *pb.Person, now time.Time) error {
+func (in Invite) helper(p *Person, now time.Time) error {
 	left := time.UnixMilli(in.ExpiresAt).Sub(now)
 	switch {
 	case in.Login != "":
@@ -196,7 +195,7 @@ func (d *decision) freeLogin(login string) (string, error) {
 
 // InviteAgain opens a new invitation. The earlier one, the password and a permission to
 // link become void, and all sessions end. Another account of the identity provider with
-// this login can accept the invitation, too. The reply is the *pb.Person.
+// this login can accept the invitation, too. The reply is the *Person.
 type InviteAgain struct {
 	ID    string
 	Token []byte
@@ -220,7 +219,7 @@ func (in InviteAgain) decide(d *decision) error {
 }
 
 // Update changes a person; nil leaves a member unchanged. A change of their rights ends
-// their sessions. The reply is the *pb.Person.
+// their sessions. The reply is the *Person.
 type Update struct {
 	ID         string
 	Name, Role *string
@@ -301,7 +300,7 @@ func (in Delete) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	d.event(&pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{Id: p.Id, Barred: barredOf(p)}}})
+	d.event(&Event{Body: &Event_Deleted{Deleted: &Deleted{Id: p.Id, Barred: barredOf(p)}}})
 	d.record("people_delete", p, map[string]string{"role": p.Role})
 	return nil
 }
@@ -311,7 +310,7 @@ var ErrElsewhere = durable.Reject(durable.Conflict, "signed in on another phone:
 
 // Accept accepts an invitation. A person gets a password, of which only the hash arrives
 // here. A helper for a day is signed in, and Here ends the session on their earlier phone.
-// The reply is the *pb.Person.
+// The reply is the *Person.
 type Accept struct {
 	Token    []byte
 	Password string
@@ -348,7 +347,7 @@ func (in Accept) decide(d *decision) error {
 }
 
 // SetPassword gives a person another password, of which only the hash arrives here. All
-// their sessions end. The reply is the *pb.Person.
+// their sessions end. The reply is the *Person.
 type SetPassword struct {
 	ID string
 	// Was is the hash with which the old password was compared, so that of two concurrent
@@ -376,7 +375,7 @@ type NoteSeen struct{ ID string }
 
 func (in NoteSeen) decide(d *decision) error {
 	if d.core.find(in.ID) != nil {
-		d.event(&pb.Event{Body: &pb.Event_Seen{Seen: &pb.Seen{Id: in.ID}}})
+		d.event(&Event{Body: &Event_Seen{Seen: &Seen{Id: in.ID}}})
 	}
 	return nil
 }

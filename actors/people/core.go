@@ -10,28 +10,27 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
-	pb "atelier/actors/people/peoplepb"
 )
 
 // Host runs the actor.
-type Host = durable.Host[Command, *pb.Event, View]
+type Host = durable.Host[Command, *Event, View]
 
 // ID is the id of the one actor.
 const ID = "all"
 
 // Kind describes the actor. owner is the id of the admin account, which cannot be a login
 // here.
-func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, View] {
-	return durable.Kind[Command, *pb.Event, View]{
+func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *Event, View] {
+	return durable.Kind[Command, *Event, View]{
 		Name: "people",
-		New: func(string) durable.Core[Command, *pb.Event, View] {
+		New: func(string) durable.Core[Command, *Event, View] {
 			return newCore(trail, owner)
 		},
 		Codec:       codec,
 		FromLog:     true,
-		AppendEvent: durable.AppendMessage[*pb.Event],
-		ParseEvent: func(record []byte) (*pb.Event, error) {
-			e := &pb.Event{}
+		AppendEvent: durable.AppendMessage[*Event],
+		ParseEvent: func(record []byte) (*Event, error) {
+			e := &Event{}
 			if err := e.Decode(record); err != nil {
 				return nil, err
 			}
@@ -43,10 +42,10 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, Vie
 		Erases: erases,
 		Erase:  erase,
 		EncodeState: func(v *View) ([]byte, error) {
-			snap := &pb.Snapshot{People: v.all, Barred: v.barred}
+			snap := &Snapshot{People: v.all, Barred: v.barred}
 			for _, p := range v.all {
 				if at := v.seen[p.Id]; at != 0 {
-					snap.Seen = append(snap.Seen, &pb.Seen{Id: p.Id, At: at})
+					snap.Seen = append(snap.Seen, &Seen{Id: p.Id, At: at})
 				}
 			}
 			return pbwire.Encode(snap), nil
@@ -56,10 +55,10 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, Vie
 
 // erases and erase remove earlier forms of a record from the log. The next event of a
 // person has the whole record, or records that they are gone.
-func erases(e *pb.Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
+func erases(e *Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
 
-func erase(v *View) func(*pb.Event) (*pb.Event, bool) {
-	return func(e *pb.Event) (*pb.Event, bool) {
+func erase(v *View) func(*Event) (*Event, bool) {
+	return func(e *Event) (*Event, bool) {
 		put := e.GetPut()
 		if put == nil || put.Generation == 0 && put.Name == "" { // erased before
 			return nil, false
@@ -67,7 +66,7 @@ func erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 		if now := v.Get(put.Id); now != nil && slices.Equal(pbwire.Encode(now), pbwire.Encode(put)) {
 			return nil, false
 		}
-		return &pb.Event{At: e.At, Body: &pb.Event_Put{Put: &pb.Person{Id: put.Id}}}, true
+		return &Event{At: e.At, Body: &Event_Put{Put: &Person{Id: put.Id}}}, true
 	}
 }
 
@@ -77,7 +76,7 @@ type core struct {
 	audit *audit.Trail
 	owner string
 	ids   *naming.IDs
-	all   []*pb.Person
+	all   []*Person
 	seen  map[string]int64
 	// barred are hashes of deleted people who must stay out, oldest first.
 	barred [][]byte
@@ -88,20 +87,20 @@ func newCore(trail *audit.Trail, owner string) *core {
 }
 
 // identified returns the person with a subject at the identity provider, or nil.
-func (c *core) identified(issuer, subject string) *pb.Person {
-	return c.first(func(p *pb.Person) bool { return p.Issuer == issuer && p.Subject == subject })
+func (c *core) identified(issuer, subject string) *Person {
+	return c.first(func(p *Person) bool { return p.Issuer == issuer && p.Subject == subject })
 }
 
-func (c *core) find(id string) *pb.Person {
-	return c.first(func(p *pb.Person) bool { return p.Id == id })
+func (c *core) find(id string) *Person {
+	return c.first(func(p *Person) bool { return p.Id == id })
 }
 
 // withLogin returns the person with a folded login, or nil.
-func (c *core) withLogin(login string) *pb.Person {
-	return c.first(func(p *pb.Person) bool { return p.Login == login })
+func (c *core) withLogin(login string) *Person {
+	return c.first(func(p *Person) bool { return p.Login == login })
 }
 
-func (c *core) first(fits func(*pb.Person) bool) *pb.Person {
+func (c *core) first(fits func(*Person) bool) *Person {
 	if i := slices.IndexFunc(c.all, fits); i >= 0 {
 		return c.all[i]
 	}
@@ -110,27 +109,27 @@ func (c *core) first(fits func(*pb.Person) bool) *pb.Person {
 
 // decision collects the outcome of a command.
 type decision struct {
-	durable.Decision[*pb.Event]
+	durable.Decision[*Event]
 	core   *core
 	caller Caller
 	env    durable.Env
 }
 
 // put is the next record of a person.
-func (d *decision) put(p *pb.Person, action string, about map[string]string) {
+func (d *decision) put(p *Person, action string, about map[string]string) {
 	d.Reply = p
-	d.event(&pb.Event{Body: &pb.Event_Put{Put: p}})
+	d.event(&Event{Body: &Event_Put{Put: p}})
 	d.record(action, p, about)
 }
 
-func (d *decision) event(e *pb.Event) {
+func (d *decision) event(e *Event) {
 	e.At = d.env.Now.UnixMilli()
 	d.Events = append(d.Events, e)
 }
 
 // record writes an event of a person to the audit trail. Events of a helper for a day are
 // also recorded for their codelab, where facilitators see them.
-func (d *decision) record(action string, p *pb.Person, about map[string]string) {
+func (d *decision) record(action string, p *Person, about map[string]string) {
 	codelab := ""
 	if Helper(p) {
 		codelab = p.Codelabs[0]
@@ -142,38 +141,38 @@ func (d *decision) record(action string, p *pb.Person, about map[string]string) 
 }
 
 // Decide implements durable.Core.
-func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*pb.Event], error) {
+func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*Event], error) {
 	if cmd.Body == nil {
-		return durable.Decision[*pb.Event]{}, durable.Reject(durable.Invalid, "unknown command")
+		return durable.Decision[*Event]{}, durable.Reject(durable.Invalid, "unknown command")
 	}
 	d := &decision{core: c, caller: cmd.Caller, env: env}
 	if err := cmd.Body.decide(d); err != nil {
-		return durable.Decision[*pb.Event]{}, err
+		return durable.Decision[*Event]{}, err
 	}
 	return d.Decision, nil
 }
 
 // Apply implements durable.Core.
-func (c *core) Apply(_ uint64, e *pb.Event) {
+func (c *core) Apply(_ uint64, e *Event) {
 	switch b := e.Body.(type) {
-	case *pb.Event_Put:
+	case *Event_Put:
 		c.ids.Seen(b.Put.Id)
-		if i := slices.IndexFunc(c.all, func(p *pb.Person) bool { return p.Id == b.Put.Id }); i >= 0 {
+		if i := slices.IndexFunc(c.all, func(p *Person) bool { return p.Id == b.Put.Id }); i >= 0 {
 			c.all = slices.Clone(c.all)
 			c.all[i] = b.Put
 		} else {
 			c.all = append(c.all[:len(c.all):len(c.all)], b.Put)
 		}
-	case *pb.Event_Deleted:
-		c.all = slices.DeleteFunc(slices.Clone(c.all), func(p *pb.Person) bool { return p.Id == b.Deleted.Id })
+	case *Event_Deleted:
+		c.all = slices.DeleteFunc(slices.Clone(c.all), func(p *Person) bool { return p.Id == b.Deleted.Id })
 		c.seen = maps.Clone(c.seen)
 		delete(c.seen, b.Deleted.Id)
 		if hash := b.Deleted.Barred; len(hash) > 0 {
 			c.barred = append(slices.Clone(c.barred[max(0, len(c.barred)-maxBarred+1):]), hash)
 		}
-	case *pb.Event_Unbarred:
+	case *Event_Unbarred:
 		c.barred = slices.DeleteFunc(slices.Clone(c.barred), func(hash []byte) bool { return bytes.Equal(hash, b.Unbarred.Barred) })
-	case *pb.Event_Seen:
+	case *Event_Seen:
 		c.seen = maps.Clone(c.seen)
 		c.seen[b.Seen.Id] = e.At
 	}
@@ -184,7 +183,7 @@ func (c *core) Capture() *View { return newView(c.all, c.seen, c.barred) }
 
 // Restore implements durable.Core.
 func (c *core) Restore(_ uint64, state []byte) error {
-	var snap pb.Snapshot
+	var snap Snapshot
 	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}

@@ -10,3 +10,5 @@
 // with the whole record, so earlier records, including hashes and names, are erased from
 // the log.
 package people
+
+//go:generate go run atelier/actors/internal/protogen

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"atelier/actors/naming"
-	pb "atelier/actors/people/peoplepb"
 )
 
 // The roles of people.
@@ -40,29 +39,29 @@ const (
 
 // View is the committed state. Immutable; so are the records in it.
 type View struct {
-	all          []*pb.Person // in the order in which they were made
+	all          []*Person // in the order in which they were made
 	seen         map[string]int64
 	barred       [][]byte // as in core
-	byID         map[string]*pb.Person
-	byLogin      map[string]*pb.Person
-	byInvitation map[string]*pb.Person
-	named        func() map[string][]*pb.Person // by the skeleton of the name
+	byID         map[string]*Person
+	byLogin      map[string]*Person
+	byInvitation map[string]*Person
+	named        func() map[string][]*Person // by the skeleton of the name
 }
 
 // All returns the people, oldest first. Callers must not change the list.
-func (v *View) All() []*pb.Person { return v.all }
+func (v *View) All() []*Person { return v.all }
 
 // Get returns the person with an id, or nil.
-func (v *View) Get(id string) *pb.Person { return v.byID[id] }
+func (v *View) Get(id string) *Person { return v.byID[id] }
 
 // ByLogin returns the person with a login, in any case, or nil.
-func (v *View) ByLogin(login string) *pb.Person { return v.byLogin[foldLogin(login)] }
+func (v *View) ByLogin(login string) *Person { return v.byLogin[foldLogin(login)] }
 
 // Named returns the people whose names look like a name.
-func (v *View) Named(name string) []*pb.Person { return v.named()[naming.Skeleton(name)] }
+func (v *View) Named(name string) []*Person { return v.named()[naming.Skeleton(name)] }
 
 // Invited returns the person whose invitation has this hash and is open, or nil.
-func (v *View) Invited(hash []byte, now time.Time) *pb.Person {
+func (v *View) Invited(hash []byte, now time.Time) *Person {
 	p := v.byInvitation[hex.EncodeToString(hash)]
 	if p == nil || p.Disabled || p.InvitationEndsAt <= now.UnixMilli() {
 		return nil
@@ -93,16 +92,16 @@ func (v *View) NextEnd(now time.Time) (next time.Time, ok bool) {
 }
 
 // Over reports whether a helper's time has ended.
-func Over(p *pb.Person, now time.Time) bool { return p.ExpiresAt > 0 && p.ExpiresAt <= now.UnixMilli() }
+func Over(p *Person, now time.Time) bool { return p.ExpiresAt > 0 && p.ExpiresAt <= now.UnixMilli() }
 
 // Helper reports whether a person is a helper for a day, who has no login.
-func Helper(p *pb.Person) bool { return p.ExpiresAt > 0 }
+func Helper(p *Person) bool { return p.ExpiresAt > 0 }
 
 // HasLogin reports whether a login, in any case, is a person's.
-func HasLogin(p *pb.Person, login string) bool { return p.Login != "" && p.Login == foldLogin(login) }
+func HasLogin(p *Person, login string) bool { return p.Login != "" && p.Login == foldLogin(login) }
 
 // State names what a person can do now.
-func State(p *pb.Person, now time.Time) string {
+func State(p *Person, now time.Time) string {
 	switch {
 	case p.Disabled || Over(p, now):
 		return Disabled
@@ -113,17 +112,17 @@ func State(p *pb.Person, now time.Time) string {
 }
 
 // Leads reports whether a person is a facilitator of a codelab.
-func Leads(p *pb.Person, codelab string) bool {
+func Leads(p *Person, codelab string) bool {
 	return p.Role == Facilitator || slices.Contains(p.Codelabs, codelab)
 }
 
-func newView(all []*pb.Person, seen map[string]int64, barred [][]byte) *View {
+func newView(all []*Person, seen map[string]int64, barred [][]byte) *View {
 	v := &View{
-		all: all, seen: seen, barred: barred, byID: make(map[string]*pb.Person, len(all)), byLogin: make(map[string]*pb.Person, len(all)),
-		byInvitation: map[string]*pb.Person{},
+		all: all, seen: seen, barred: barred, byID: make(map[string]*Person, len(all)), byLogin: make(map[string]*Person, len(all)),
+		byInvitation: map[string]*Person{},
 	}
-	v.named = sync.OnceValue(func() map[string][]*pb.Person { // needed for few views
-		out := map[string][]*pb.Person{}
+	v.named = sync.OnceValue(func() map[string][]*Person { // needed for few views
+		out := map[string][]*Person{}
 		for _, p := range all {
 			key := naming.Skeleton(p.Name)
 			out[key] = append(out[key], p)

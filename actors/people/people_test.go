@@ -11,7 +11,6 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
-	pb "atelier/actors/people/peoplepb"
 	"atelier/persistence/memory"
 )
 
@@ -21,7 +20,7 @@ type office struct {
 	journal *memory.Store
 	c       *core
 	now     time.Time
-	log     []*pb.Event
+	log     []*Event
 }
 
 func newOffice(t *testing.T) *office {
@@ -34,7 +33,7 @@ func newOffice(t *testing.T) *office {
 var owner = Caller{ActorID: "admin", Owner: true}
 
 // try decides and applies, and erases as the host does.
-func (o *office) try(who Caller, b Body) (*pb.Person, error) {
+func (o *office) try(who Caller, b Body) (*Person, error) {
 	o.t.Helper()
 	d, err := o.c.Decide(Command{Caller: who, Body: b}, durable.Env{Now: o.now})
 	if err != nil {
@@ -52,11 +51,11 @@ func (o *office) try(who Caller, b Body) (*pb.Person, error) {
 			}
 		}
 	}
-	p, _ := d.Reply.(*pb.Person)
+	p, _ := d.Reply.(*Person)
 	return p, nil
 }
 
-func (o *office) do(who Caller, b Body) *pb.Person {
+func (o *office) do(who Caller, b Body) *Person {
 	o.t.Helper()
 	p, err := o.try(who, b)
 	if err != nil {
@@ -76,7 +75,7 @@ func (o *office) refused(who Caller, b Body, reason durable.Reason) {
 
 const lab = "0197f3a2-7c1e-7aaa-8bbb-0123456789ab"
 
-func (o *office) invite(login, role string) *pb.Person {
+func (o *office) invite(login, role string) *Person {
 	o.t.Helper()
 	return o.do(owner, Invite{Login: login, Name: "Ann", Role: role, Token: []byte("invitation of " + login)})
 }
@@ -86,18 +85,18 @@ func TestLossOfRightsStartsANewGeneration(t *testing.T) {
 	yes, no, name, role := true, false, "Another", Facilitator
 	labs := []string{lab}
 	for what, tc := range map[string]struct {
-		b    func(p *pb.Person) Body
+		b    func(p *Person) Body
 		ends bool
 	}{
-		"a name":           {func(p *pb.Person) Body { return Update{ID: p.Id, Name: &name} }, false},
-		"nothing":          {func(p *pb.Person) Body { return Update{ID: p.Id, Disabled: &no} }, false},
-		"a role":           {func(p *pb.Person) Body { return Update{ID: p.Id, Role: &role} }, true},
-		"codelabs":         {func(p *pb.Person) Body { return Update{ID: p.Id, Codelabs: &labs} }, true},
-		"disabling":        {func(p *pb.Person) Body { return Update{ID: p.Id, Disabled: &yes} }, true},
-		"an invitation":    {func(p *pb.Person) Body { return InviteAgain{ID: p.Id, Token: []byte("next")} }, true},
-		"a password":       {func(p *pb.Person) Body { return SetPassword{ID: p.Id, Was: p.Password, Password: "next"} }, true},
-		"deleting":         {func(p *pb.Person) Body { return Delete{ID: p.Id} }, true},
-		"having been here": {func(p *pb.Person) Body { return NoteSeen{ID: p.Id} }, false},
+		"a name":           {func(p *Person) Body { return Update{ID: p.Id, Name: &name} }, false},
+		"nothing":          {func(p *Person) Body { return Update{ID: p.Id, Disabled: &no} }, false},
+		"a role":           {func(p *Person) Body { return Update{ID: p.Id, Role: &role} }, true},
+		"codelabs":         {func(p *Person) Body { return Update{ID: p.Id, Codelabs: &labs} }, true},
+		"disabling":        {func(p *Person) Body { return Update{ID: p.Id, Disabled: &yes} }, true},
+		"an invitation":    {func(p *Person) Body { return InviteAgain{ID: p.Id, Token: []byte("next")} }, true},
+		"a password":       {func(p *Person) Body { return SetPassword{ID: p.Id, Was: p.Password, Password: "next"} }, true},
+		"deleting":         {func(p *Person) Body { return Delete{ID: p.Id} }, true},
+		"having been here": {func(p *Person) Body { return NoteSeen{ID: p.Id} }, false},
 	} {
 		o := newOffice(t)
 		p := o.invite("ann", Assistant)
@@ -278,7 +277,7 @@ func TestAChangeChangesNothingElse(t *testing.T) {
 	labs, none, other := []string{lab}, []string{}, "0197f3a2-7c1e-7aaa-8bbb-0123456789ac"
 	p := o.invite("ann", Assistant)
 	at := o.now.UnixMilli()
-	want := &pb.Person{
+	want := &Person{
 		Id: p.Id, Login: "ann", Name: "Ann", Role: Assistant, Invitation: []byte("invitation of ann"),
 		InvitationEndsAt: o.now.Add(InvitationLife).UnixMilli(), CreatedAt: at, Generation: 1,
 	}
@@ -318,7 +317,7 @@ func TestAChangeChangesNothingElse(t *testing.T) {
 		if got := o.c.find(p.Id); string(pbwire.Encode(got)) != string(pbwire.Encode(want)) {
 			t.Errorf("%d: %+v makes\n%v, not\n%v", i, tc.b, got, want)
 		}
-		if _, deleted := tc.b.(Delete); !deleted && d.Reply != any(o.c.find(p.Id)) && string(pbwire.Encode(d.Reply.(*pb.Person))) != string(pbwire.Encode(want)) {
+		if _, deleted := tc.b.(Delete); !deleted && d.Reply != any(o.c.find(p.Id)) && string(pbwire.Encode(d.Reply.(*Person))) != string(pbwire.Encode(want)) {
 			t.Errorf("%d: it is answered with %v", i, d.Reply)
 		}
 		if err := durable.Commit(o.journal, d.Rows); err != nil {

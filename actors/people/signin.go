@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"atelier/actors/durable"
-	pb "atelier/actors/people/peoplepb"
 )
 
 // maxBarred is how many deleted people are remembered.
@@ -31,7 +30,7 @@ func barredHash(parts ...string) []byte {
 // barredOf returns the identity that stays out after a deletion. It is the identity at the
 // provider, so that another account with the same address is somebody else. Without one it
 // is the login. It is nil for a helper for a day.
-func barredOf(p *pb.Person) []byte {
+func barredOf(p *Person) []byte {
 	switch {
 	case p.Issuer != "":
 		return identityHash(p.Issuer, p.Subject)
@@ -49,7 +48,7 @@ func (c *core) isBarred(hash []byte) bool {
 // unbar admits a deleted person again.
 func (d *decision) unbar(hash []byte) {
 	if d.core.isBarred(hash) {
-		d.event(&pb.Event{Body: &pb.Event_Unbarred{Unbarred: &pb.Unbarred{Barred: hash}}})
+		d.event(&Event{Body: &Event_Unbarred{Unbarred: &Unbarred{Barred: hash}}})
 	}
 }
 
@@ -64,7 +63,7 @@ var (
 
 // SignIn signs in a person who is verified by the identity provider. They are identified by
 // issuer and subject alone, because an address can change and be assigned to somebody else.
-// A new person gets a role. The reply is their *pb.Person.
+// A new person gets a role. The reply is their *Person.
 type SignIn struct {
 	Issuer, Subject string
 	// Login is their address, verified and allowed.
@@ -98,7 +97,7 @@ func (in SignIn) decide(d *decision) error {
 	if _, err := checkRole(in.Role, nil); err != nil {
 		return err
 	}
-	p := &pb.Person{
+	p := &Person{
 		Id: d.core.ids.Next(d.env.Now), Login: login, Name: name, Role: in.Role, CreatedAt: d.env.Now.UnixMilli(), Generation: 1,
 	}
 	in.accept(d, p)
@@ -106,7 +105,7 @@ func (in SignIn) decide(d *decision) error {
 }
 
 // again admits somebody who has signed in before.
-func (in SignIn) again(d *decision, p *pb.Person) error {
+func (in SignIn) again(d *decision, p *Person) error {
 	switch {
 	case p.Disabled:
 		return ErrDisabled
@@ -125,7 +124,7 @@ func (in SignIn) again(d *decision, p *pb.Person) error {
 
 // link connects a person with their account at the provider, once: somebody who was
 // invited, or whom the owner has marked.
-func (in SignIn) link(d *decision, p *pb.Person) error {
+func (in SignIn) link(d *decision, p *Person) error {
 	switch {
 	case p.Disabled:
 		return ErrDisabled
@@ -139,7 +138,7 @@ func (in SignIn) link(d *decision, p *pb.Person) error {
 }
 
 // accept records a person who from now on signs in only at the provider.
-func (in SignIn) accept(d *decision, p *pb.Person) {
+func (in SignIn) accept(d *decision, p *Person) {
 	p.Issuer, p.Subject, p.Link = in.Issuer, in.Subject, false
 	p.Accepted, p.Invitation, p.InvitationEndsAt, p.Password = true, nil, 0, ""
 	d.caller.ActorID = p.Id

@@ -9,7 +9,6 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
-	pb "atelier/actors/people/peoplepb"
 )
 
 const issuer = "https://id.example.org"
@@ -18,7 +17,7 @@ func signIn(subject, email string) SignIn {
 	return SignIn{Issuer: issuer, Subject: subject, Login: email, Name: "Ann", Role: Facilitator}
 }
 
-func (o *office) signIn(subject, email string) *pb.Person {
+func (o *office) signIn(subject, email string) *Person {
 	o.t.Helper()
 	return o.do(Caller{}, signIn(subject, email))
 }
@@ -118,7 +117,7 @@ func TestDeletedPeopleStayOutUntilInvited(t *testing.T) {
 func TestDisabledPeopleStayOut(t *testing.T) {
 	o := newOffice(t)
 	yes := true
-	for _, p := range []*pb.Person{o.signIn("1", "ann@example.org"), o.invite("max@example.org", Facilitator)} {
+	for _, p := range []*Person{o.signIn("1", "ann@example.org"), o.invite("max@example.org", Facilitator)} {
 		o.do(owner, Update{ID: p.Id, Disabled: &yes, Link: &yes})
 	}
 	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
@@ -204,12 +203,12 @@ func TestPeopleAndTheDeletedAreBounded(t *testing.T) {
 	o := newOffice(t)
 	p := o.signIn("1", "ann@example.org")
 	for i := range maxBarred + 5 {
-		o.c.Apply(0, &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{Id: "x", Barred: identityHash(issuer, fmt.Sprint("gone ", i))}}})
+		o.c.Apply(0, &Event{Body: &Event_Deleted{Deleted: &Deleted{Id: "x", Barred: identityHash(issuer, fmt.Sprint("gone ", i))}}})
 	}
 	if n := len(o.c.barred); n != maxBarred {
 		t.Errorf("%d of the deleted are remembered", n)
 	}
-	o.c.all = slices.Repeat([]*pb.Person{p}, MaxPeople)
+	o.c.all = slices.Repeat([]*Person{p}, MaxPeople)
 	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
 }
 

@@ -2,16 +2,14 @@ package settings
 
 import (
 	"testing"
-
-	"atelier/actors/settings/settingspb"
 )
 
 func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
-	set := func(key string) *settingspb.Event {
-		return &settingspb.Event{At: 1, Body: &settingspb.Event_AiKeySet{AiKeySet: &settingspb.AIKeySet{Sealed: []byte(key)}}}
+	set := func(key string) *Event {
+		return &Event{At: 1, Body: &Event_AiKeySet{AiKeySet: &AIKeySet{Sealed: []byte(key)}}}
 	}
-	log := []*settingspb.Event{set("one"), set("two"), set(""), set("three")}
-	state := func(events []*settingspb.Event) *View {
+	log := []*Event{set("one"), set("two"), set(""), set("three")}
+	state := func(events []*Event) *View {
 		s := &settings{}
 		for i, e := range events {
 			s.Apply(uint64(i+1), e)
@@ -24,7 +22,7 @@ func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
 			t.Error("setting a key erases nothing")
 		}
 		erase := eraseKeys(view)
-		var after []*settingspb.Event
+		var after []*Event
 		for _, e := range log[:n] {
 			if out, changed := erase(e); changed {
 				e = out

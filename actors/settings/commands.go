@@ -8,7 +8,6 @@ import (
 	"atelier/actors/audit"
 	"atelier/actors/durable"
 	"atelier/actors/naming"
-	"atelier/actors/settings/settingspb"
 	"atelier/actors/usage"
 )
 
@@ -29,7 +28,7 @@ type Body interface {
 
 // Vocabulary is all that can be asked of the settings, with the replies.
 var Vocabulary = durable.NewVocabulary[Body](
-	durable.Says[CreateToken, *settingspb.ApiToken](),
+	durable.Says[CreateToken, *ApiToken](),
 	durable.Says[RevokeToken, durable.Nothing](),
 	durable.Says[SetAIKey, durable.Nothing](),
 	durable.Says[NoteAIUse, durable.Nothing](),
@@ -44,7 +43,7 @@ var codec = durable.JSONCodec(Vocabulary,
 
 // change is a command being decided.
 type change struct {
-	durable.Decision[*settingspb.Event]
+	durable.Decision[*Event]
 	s      *settings
 	caller Caller
 	env    durable.Env
@@ -74,7 +73,7 @@ const (
 var Scopes = []string{ScopeAll, ScopeRead, ScopeImport}
 
 // CreateToken makes an API token; its secret never gets here. The reply is its
-// *settingspb.ApiToken.
+// *ApiToken.
 type CreateToken struct {
 	Name       string
 	Scope      string // empty: all
@@ -97,14 +96,14 @@ func (b CreateToken) decide(c *change) error {
 	if len(c.s.tokens) >= maxTokens {
 		return durable.Reject(durable.Conflict, "there are %d API tokens already; revoke one first", maxTokens)
 	}
-	t := &settingspb.ApiToken{
+	t := &ApiToken{
 		Id: c.s.ids.Next(c.env.Now), Name: name, SecretHash: b.SecretHash, CreatedAt: c.env.Now.UnixMilli(), Scope: scope,
 	}
 	if b.Days > 0 {
 		t.ExpiresAt = c.env.Now.AddDate(0, 0, b.Days).UnixMilli()
 	}
 	c.Reply = t
-	c.Events = []*settingspb.Event{{Body: &settingspb.Event_TokenCreated{TokenCreated: t}}}
+	c.Events = []*Event{{Body: &Event_TokenCreated{TokenCreated: t}}}
 	c.record("api_token_create", t.Id, map[string]string{"scope": scope})
 	return nil
 }
@@ -113,10 +112,10 @@ func (b CreateToken) decide(c *change) error {
 type RevokeToken struct{ ID string }
 
 func (b RevokeToken) decide(c *change) error {
-	if !slices.ContainsFunc(c.s.tokens, func(t *settingspb.ApiToken) bool { return t.Id == b.ID }) {
+	if !slices.ContainsFunc(c.s.tokens, func(t *ApiToken) bool { return t.Id == b.ID }) {
 		return durable.Reject(durable.Missing, "API token not found")
 	}
-	c.Events = []*settingspb.Event{{Body: &settingspb.Event_TokenRevoked{TokenRevoked: &settingspb.TokenRevoked{Id: b.ID}}}}
+	c.Events = []*Event{{Body: &Event_TokenRevoked{TokenRevoked: &TokenRevoked{Id: b.ID}}}}
 	c.record("api_token_revoke", b.ID, nil)
 	return nil
 }
@@ -129,7 +128,7 @@ func (b SetAIKey) decide(c *change) error {
 	if len(b.Sealed) > maxSealed {
 		return durable.Reject(durable.Invalid, "ai_api_key is too long")
 	}
-	c.Events = []*settingspb.Event{{Body: &settingspb.Event_AiKeySet{AiKeySet: &settingspb.AIKeySet{Sealed: b.Sealed}}}}
+	c.Events = []*Event{{Body: &Event_AiKeySet{AiKeySet: &AIKeySet{Sealed: b.Sealed}}}}
 	about := map[string]string{"ai_api_key": "set"}
 	if len(b.Sealed) == 0 {
 		about["ai_api_key"] = "removed"
@@ -142,6 +141,6 @@ func (b SetAIKey) decide(c *change) error {
 type NoteAIUse struct{ Usage *usage.AIUsage }
 
 func (b NoteAIUse) decide(c *change) error {
-	c.Events = []*settingspb.Event{{Body: &settingspb.Event_AiUsed{AiUsed: b.Usage}}}
+	c.Events = []*Event{{Body: &Event_AiUsed{AiUsed: b.Usage}}}
 	return nil
 }

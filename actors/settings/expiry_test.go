@@ -3,15 +3,13 @@ package settings
 import (
 	"testing"
 	"time"
-
-	"atelier/actors/settings/settingspb"
 )
 
 // A connection that began with an API token goes on until the token ends. After that it would
 // have rights that nobody has.
 func TestAnAPITokenIsThereUntilItsEnd(t *testing.T) {
 	end := time.UnixMilli(1_800_000_000_000)
-	v := &View{Tokens: []*settingspb.ApiToken{{Id: "for a while", ExpiresAt: end.UnixMilli()}, {Id: "for ever"}}}
+	v := &View{Tokens: []*ApiToken{{Id: "for a while", ExpiresAt: end.UnixMilli()}, {Id: "for ever"}}}
 	for _, c := range []struct {
 		id   string
 		at   time.Time

@@ -10,19 +10,18 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
-	"atelier/actors/settings/settingspb"
 	"atelier/actors/usage"
 )
 
 // Host runs the settings actor.
-type Host = durable.Host[Command, *settingspb.Event, View]
+type Host = durable.Host[Command, *Event, View]
 
 // ID is the id of the one settings actor.
 const ID = "settings"
 
 // View is the committed state of the settings. Immutable.
 type View struct {
-	Tokens []*settingspb.ApiToken
+	Tokens []*ApiToken
 	// AIKey is the sealed AI key; empty when there is none.
 	AIKey []byte
 	// AIUsage is the use of the AI by admins outside of codelabs.
@@ -30,8 +29,8 @@ type View struct {
 }
 
 // Token finds the API token with this secret's hash, or nil.
-func (v *View) Token(hash []byte) *settingspb.ApiToken {
-	var found *settingspb.ApiToken
+func (v *View) Token(hash []byte) *ApiToken {
+	var found *ApiToken
 	for _, t := range v.Tokens { // all of them, so that the time reveals nothing
 		if subtle.ConstantTimeCompare(t.SecretHash, hash) == 1 {
 			found = t
@@ -42,26 +41,26 @@ func (v *View) Token(hash []byte) *settingspb.ApiToken {
 
 // Has reports whether an API token was not revoked and has not expired.
 func (v *View) Has(id string, now time.Time) bool {
-	return slices.ContainsFunc(v.Tokens, func(t *settingspb.ApiToken) bool { return t.Id == id && !Expired(t, now) })
+	return slices.ContainsFunc(v.Tokens, func(t *ApiToken) bool { return t.Id == id && !Expired(t, now) })
 }
 
 // Expired reports whether an API token has expired.
-func Expired(t *settingspb.ApiToken, now time.Time) bool {
+func Expired(t *ApiToken, now time.Time) bool {
 	return t.ExpiresAt > 0 && t.ExpiresAt <= now.UnixMilli()
 }
 
 // Kind describes the settings actor.
-func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
-	return durable.Kind[Command, *settingspb.Event, View]{
+func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
+	return durable.Kind[Command, *Event, View]{
 		Name: "catalog", // as it is called in stores that exist
-		New: func(string) durable.Core[Command, *settingspb.Event, View] {
+		New: func(string) durable.Core[Command, *Event, View] {
 			return &settings{audit: trail, ids: naming.NewIDs("catalog")}
 		},
 		Codec:       codec,
 		FromLog:     true,
-		AppendEvent: durable.AppendMessage[*settingspb.Event],
-		ParseEvent: func(record []byte) (*settingspb.Event, error) {
-			e := &settingspb.Event{}
+		AppendEvent: durable.AppendMessage[*Event],
+		ParseEvent: func(record []byte) (*Event, error) {
+			e := &Event{}
 			if err := e.Decode(record); err != nil {
 				return nil, err
 			}
@@ -73,7 +72,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
 		Erases: replacesKey,
 		Erase:  eraseKeys,
 		EncodeState: func(v *View) ([]byte, error) {
-			return pbwire.Encode(&settingspb.Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}), nil
+			return pbwire.Encode(&Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}), nil
 		},
 	}
 }
@@ -83,19 +82,19 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
 type settings struct {
 	audit   *audit.Trail
 	ids     *naming.IDs
-	tokens  []*settingspb.ApiToken
+	tokens  []*ApiToken
 	aiKey   []byte
 	aiUsage []*usage.AIUsage
 }
 
 // Decide implements durable.Core.
-func (s *settings) Decide(cmd Command, env durable.Env) (durable.Decision[*settingspb.Event], error) {
+func (s *settings) Decide(cmd Command, env durable.Env) (durable.Decision[*Event], error) {
 	c := change{s: s, caller: cmd.Caller, env: env}
 	if cmd.Body == nil {
 		return c.Decision, durable.Reject(durable.Invalid, "unknown command")
 	}
 	if err := cmd.Body.decide(&c); err != nil {
-		return durable.Decision[*settingspb.Event]{}, err
+		return durable.Decision[*Event]{}, err
 	}
 	for _, e := range c.Events {
 		e.At = env.Now.UnixMilli()
@@ -103,22 +102,22 @@ func (s *settings) Decide(cmd Command, env durable.Env) (durable.Decision[*setti
 	return c.Decision, nil
 }
 
-func (s *settings) Apply(_ uint64, e *settingspb.Event) {
+func (s *settings) Apply(_ uint64, e *Event) {
 	switch b := e.Body.(type) {
-	case *settingspb.Event_TokenCreated:
+	case *Event_TokenCreated:
 		s.ids.Seen(b.TokenCreated.Id)
 		s.tokens = append(s.tokens[:len(s.tokens):len(s.tokens)], b.TokenCreated)
-	case *settingspb.Event_TokenRevoked:
-		var kept []*settingspb.ApiToken
+	case *Event_TokenRevoked:
+		var kept []*ApiToken
 		for _, t := range s.tokens {
 			if t.Id != b.TokenRevoked.Id {
 				kept = append(kept, t)
 			}
 		}
 		s.tokens = kept
-	case *settingspb.Event_AiKeySet:
+	case *Event_AiKeySet:
 		s.aiKey = b.AiKeySet.Sealed
-	case *settingspb.Event_AiUsed:
+	case *Event_AiUsed:
 		s.aiUsage = usage.Add(s.aiUsage, b.AiUsed)
 	}
 }
@@ -128,7 +127,7 @@ func (s *settings) Capture() *View {
 }
 
 func (s *settings) Restore(_ uint64, state []byte) error {
-	var snap settingspb.Snapshot
+	var snap Snapshot
 	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}

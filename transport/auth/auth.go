@@ -13,9 +13,7 @@ import (
 	"atelier/actors/login/loginpb"
 	"atelier/actors/naming"
 	"atelier/actors/people"
-	"atelier/actors/people/peoplepb"
 	"atelier/actors/settings"
-	"atelier/actors/settings/settingspb"
 )
 
 // TokenPrefix starts every API token, so that scanners recognise a leaked one.
@@ -136,7 +134,7 @@ type Issued struct {
 // Login is an authenticated facilitator or assistant, with the address.
 type Login struct {
 	// Person is nil for the owner, who may give a name.
-	Person             *peoplepb.Person
+	Person             *people.Person
 	Name               string
 	Address, UserAgent string
 }
@@ -191,7 +189,7 @@ func (a *Authenticator) Reserved(codelab, name string) bool {
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(v.Named(name), func(p *peoplepb.Person) bool {
+	return slices.ContainsFunc(v.Named(name), func(p *people.Person) bool {
 		return people.Leads(p, codelab) && slices.ContainsFunc(a.Sessions.Logins(p.Id), func(g *loginpb.AdminGrant) bool {
 			return v.Stands(p.Id, g.Generation, a.Now())
 		})
@@ -211,13 +209,13 @@ type Identity struct {
 	csrf      *csrfToken // of the session; nil without one
 	session   login.Session
 	// Token is the API token; nil without one.
-	Token *settingspb.ApiToken
+	Token *settings.ApiToken
 	// operator: a user who may open the data folder is an admin without a login.
 	operator bool
 	// grant is the login of a facilitator or assistant, and person the person. Both are nil
 	// without a login; person is nil for the owner.
 	grant  *loginpb.AdminGrant
-	person *peoplepb.Person
+	person *people.Person
 	now    int64
 }
 
@@ -271,7 +269,7 @@ func (i *Identity) Scope() string {
 
 // Leader is the person who is calling; nil for the owner and for callers who do not
 // lead.
-func (i *Identity) Leader() *peoplepb.Person { return i.person }
+func (i *Identity) Leader() *people.Person { return i.person }
 
 // LoginID is the id of the facilitator's login; "" without one.
 func (i *Identity) LoginID() string { return i.grant.GetLogin() }

@@ -9,7 +9,6 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/login"
 	"atelier/actors/settings"
-	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
 	"atelier/transport/httpapi"
 )
@@ -76,7 +75,7 @@ func (g *gate) attendee() Identity {
 
 func (g *gate) robot() Identity {
 	hash := sha256.Sum256([]byte("atl_token"))
-	g.tokens = &settings.View{Tokens: []*settingspb.ApiToken{{Id: "robot", SecretHash: hash[:]}}}
+	g.tokens = &settings.View{Tokens: []*settings.ApiToken{{Id: "robot", SecretHash: hash[:]}}}
 	return g.identify("", "Bearer atl_token")
 }
 

@@ -18,7 +18,6 @@ import (
 	"atelier/actors/login"
 	"atelier/actors/room"
 	"atelier/actors/settings"
-	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
@@ -199,7 +198,7 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 				return p
 			},
 			"an API token is revoked": func(s *school) *peer {
-				p := s.enters(auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}, boss)
+				p := s.enters(auth.Identity{Token: &settings.ApiToken{Id: "t"}}, boss)
 				s.grants.Revoked("t")
 				return p
 			},
@@ -235,7 +234,7 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 func TestUnknownGrantAsksTheClientToRetry(t *testing.T) {
 	s := newSchool(t)
 	s.unknown = durable.ErrUnavailable
-	p := s.enters(auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}, boss)
+	p := s.enters(auth.Identity{Token: &settings.ApiToken{Id: "t"}}, boss)
 	if code, why := closing(t, s.opens(p, live.WebSocket), live.WebSocket); code != rfc6455.CloseTryLater {
 		t.Errorf("closed with %d, %s", code, why)
 	}

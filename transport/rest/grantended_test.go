@@ -14,7 +14,6 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/login"
 	"atelier/actors/settings"
-	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
@@ -58,7 +57,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		who, _, _ := grants.Identify([]byte(issued.Cookie), "")
 		return who
 	}
-	robot := auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}
+	robot := auth.Identity{Token: &settings.ApiToken{Id: "t"}}
 	read := func(who auth.Identity, role codelab.Role, read func(*Request) error, contentType string, body []byte, meanwhile func()) error {
 		ctx := &fasthttp.RequestCtx{}
 		ctx.Init2(&net.TCPConn{}, nil, false)
@@ -86,7 +85,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		}, w.FormDataContentType(), form.Bytes()},
 	}
 	for name, way := range ways {
-		tokens = &settings.View{Tokens: []*settingspb.ApiToken{robot.Token}}
+		tokens = &settings.View{Tokens: []*settings.ApiToken{robot.Token}}
 		for _, who := range []auth.Identity{login(), robot} {
 			if err := read(who, codelab.RoleAdmin, way.read, way.kind, way.body, nil); err != nil {
 				t.Errorf("%s: %v", name, err)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"atelier/actors/people"
-	"atelier/actors/people/peoplepb"
 	"atelier/transport/auth"
 
 	"atelier/transport/httpapi"
@@ -36,7 +35,7 @@ type invitationRecord struct {
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
-func (a *API) recordOfPerson(v *people.View, p *peoplepb.Person) personRecord {
+func (a *API) recordOfPerson(v *people.View, p *people.Person) personRecord {
 	return personRecord{
 		ID: p.Id, Login: wire.OrNull(p.Login), Name: p.Name, Role: p.Role, Codelabs: append([]string{}, p.Codelabs...),
 		State: people.State(p, a.Now()), CreatedAt: wire.Stamp(p.CreatedAt), LastSeen: wire.StampOrNull(v.SeenAt(p.Id)),
@@ -45,7 +44,7 @@ func (a *API) recordOfPerson(v *people.View, p *peoplepb.Person) personRecord {
 }
 
 // signsIn names how somebody signs in; nil before they can, and for helpers.
-func signsIn(p *peoplepb.Person) *string {
+func signsIn(p *people.Person) *string {
 	switch {
 	case p.Issuer != "" && p.Accepted:
 		return new("oidc")
@@ -57,7 +56,7 @@ func signsIn(p *peoplepb.Person) *string {
 
 // invited is a record with its new invitation. The token is after the # of the address,
 // which browsers never send.
-func (a *API) invited(v *people.View, p *peoplepb.Person, token string) personRecord {
+func (a *API) invited(v *people.View, p *people.Person, token string) personRecord {
 	r := a.recordOfPerson(v, p)
 	r.Invitation = &invitationRecord{
 		URL: strings.TrimSuffix(a.Origins.PublicURL, "/") + "/invite#" + token, ExpiresAt: wire.Stamp(p.InvitationEndsAt),
@@ -78,7 +77,7 @@ func hashOf(token string) []byte {
 
 // tellPeople sends a command to the actor of people. Sessions and connections that
 // it ends are ended on this node when it returns.
-func (r *Request) tellPeople(b people.Body) (*peoplepb.Person, *people.View, error) {
+func (r *Request) tellPeople(b people.Body) (*people.Person, *people.View, error) {
 	h, err := r.api.People.Get(people.ID)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +95,7 @@ func (r *Request) tellPeople(b people.Body) (*peoplepb.Person, *people.View, err
 	if err := r.api.ReleaseClaims(h.View()); err != nil {
 		r.api.Logger.Warn("releasing the claims of a former facilitator failed; it is tried again later", "error", err)
 	}
-	p, _ := v.(*peoplepb.Person)
+	p, _ := v.(*people.Person)
 	return p, h.View(), nil
 }
 

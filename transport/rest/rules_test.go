@@ -10,7 +10,6 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/settings"
-	"atelier/actors/settings/settingspb"
 	"atelier/transport/archive"
 	"atelier/transport/auth"
 	"atelier/transport/intake"
@@ -75,7 +74,7 @@ func tokensOf(o *Operation) string {
 	}
 	var scopes []string
 	for _, scope := range []string{settings.ScopeAll, settings.ScopeRead, settings.ScopeImport} {
-		if (&Request{op: o, who: auth.Identity{Token: &settingspb.ApiToken{Scope: scope}}}).inScope() {
+		if (&Request{op: o, who: auth.Identity{Token: &settings.ApiToken{Scope: scope}}}).inScope() {
 			scopes = append(scopes, "`"+scope+"`")
 		}
 	}

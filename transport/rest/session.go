@@ -10,7 +10,6 @@ import (
 	"atelier/actors/audit"
 	"atelier/actors/codelab"
 	"atelier/actors/people"
-	"atelier/actors/people/peoplepb"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
@@ -66,7 +65,7 @@ func logIn(r *Request) error {
 
 // proves reports whether pw is the password of a login, and returns the person: nil for the
 // owner. A login that nobody has takes as long as one with a password.
-func (r *Request) proves(login, pw string, known bool) (*peoplepb.Person, bool, error) {
+func (r *Request) proves(login, pw string, known bool) (*people.Person, bool, error) {
 	a := r.api
 	if login == a.AdminID {
 		return nil, a.Auth.CheckPassword(login, pw), nil

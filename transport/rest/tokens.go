@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 
 	"atelier/actors/settings"
-	"atelier/actors/settings/settingspb"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
 )
@@ -59,7 +58,7 @@ func createToken(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(newTokenRecord{v.(*settingspb.ApiToken).Id, token})
+	return r.JSON(newTokenRecord{v.(*settings.ApiToken).Id, token})
 }
 
 func listTokens(r *Request) error {

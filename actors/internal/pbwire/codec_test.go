@@ -17,7 +17,7 @@ import (
 	"atelier/actors/internal/pbwire"
 	_ "atelier/actors/login/loginpb"
 	_ "atelier/actors/participant/participantpb"
-	_ "atelier/actors/settings/settingspb"
+	_ "atelier/actors/settings"
 	_ "atelier/actors/token/tokenpb"
 )
 

@@ -55,18 +55,17 @@ func run() error {
 }
 
 func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
-	// Messages are in the folder of their package, or in a subfolder if there are many.
-	others, err := filepath.Glob("../../*/*.proto")
-	if err != nil {
-		return nil, err
-	}
-	inFolders, err := filepath.Glob("../../*/*pb/*.proto")
-	if err != nil {
-		return nil, err
-	}
+	// Messages are in the folder of their package, or in a subfolder if there are many. So is
+	// this one.
 	from := []string{"."}
-	for _, name := range append(others, inFolders...) {
-		from = append(from, filepath.Dir(name))
+	for _, place := range []string{"../*/*.proto", "../*/*pb/*.proto", "../../*/*.proto", "../../*/*pb/*.proto"} {
+		names, err := filepath.Glob(place)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			from = append(from, filepath.Dir(name))
+		}
 	}
 	c := protocompile.Compiler{
 		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: from}),

@@ -31,7 +31,6 @@ import (
 	"atelier/actors/participant"
 	"atelier/actors/participant/participantpb"
 	"atelier/actors/settings"
-	"atelier/actors/settings/settingspb"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/badger"
 	"atelier/persistence/objects/contents"
@@ -143,7 +142,7 @@ func (h *holding) readActors(list *catalog.List, register *files.Register) {
 	h.must(err)
 	one, err := host.Get(settings.ID)
 	h.must(err)
-	state["settings"] = h.snapshot(&settingspb.Snapshot{}, func() ([]byte, error) { return ofSettings.EncodeState(one.View()) })
+	state["settings"] = h.snapshot(&settings.Snapshot{}, func() ([]byte, error) { return ofSettings.EncodeState(one.View()) })
 	h.must(host.Close(ctx))
 
 	ofParticipants := participant.Kind(h.trail)

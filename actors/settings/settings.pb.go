@@ -6,7 +6,7 @@
 
 // The settings of the installation. Times are Unix milliseconds, UTC.
 
-package settingspb
+package settings
 
 import (
 	usage "atelier/actors/usage"
@@ -421,7 +421,7 @@ const file_settings_proto_rawDesc = "" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x125\n" +
 	"\x06tokens\x18\x02 \x03(\v2\x1d.atelier.settings.v1.ApiTokenR\x06tokens\x12\x15\n" +
 	"\x06ai_key\x18d \x01(\fR\x05aiKey\x124\n" +
-	"\bai_usage\x18e \x03(\v2\x19.atelier.usage.v1.AIUsageR\aaiUsageB$Z\"atelier/actors/settings/settingspbb\x06proto3"
+	"\bai_usage\x18e \x03(\v2\x19.atelier.usage.v1.AIUsageR\aaiUsageB\x19Z\x17atelier/actors/settingsb\x06proto3"
 
 var (
 	file_settings_proto_rawDescOnce sync.Once

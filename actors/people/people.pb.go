@@ -6,7 +6,7 @@
 
 // Facilitators, assistants and helpers. Times are Unix milliseconds, UTC.
 
-package peoplepb
+package people
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -593,7 +593,7 @@ const file_people_proto_rawDesc = "" +
 	"\bSnapshot\x121\n" +
 	"\x06people\x18\x01 \x03(\v2\x19.atelier.people.v1.PersonR\x06people\x12+\n" +
 	"\x04seen\x18\x02 \x03(\v2\x17.atelier.people.v1.SeenR\x04seen\x12\x16\n" +
-	"\x06barred\x18\x03 \x03(\fR\x06barredB Z\x1eatelier/actors/people/peoplepbb\x06proto3"
+	"\x06barred\x18\x03 \x03(\fR\x06barredB\x17Z\x15atelier/actors/peopleb\x06proto3"
 
 var (
 	file_people_proto_rawDescOnce sync.Once
