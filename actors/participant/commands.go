@@ -10,7 +10,6 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/naming"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
 )
 
@@ -36,8 +35,8 @@ type Body interface {
 
 // Vocabulary is all that can be asked of the participants, with the replies.
 var Vocabulary = durable.NewVocabulary[Body](
-	durable.Says[Add, *pb.Participant](),
-	durable.Says[AddKey, *pb.Key](),
+	durable.Says[Add, *Participant](),
+	durable.Says[AddKey, *Key](),
 	durable.Says[RemoveKey, durable.Nothing](),
 	durable.Says[Grant, durable.Nothing](),
 	durable.Says[Ungrant, durable.Nothing](),
@@ -55,7 +54,7 @@ var codec = durable.JSONCodec(Vocabulary,
 )
 
 // Add makes a participant with a first key, whose secret never gets here. The
-// reply is its *pb.Participant.
+// reply is its *Participant.
 type Add struct {
 	Name        string
 	Kind        string // platform, business, psp
@@ -94,18 +93,18 @@ func (in Add) decide(d *decision) error {
 		return durable.Reject(durable.Conflict, "there are %d participants already", MaxParticipants)
 	}
 	now := d.env.Now.UnixMilli()
-	p := &pb.Participant{
+	p := &Participant{
 		Id: d.core.ids.Next(d.env.Now), Name: name, Kind: in.Kind, Environment: environment, Identity: in.Identity, Scopes: scopes,
-		Keys: []*pb.Key{{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: now}}, CreatedAt: now,
+		Keys: []*Key{{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: now}}, CreatedAt: now,
 	}
 	d.Reply = p
-	d.event(&pb.Event{Body: &pb.Event_Added{Added: p}})
+	d.event(&Event{Body: &Event_Added{Added: p}})
 	d.record("participant_add", p.Id, map[string]string{"kind": p.Kind, "environment": environment})
 	return nil
 }
 
 // known returns the participant, or the rejection.
-func (c *core) known(id string) (*pb.Participant, error) {
+func (c *core) known(id string) (*Participant, error) {
 	p := c.find(id)
 	if p == nil {
 		return nil, durable.Reject(durable.Missing, "participant not found")
@@ -113,7 +112,7 @@ func (c *core) known(id string) (*pb.Participant, error) {
 	return p, nil
 }
 
-// AddKey gives a participant one more key. The reply is its *pb.Key.
+// AddKey gives a participant one more key. The reply is its *Key.
 type AddKey struct {
 	ID         string
 	KeyID      string
@@ -128,9 +127,9 @@ func (in AddKey) decide(d *decision) error {
 	if len(p.Keys) >= MaxKeys {
 		return durable.Reject(durable.Conflict, "the participant has %d keys already; remove one first", MaxKeys)
 	}
-	k := &pb.Key{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: d.env.Now.UnixMilli()}
+	k := &Key{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: d.env.Now.UnixMilli()}
 	d.Reply = k
-	d.event(&pb.Event{Body: &pb.Event_KeyAdded{KeyAdded: &pb.KeyAdded{Id: p.Id, Key: k}}})
+	d.event(&Event{Body: &Event_KeyAdded{KeyAdded: &KeyAdded{Id: p.Id, Key: k}}})
 	d.record("participant_key_add", p.Id, map[string]string{"key_id": k.Id})
 	return nil
 }
@@ -143,10 +142,10 @@ func (in RemoveKey) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	if Key(p, in.KeyID) == nil {
+	if KeyOf(p, in.KeyID) == nil {
 		return durable.Reject(durable.Missing, "key not found")
 	}
-	d.event(&pb.Event{Body: &pb.Event_KeyRemoved{KeyRemoved: &pb.KeyRemoved{Id: p.Id, KeyId: in.KeyID}}})
+	d.event(&Event{Body: &Event_KeyRemoved{KeyRemoved: &KeyRemoved{Id: p.Id, KeyId: in.KeyID}}})
 	d.record("participant_key_remove", p.Id, map[string]string{"key_id": in.KeyID})
 	return nil
 }
@@ -172,7 +171,7 @@ func (in Grant) decide(d *decision) error {
 	case len(whom.Delegates) >= MaxDelegates:
 		return durable.Reject(durable.Conflict, "the participant has %d delegates already", MaxDelegates)
 	}
-	d.event(&pb.Event{Body: &pb.Event_Granted{Granted: &pb.Granted{Id: who.Id, ParticipantId: whom.Id}}})
+	d.event(&Event{Body: &Event_Granted{Granted: &Granted{Id: who.Id, ParticipantId: whom.Id}}})
 	d.record("participant_grant", who.Id, map[string]string{"for": whom.Id})
 	return nil
 }
@@ -188,7 +187,7 @@ func (in Ungrant) decide(d *decision) error {
 	if whom == nil || !slices.Contains(whom.Delegates, in.ID) {
 		return durable.Reject(durable.Missing, "grant not found")
 	}
-	d.event(&pb.Event{Body: &pb.Event_Ungranted{Ungranted: &pb.Ungranted{Id: in.ID, ParticipantId: whom.Id}}})
+	d.event(&Event{Body: &Event_Ungranted{Ungranted: &Ungranted{Id: in.ID, ParticipantId: whom.Id}}})
 	d.record("participant_ungrant", in.ID, map[string]string{"for": whom.Id})
 	return nil
 }
@@ -206,8 +205,8 @@ func (in Acknowledge) decide(d *decision) error {
 	if n := utf8.RuneCountInString(version); n < 1 || n > 200 || !utf8.ValidString(version) {
 		return durable.Reject(durable.Invalid, "version must have 1 to 200 characters")
 	}
-	a := &pb.Acknowledgement{Version: version, AdminId: d.caller.ActorID, At: d.env.Now.UnixMilli()}
-	d.event(&pb.Event{Body: &pb.Event_Acknowledged{Acknowledged: &pb.Acknowledged{Id: p.Id, Acknowledgement: a}}})
+	a := &Acknowledgement{Version: version, AdminId: d.caller.ActorID, At: d.env.Now.UnixMilli()}
+	d.event(&Event{Body: &Event_Acknowledged{Acknowledged: &Acknowledged{Id: p.Id, Acknowledgement: a}}})
 	d.record("participant_acknowledge", p.Id, map[string]string{"version": version})
 	return nil
 }
@@ -234,8 +233,8 @@ func (in SetPolicy) decide(d *decision) error {
 		return durable.Reject(durable.Invalid, "ttl_seconds must be %d to %d, and is not for %s",
 			int(token.MinLife.Seconds()), int(token.MaxLife.Seconds()), naming.Or(token.PolicyNames(token.Ends)...))
 	}
-	d.event(&pb.Event{Body: &pb.Event_PolicySet{PolicySet: &pb.PolicySet{
-		Id: p.Id, Policy: &pb.Policy{Policy: in.Policy, TtlSeconds: in.TTLSeconds},
+	d.event(&Event{Body: &Event_PolicySet{PolicySet: &PolicySet{
+		Id: p.Id, Policy: &Policy{Policy: in.Policy, TtlSeconds: in.TTLSeconds},
 	}}})
 	d.record("participant_policy", p.Id, map[string]string{"policy": in.Policy, "ttl_seconds": fmt.Sprint(in.TTLSeconds)})
 	return nil
@@ -249,7 +248,7 @@ func (in Disable) decide(d *decision) error {
 	if err != nil || p.Disabled {
 		return err
 	}
-	d.event(&pb.Event{Body: &pb.Event_Disabled{Disabled: &pb.Disabled{Id: p.Id}}})
+	d.event(&Event{Body: &Event_Disabled{Disabled: &Disabled{Id: p.Id}}})
 	d.record("participant_disable", p.Id, nil)
 	return nil
 }
@@ -269,7 +268,7 @@ func (in SetEncryptionKey) decide(d *decision) error {
 	if len(in.Key) > 8<<10 {
 		return durable.Reject(durable.Invalid, "the key is too large")
 	}
-	d.event(&pb.Event{Body: &pb.Event_EncryptionKeySet{EncryptionKeySet: &pb.EncryptionKeySet{Id: p.Id, Key: in.Key}}})
+	d.event(&Event{Body: &Event_EncryptionKeySet{EncryptionKeySet: &EncryptionKeySet{Id: p.Id, Key: in.Key}}})
 	// The owner of the key can read all later messages, so an unwanted change must be
 	// noticed.
 	more := map[string]string{"security": "true"}

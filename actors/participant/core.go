@@ -8,27 +8,26 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
-	pb "atelier/actors/participant/participantpb"
 )
 
 // Host runs the participants' actor.
-type Host = durable.Host[Command, *pb.Event, View]
+type Host = durable.Host[Command, *Event, View]
 
 // ID is the id of the one actor.
 const ID = "all"
 
 // Kind describes the actor.
-func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
-	return durable.Kind[Command, *pb.Event, View]{
+func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
+	return durable.Kind[Command, *Event, View]{
 		Name: "participants",
-		New: func(string) durable.Core[Command, *pb.Event, View] {
+		New: func(string) durable.Core[Command, *Event, View] {
 			return &core{audit: trail, ids: naming.NewIDs("participants")}
 		},
 		Codec:       codec,
 		FromLog:     true,
-		AppendEvent: durable.AppendMessage[*pb.Event],
-		ParseEvent: func(record []byte) (*pb.Event, error) {
-			e := &pb.Event{}
+		AppendEvent: durable.AppendMessage[*Event],
+		ParseEvent: func(record []byte) (*Event, error) {
+			e := &Event{}
 			if err := e.Decode(record); err != nil {
 				return nil, err
 			}
@@ -38,7 +37,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 			return e, nil
 		},
 		EncodeState: func(v *View) ([]byte, error) {
-			return pbwire.Encode(&pb.Snapshot{Participants: v.all}), nil
+			return pbwire.Encode(&Snapshot{Participants: v.all}), nil
 		},
 	}
 }
@@ -48,10 +47,10 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 type core struct {
 	audit *audit.Trail
 	ids   *naming.IDs
-	all   []*pb.Participant
+	all   []*Participant
 }
 
-func (c *core) find(id string) *pb.Participant {
+func (c *core) find(id string) *Participant {
 	for _, p := range c.all {
 		if p.Id == id {
 			return p
@@ -62,13 +61,13 @@ func (c *core) find(id string) *pb.Participant {
 
 // decision gathers what a command leads to.
 type decision struct {
-	durable.Decision[*pb.Event]
+	durable.Decision[*Event]
 	core   *core
 	caller Caller
 	env    durable.Env
 }
 
-func (d *decision) event(e *pb.Event) {
+func (d *decision) event(e *Event) {
 	e.At = d.env.Now.UnixMilli()
 	d.Events = append(d.Events, e)
 }
@@ -86,49 +85,49 @@ func (d *decision) record(action, target string, more map[string]string) {
 }
 
 // Decide implements durable.Core.
-func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*pb.Event], error) {
+func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*Event], error) {
 	if cmd.Body == nil {
-		return durable.Decision[*pb.Event]{}, durable.Reject(durable.Invalid, "unknown command")
+		return durable.Decision[*Event]{}, durable.Reject(durable.Invalid, "unknown command")
 	}
 	d := &decision{core: c, caller: cmd.Caller, env: env}
 	if err := cmd.Body.decide(d); err != nil {
-		return durable.Decision[*pb.Event]{}, err
+		return durable.Decision[*Event]{}, err
 	}
 	return d.Decision, nil
 }
 
 // Apply implements durable.Core.
-func (c *core) Apply(_ uint64, e *pb.Event) {
+func (c *core) Apply(_ uint64, e *Event) {
 	switch b := e.Body.(type) {
-	case *pb.Event_Added:
+	case *Event_Added:
 		c.ids.Seen(b.Added.Id)
 		c.all = append(c.all[:len(c.all):len(c.all)], b.Added)
-	case *pb.Event_KeyAdded:
-		c.change(b.KeyAdded.Id, func(p *pb.Participant) { p.Keys = append(p.Keys, b.KeyAdded.Key) })
-	case *pb.Event_KeyRemoved:
-		c.change(b.KeyRemoved.Id, func(p *pb.Participant) {
-			p.Keys = slices.DeleteFunc(p.Keys, func(k *pb.Key) bool { return k.Id == b.KeyRemoved.KeyId })
+	case *Event_KeyAdded:
+		c.change(b.KeyAdded.Id, func(p *Participant) { p.Keys = append(p.Keys, b.KeyAdded.Key) })
+	case *Event_KeyRemoved:
+		c.change(b.KeyRemoved.Id, func(p *Participant) {
+			p.Keys = slices.DeleteFunc(p.Keys, func(k *Key) bool { return k.Id == b.KeyRemoved.KeyId })
 		})
-	case *pb.Event_Granted:
-		c.change(b.Granted.ParticipantId, func(p *pb.Participant) { p.Delegates = append(p.Delegates, b.Granted.Id) })
-	case *pb.Event_Ungranted:
-		c.change(b.Ungranted.ParticipantId, func(p *pb.Participant) {
+	case *Event_Granted:
+		c.change(b.Granted.ParticipantId, func(p *Participant) { p.Delegates = append(p.Delegates, b.Granted.Id) })
+	case *Event_Ungranted:
+		c.change(b.Ungranted.ParticipantId, func(p *Participant) {
 			p.Delegates = slices.DeleteFunc(p.Delegates, func(id string) bool { return id == b.Ungranted.Id })
 		})
-	case *pb.Event_Acknowledged:
-		c.change(b.Acknowledged.Id, func(p *pb.Participant) { p.Acknowledgement = b.Acknowledged.Acknowledgement })
-	case *pb.Event_PolicySet:
-		c.change(b.PolicySet.Id, func(p *pb.Participant) { p.Policy = b.PolicySet.Policy })
-	case *pb.Event_Disabled:
-		c.change(b.Disabled.Id, func(p *pb.Participant) { p.Disabled = true })
-	case *pb.Event_EncryptionKeySet:
-		c.change(b.EncryptionKeySet.Id, func(p *pb.Participant) { p.EncryptionKey = b.EncryptionKeySet.Key })
+	case *Event_Acknowledged:
+		c.change(b.Acknowledged.Id, func(p *Participant) { p.Acknowledgement = b.Acknowledged.Acknowledgement })
+	case *Event_PolicySet:
+		c.change(b.PolicySet.Id, func(p *Participant) { p.Policy = b.PolicySet.Policy })
+	case *Event_Disabled:
+		c.change(b.Disabled.Id, func(p *Participant) { p.Disabled = true })
+	case *Event_EncryptionKeySet:
+		c.change(b.EncryptionKeySet.Id, func(p *Participant) { p.EncryptionKey = b.EncryptionKeySet.Key })
 	}
 }
 
 // change replaces a participant by a changed copy.
-func (c *core) change(id string, fn func(*pb.Participant)) {
-	i := slices.IndexFunc(c.all, func(p *pb.Participant) bool { return p.Id == id })
+func (c *core) change(id string, fn func(*Participant)) {
+	i := slices.IndexFunc(c.all, func(p *Participant) bool { return p.Id == id })
 	if i < 0 {
 		return
 	}
@@ -140,8 +139,8 @@ func (c *core) change(id string, fn func(*pb.Participant)) {
 // Capture implements durable.Core.
 func (c *core) Capture() *View {
 	v := &View{
-		all: c.all, byID: make(map[string]*pb.Participant, len(c.all)),
-		byIdentity: make(map[string]*pb.Participant, len(c.all)), byKey: make(map[string]*pb.Participant, len(c.all)),
+		all: c.all, byID: make(map[string]*Participant, len(c.all)),
+		byIdentity: make(map[string]*Participant, len(c.all)), byKey: make(map[string]*Participant, len(c.all)),
 	}
 	for _, p := range c.all {
 		v.byID[p.Id], v.byIdentity[p.Identity] = p, p
@@ -154,7 +153,7 @@ func (c *core) Capture() *View {
 
 // Restore implements durable.Core.
 func (c *core) Restore(_ uint64, state []byte) error {
-	var snap pb.Snapshot
+	var snap Snapshot
 	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}

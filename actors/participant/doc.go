@@ -10,3 +10,5 @@
 //
 // No secret gets here: the caller makes a key and sends its hash.
 package participant
+
+//go:generate go run atelier/actors/internal/protogen

@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"slices"
 
-	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token/seal"
 )
 
@@ -38,28 +37,28 @@ const (
 
 // View is the committed state. Immutable; so are the records in it.
 type View struct {
-	all        []*pb.Participant // in the order of their making
-	byID       map[string]*pb.Participant
-	byIdentity map[string]*pb.Participant
-	byKey      map[string]*pb.Participant
+	all        []*Participant // in the order of their making
+	byID       map[string]*Participant
+	byIdentity map[string]*Participant
+	byKey      map[string]*Participant
 }
 
 // All returns the participants, oldest first. Not to be changed.
-func (v *View) All() []*pb.Participant { return v.all }
+func (v *View) All() []*Participant { return v.all }
 
 // Get returns the participant with an id, or nil.
-func (v *View) Get(id string) *pb.Participant { return v.byID[id] }
+func (v *View) Get(id string) *Participant { return v.byID[id] }
 
 // ByIdentity returns the participant whom others name so, or nil.
-func (v *View) ByIdentity(identity string) *pb.Participant { return v.byIdentity[identity] }
+func (v *View) ByIdentity(identity string) *Participant { return v.byIdentity[identity] }
 
 // Authenticate returns the participant whose key has this id and secret, or
 // nil. It compares in constant time, also when there is no such key.
-func (v *View) Authenticate(keyID string, secret []byte) *pb.Participant {
+func (v *View) Authenticate(keyID string, secret []byte) *Participant {
 	hash := sha256.Sum256(secret)
 	p := v.byKey[keyID]
 	against := make([]byte, sha256.Size)
-	if k := Key(p, keyID); k != nil {
+	if k := KeyOf(p, keyID); k != nil {
 		against = k.SecretHash
 	}
 	if subtle.ConstantTimeCompare(hash[:], against) != 1 || p == nil || p.Disabled {
@@ -68,8 +67,8 @@ func (v *View) Authenticate(keyID string, secret []byte) *pb.Participant {
 	return p
 }
 
-// Key returns a participant's key with an id, or nil.
-func Key(p *pb.Participant, id string) *pb.Key {
+// KeyOf returns a participant's key with an id, or nil.
+func KeyOf(p *Participant, id string) *Key {
 	for _, k := range p.GetKeys() {
 		if k.Id == id {
 			return k
@@ -79,9 +78,9 @@ func Key(p *pb.Participant, id string) *pb.Key {
 }
 
 // MayActFor reports whether a participant is, or was granted to act for, another.
-func MayActFor(who, whom *pb.Participant) bool {
+func MayActFor(who, whom *Participant) bool {
 	return who.Id == whom.Id || slices.Contains(whom.Delegates, who.Id)
 }
 
 // HasScope reports whether a participant's keys allow something.
-func HasScope(p *pb.Participant, scope string) bool { return slices.Contains(p.Scopes, scope) }
+func HasScope(p *Participant, scope string) bool { return slices.Contains(p.Scopes, scope) }

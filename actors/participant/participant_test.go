@@ -16,7 +16,6 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/clock/clocktest"
 	"atelier/actors/durable"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/persistence/memory"
 )
 
@@ -85,7 +84,7 @@ func (d *desk) ask(cmd Command) (any, error) {
 	return v, err
 }
 
-func (d *desk) add(name, environment string) (*pb.Participant, string, Secret) {
+func (d *desk) add(name, environment string) (*Participant, string, Secret) {
 	keyID, secret, hash := NewKey(environment)
 	v, err := d.ask(Command{Body: Add{
 		Name: name, Kind: Business, Environment: environment, Scopes: []string{ScopeDetokenize}, Identity: NewIdentity(environment), KeyID: keyID, SecretHash: hash,
@@ -93,7 +92,7 @@ func (d *desk) add(name, environment string) (*pb.Participant, string, Secret) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return v.(*pb.Participant), keyID, secret
+	return v.(*Participant), keyID, secret
 }
 
 // TestTheLogIsInOneOrder: a record of this actor comes after the records that others wrote
@@ -216,7 +215,7 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 		audit := audit.New(nil, clock.System, time.Hour)
 		kind := Kind(audit)
 		live := kind.New(ID).(*core)
-		var events []*pb.Event
+		var events []*Event
 		any := func() string {
 			if len(live.all) == 0 || rapid.IntRange(0, 9).Draw(rt, "nobody") == 0 {
 				return "nobody"
@@ -252,7 +251,7 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 		}
 		view := live.Capture()
 		same := func(what string, other *core) {
-			if !slices.EqualFunc(view.All(), other.Capture().All(), func(a, b *pb.Participant) bool { return proto.Equal(a, b) }) {
+			if !slices.EqualFunc(view.All(), other.Capture().All(), func(a, b *Participant) bool { return proto.Equal(a, b) }) {
 				rt.Fatalf("%s differs", what)
 			}
 		}
@@ -289,27 +288,27 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 	seen := 2
 	for _, tc := range []struct {
 		body Body
-		want func(p *pb.Participant) bool // of the shop
-		by   string                       // the audit record: action and metadata
+		want func(p *Participant) bool // of the shop
+		by   string                    // the audit record: action and metadata
 	}{
-		{Acknowledge{ID: shop.Id, Version: " 2 "}, func(p *pb.Participant) bool {
+		{Acknowledge{ID: shop.Id, Version: " 2 "}, func(p *Participant) bool {
 			a := p.Acknowledgement
 			return a.GetVersion() == "2" && a.AdminId == "admin" && a.At > 0
 		}, "participant_acknowledge map[version:2]"},
-		{SetPolicy{ID: shop.Id, Policy: "ttl", TTLSeconds: 600}, func(p *pb.Participant) bool {
+		{SetPolicy{ID: shop.Id, Policy: "ttl", TTLSeconds: 600}, func(p *Participant) bool {
 			return p.Policy.GetPolicy() == "ttl" && p.Policy.TtlSeconds == 600
 		}, "participant_policy map[policy:ttl ttl_seconds:600]"},
-		{AddKey{ID: shop.Id, KeyID: "key_2", SecretHash: []byte("hash")}, func(p *pb.Participant) bool {
+		{AddKey{ID: shop.Id, KeyID: "key_2", SecretHash: []byte("hash")}, func(p *Participant) bool {
 			return len(p.Keys) == 2 && p.Keys[1].Id == "key_2" && string(p.Keys[1].SecretHash) == "hash" && p.Keys[1].CreatedAt > 0
 		}, "participant_key_add map[key_id:key_2]"},
-		{RemoveKey{ID: shop.Id, KeyID: keyID}, func(p *pb.Participant) bool { return len(p.Keys) == 1 && p.Keys[0].Id == "key_2" }, "participant_key_remove map[key_id:" + keyID + "]"},
-		{Grant{ID: psp.Id, For: shop.Id}, func(p *pb.Participant) bool { return slices.Equal(p.Delegates, []string{psp.Id}) }, "participant_grant map[for:" + shop.Id + "]"},
-		{Grant{ID: psp.Id, For: shop.Id}, func(p *pb.Participant) bool { return slices.Equal(p.Delegates, []string{psp.Id}) }, ""},
-		{Ungrant{ID: psp.Id, For: shop.Id}, func(p *pb.Participant) bool { return len(p.Delegates) == 0 }, "participant_ungrant map[for:" + shop.Id + "]"},
-		{SetEncryptionKey{ID: shop.Id, Key: []byte("{}")}, func(p *pb.Participant) bool { return string(p.EncryptionKey) == "{}" }, "participant_encryption_key map[security:true]"},
-		{SetEncryptionKey{ID: shop.Id}, func(p *pb.Participant) bool { return len(p.EncryptionKey) == 0 }, "participant_encryption_key map[security:true]"},
-		{Disable{ID: shop.Id}, func(p *pb.Participant) bool { return p.Disabled }, "participant_disable map[]"},
-		{Disable{ID: shop.Id}, func(p *pb.Participant) bool { return p.Disabled }, ""},
+		{RemoveKey{ID: shop.Id, KeyID: keyID}, func(p *Participant) bool { return len(p.Keys) == 1 && p.Keys[0].Id == "key_2" }, "participant_key_remove map[key_id:" + keyID + "]"},
+		{Grant{ID: psp.Id, For: shop.Id}, func(p *Participant) bool { return slices.Equal(p.Delegates, []string{psp.Id}) }, "participant_grant map[for:" + shop.Id + "]"},
+		{Grant{ID: psp.Id, For: shop.Id}, func(p *Participant) bool { return slices.Equal(p.Delegates, []string{psp.Id}) }, ""},
+		{Ungrant{ID: psp.Id, For: shop.Id}, func(p *Participant) bool { return len(p.Delegates) == 0 }, "participant_ungrant map[for:" + shop.Id + "]"},
+		{SetEncryptionKey{ID: shop.Id, Key: []byte("{}")}, func(p *Participant) bool { return string(p.EncryptionKey) == "{}" }, "participant_encryption_key map[security:true]"},
+		{SetEncryptionKey{ID: shop.Id}, func(p *Participant) bool { return len(p.EncryptionKey) == 0 }, "participant_encryption_key map[security:true]"},
+		{Disable{ID: shop.Id}, func(p *Participant) bool { return p.Disabled }, "participant_disable map[]"},
+		{Disable{ID: shop.Id}, func(p *Participant) bool { return p.Disabled }, ""},
 	} {
 		if _, err := d.ask(Command{Body: tc.body}); err != nil {
 			t.Fatalf("%+v: %v", tc.body, err)
@@ -340,9 +339,9 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 
 // A participant acts for itself, and for those who let it.
 func TestAParticipantActsForThoseWhoLetIt(t *testing.T) {
-	shop, psp, other := &pb.Participant{Id: "shop", Delegates: []string{"psp"}}, &pb.Participant{Id: "psp"}, &pb.Participant{Id: "other"}
+	shop, psp, other := &Participant{Id: "shop", Delegates: []string{"psp"}}, &Participant{Id: "psp"}, &Participant{Id: "other"}
 	for _, tc := range []struct {
-		who, whom *pb.Participant
+		who, whom *Participant
 		want      bool
 	}{{shop, shop, true}, {psp, shop, true}, {other, shop, false}, {shop, psp, false}, {psp, psp, true}} {
 		if MayActFor(tc.who, tc.whom) != tc.want {

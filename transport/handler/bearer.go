@@ -12,7 +12,6 @@ import (
 
 	"atelier/actors/login"
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/transport/httpapi"
 )
 
@@ -125,7 +124,7 @@ type claims struct {
 }
 
 // sign makes an access token.
-func (c *call) sign(p *pb.Participant, keyID, scope string, now time.Time) (string, error) {
+func (c *call) sign(p *participant.Participant, keyID, scope string, now time.Time) (string, error) {
 	version := c.vault.Ring().Newest()
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		KeyID: keyID, Scope: scope,
@@ -141,7 +140,7 @@ func (c *call) sign(p *pb.Participant, keyID, scope string, now time.Time) (stri
 var errKid = errors.New("unknown key")
 
 // verify returns the participant of an access token and the token's scopes, or nil.
-func (c *call) verify(view *participant.View, bearer string) (*pb.Participant, []string) {
+func (c *call) verify(view *participant.View, bearer string) (*participant.Participant, []string) {
 	var in claims
 	_, err := jwt.ParseWithClaims(bearer, &in, func(t *jwt.Token) (any, error) {
 		number, err := strconv.ParseUint(fmt.Sprint(t.Header["kid"]), 10, 32)
@@ -159,14 +158,14 @@ func (c *call) verify(view *participant.View, bearer string) (*pb.Participant, [
 		return nil, nil
 	}
 	p := view.Get(in.Subject)
-	if p == nil || p.Disabled || participant.Key(p, in.KeyID) == nil {
+	if p == nil || p.Disabled || participant.KeyOf(p, in.KeyID) == nil {
 		return nil, nil
 	}
 	return p, scopesOf(p, in.Scope)
 }
 
 // scopesOf are the scopes of a participant that a list names, in their order.
-func scopesOf(p *pb.Participant, list string) []string {
+func scopesOf(p *participant.Participant, list string) []string {
 	var scopes []string
 	for _, s := range p.Scopes {
 		if slices.Contains(strings.Fields(list), s) {

@@ -4,7 +4,6 @@ import (
 	"unicode/utf8"
 
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 )
 
 // checkoutType matches the permitted types of a binding's checkout.
@@ -52,7 +51,7 @@ func checkCheckout(id string) error {
 
 // named returns the participant that an identity names, or the caller without
 // one.
-func (c *call) named(in *identity) (p *pb.Participant, err error) {
+func (c *call) named(in *identity) (p *participant.Participant, err error) {
 	err = c.surely(func() (err error) {
 		p, err = c.lookUp(in)
 		return err
@@ -62,7 +61,7 @@ func (c *call) named(in *identity) (p *pb.Participant, err error) {
 
 // actsFor is named for operations that take: the caller must be the
 // participant or have its grant.
-func (c *call) actsFor(in *identity) (p *pb.Participant, err error) {
+func (c *call) actsFor(in *identity) (p *participant.Participant, err error) {
 	err = c.surely(func() (err error) {
 		if p, err = c.lookUp(in); err == nil && !participant.MayActFor(c.who, p) {
 			err = errNotForThem
@@ -72,7 +71,7 @@ func (c *call) actsFor(in *identity) (p *pb.Participant, err error) {
 	return p, err
 }
 
-func (c *call) lookUp(in *identity) (*pb.Participant, error) {
+func (c *call) lookUp(in *identity) (*participant.Participant, error) {
 	if in == nil || in.AccessToken == nil {
 		return c.who, nil
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
@@ -19,7 +18,7 @@ type call struct {
 	*base
 	handle func(*call) error
 	view   *participant.View // nil until it is needed
-	who    *pb.Participant
+	who    *participant.Participant
 	scopes []string // what who may do with this bearer
 	result string   // for the metrics: "" or a code
 	owned  [][]byte // wiped at the end

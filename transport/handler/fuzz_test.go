@@ -16,7 +16,6 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
 	"atelier/actors/token/seal"
 	"atelier/persistence/memory"
@@ -82,7 +81,7 @@ func newStage(t testing.TB) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.id, s.secret = v.(*pb.Participant).Id, string(secret)
+	s.id, s.secret = v.(*participant.Participant).Id, string(secret)
 	if _, _, err := h.Ask(participant.Command{Body: participant.Acknowledge{ID: s.id, Version: "1"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,14 +4,13 @@ import (
 	"errors"
 
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/transport/handler/encrypted"
 )
 
 // getKey publishes the key to which credentials for a participant are
 // encrypted. Anyone may read it: it is public.
 func (c *call) getKey() error {
-	var p *pb.Participant
+	var p *participant.Participant
 	err := c.surely(func() error {
 		view, err := c.participants()
 		if err != nil {

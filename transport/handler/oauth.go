@@ -9,7 +9,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/transport/httpapi"
 )
 
@@ -50,7 +49,7 @@ func (c *call) accessToken() error {
 		}
 		id, secret = basicID, basicSecret
 	}
-	var p *pb.Participant
+	var p *participant.Participant
 	keyID, ok := participant.KeyID(c.environment, secret)
 	err = c.surely(func() error {
 		view, err := c.participants()

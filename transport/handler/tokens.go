@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
@@ -80,7 +79,7 @@ func (c *call) idempotencyKey() (string, error) {
 }
 
 // policyOf is the policy of a participant's tokens and how long they live.
-func (c *call) policyOf(p *pb.Participant) (tokenpb.Policy, time.Duration) {
+func (c *call) policyOf(p *participant.Participant) (tokenpb.Policy, time.Duration) {
 	policy, _ := token.ParsePolicy(c.DefaultPolicy)
 	life := c.DefaultLife
 	if p.Policy != nil {

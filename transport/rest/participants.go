@@ -2,7 +2,6 @@ package rest
 
 import (
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/transport/wire"
 )
 
@@ -44,7 +43,7 @@ type shownSecret struct {
 	Secret string `json:"secret"`
 }
 
-func recordOfParticipant(p *pb.Participant) participantRecord {
+func recordOfParticipant(p *participant.Participant) participantRecord {
 	r := participantRecord{
 		ID: p.Id, Name: p.Name, Kind: p.Kind, Environment: p.Environment, Identity: p.Identity, Scopes: p.Scopes,
 		Keys: []participantKey{}, Delegates: append([]string{}, p.Delegates...), Disabled: p.Disabled, CreatedAt: wire.Stamp(p.CreatedAt),
@@ -115,7 +114,7 @@ func addParticipant(r *Request) error {
 	if err != nil {
 		return err
 	}
-	p := v.(*pb.Participant)
+	p := v.(*participant.Participant)
 	return r.JSON(newParticipantRecord{p.Id, p.Name, p.Kind, p.Environment, p.Identity, p.Scopes, shownSecret{keyID, string(secret)}})
 }
 

@@ -16,7 +16,7 @@ import (
 	"atelier/actors/codelab/codelabpb"
 	"atelier/actors/internal/pbwire"
 	_ "atelier/actors/login/loginpb"
-	_ "atelier/actors/participant/participantpb"
+	_ "atelier/actors/participant"
 	_ "atelier/actors/settings"
 	_ "atelier/actors/token/tokenpb"
 )

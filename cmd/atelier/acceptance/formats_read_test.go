@@ -29,7 +29,6 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/participant"
-	"atelier/actors/participant/participantpb"
 	"atelier/actors/settings"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/badger"
@@ -150,7 +149,7 @@ func (h *holding) readActors(list *catalog.List, register *files.Register) {
 	h.must(err)
 	all, err := members.Get(participant.ID)
 	h.must(err)
-	state["participants"] = h.snapshot(&participantpb.Snapshot{}, func() ([]byte, error) { return ofParticipants.EncodeState(all.View()) })
+	state["participants"] = h.snapshot(&participant.Snapshot{}, func() ([]byte, error) { return ofParticipants.EncodeState(all.View()) })
 	h.must(members.Close(ctx))
 
 	codelabs, err := codelab.NewCodelabs(codelab.Config{

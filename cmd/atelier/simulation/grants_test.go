@@ -9,7 +9,6 @@ import (
 
 	"atelier/actors/login"
 	"atelier/actors/participant"
-	"atelier/actors/participant/participantpb"
 )
 
 // grants are credentials: session ids and the keys of participants. Each is valid on every
@@ -146,7 +145,7 @@ func (v *visitor) addKey(s *server) {
 		}})
 	}
 	if v.taken(s, "AddKey", id, err) {
-		v.remember(&grant{id: id, key: true, of: value.(*participantpb.Participant).Id, family: &family{}})
+		v.remember(&grant{id: id, key: true, of: value.(*participant.Participant).Id, family: &family{}})
 	}
 }
 

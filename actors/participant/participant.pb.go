@@ -6,7 +6,7 @@
 
 // Participants of the tokenization handler. Times are Unix milliseconds, UTC.
 
-package participantpb
+package participant
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -1071,7 +1071,7 @@ const file_participant_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\fR\x03key\"S\n" +
 	"\bSnapshot\x12G\n" +
-	"\fparticipants\x18\x01 \x03(\v2#.atelier.participant.v1.ParticipantR\fparticipantsB*Z(atelier/actors/participant/participantpbb\x06proto3"
+	"\fparticipants\x18\x01 \x03(\v2#.atelier.participant.v1.ParticipantR\fparticipantsB\x1cZ\x1aatelier/actors/participantb\x06proto3"
 
 var (
 	file_participant_proto_rawDescOnce sync.Once
