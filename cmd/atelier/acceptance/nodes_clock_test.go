@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,13 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 	var before, after time.Time
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the first showed %v, the second behind it %v", before, after)
+			t.Logf("the first showed %v, the second after it %v", before, after)
+			for _, s := range []*service.Service{first, second} {
+				c.admin.base = "http://" + s.Addr()
+				if got, err := c.admin.try(http.MethodGet, "/api/admin/health", nil); err == nil {
+					t.Logf("its nodes: %s", got.body)
+				}
+			}
 		}
 	})
 	eventual(t, "it knows its owner's clock", func() bool {
