@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"atelier/bench/demo"
+	"atelier/bench/api"
 	"atelier/bench/nodes"
 	"atelier/bench/server"
 )
@@ -23,24 +22,29 @@ import (
 // demoCommand is the command line of the demo.
 type demoCommand struct {
 	Attendees int           `default:"40" help:"Number of simulated attendees."`
-	Speed     float64       `default:"1" help:"Speed of the attendees; 1 is the pace that the codelab states."`
 	For       time.Duration `default:"2h" help:"Time after which the demo ends."`
 	Listen    string        `placeholder:"HOST:PORT" help:"Address of the server; the default is 127.0.0.1:8080, or a free port if that is in use."`
 	Nodes     int           `default:"1" help:"Number of nodes, with PostgreSQL and a load balancer; you can kill any of them during the demo."`
 	Server    string        `type:"path" placeholder:"PATH" help:"Server binary; the default is atelier in the folder of this program."`
-	Seed      uint64        `help:"Seed of the attendees' behaviour; 0 draws one."`
 }
 
 // longest bounds a demo that somebody forgets.
 const longest = 24 * time.Hour
+
+// mostRehearsing is how many people a rehearsal has at most, longestRehearsal how long it lasts
+// at most.
+const (
+	mostRehearsing   = 60
+	longestRehearsal = time.Hour
+)
 
 // Validate is called by kong.
 func (c *demoCommand) Validate() error {
 	if c.For > longest {
 		return fmt.Errorf("--for is %v, want %v or less", c.For, longest)
 	}
-	if !(c.Speed >= 0.1 && c.Speed <= 1000) {
-		return fmt.Errorf("--speed is %v, want 0.1 to 1000", c.Speed)
+	if c.Attendees > mostRehearsing {
+		return fmt.Errorf("--attendees is %d, want %d or fewer", c.Attendees, mostRehearsing)
 	}
 	if c.Nodes > nodes.Most {
 		return fmt.Errorf("--nodes is %d, want %d or fewer", c.Nodes, nodes.Most)
@@ -63,11 +67,13 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
 	}
 	// Clean up in all cases.
 	defer func() { err = errors.Join(err, end()) }()
-	cfg := demo.Config{Attendees: c.Attendees, Speed: c.Speed, Join: 5 * time.Second, Seed: c.Seed, Note: c.note(ctx)}
-	if cfg.Seed == 0 {
-		cfg.Seed = uint64(mathrand.Uint32())
+	ctx, cancel := context.WithTimeout(ctx, c.For)
+	defer cancel()
+	workshop, err := prepareDemo(target)
+	if err == nil {
+		defer workshop.client.Close()
+		err = workshop.rehearse(ctx, c.Attendees)
 	}
-	workshop, err := demo.Prepare(cfg, target)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
@@ -82,27 +88,107 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
   %d people are working through "%s".
   Ctrl-C ends it and removes its data; it ends by itself in %v.
 
-`, target.URL, workshop.ID, target.AdminID, target.AdminPW, target.URL, workshop.ID, log, c.Attendees, workshop.Title, c.For)
-	ctx, cancel := context.WithTimeout(ctx, c.For)
-	defer cancel()
+`, target.URL, workshop.lab.ID, target.AdminID, target.AdminPW, target.URL, workshop.lab.ID, log, c.Attendees, workshop.lab.Title, c.For)
 	var watching sync.WaitGroup
 	if several != nil {
 		watching.Go(func() { several.run(ctx, os.Stdin) })
 	}
-	workshop.Run(ctx)
+	workshop.keep(ctx, c.Attendees)
 	watching.Wait()
 	fmt.Println("\n  The demo is over.")
 	return nil
 }
 
+// demoTarget is a server with its owner.
+type demoTarget struct{ URL, AdminID, AdminPW string }
+
+// demoWorkshop is the server's sample workshop, which simulated attendees work through. They are
+// those of the server's own rehearsals.
+type demoWorkshop struct {
+	client *api.Client
+	admin  api.Session
+	lab    api.Codelab
+}
+
+// requestWithin bounds one request of the demo.
+const requestWithin = 30 * time.Second
+
+// prepareDemo creates the workshop. Everybody can register for it.
+func prepareDemo(target demoTarget) (*demoWorkshop, error) {
+	client, err := api.New(target.URL, "", requestWithin)
+	if err != nil {
+		return nil, err
+	}
+	w := &demoWorkshop{client: client}
+	if w.admin, err = client.Login(target.AdminID, target.AdminPW, "Demo"); err == nil {
+		err = w.call("POST", "/admin/sample", nil, &w.lab)
+	}
+	if err == nil {
+		err = w.call("PUT", "/codelabs/"+w.lab.ID, []byte(`{"is_public":true}`), nil)
+	}
+	if err != nil {
+		client.Close()
+		return nil, fmt.Errorf("prepare the workshop: %w", err)
+	}
+	return w, nil
+}
+
+func (w *demoWorkshop) call(method, path string, body []byte, into any) error {
+	a, err := w.client.Do(&api.Request{Method: method, Path: path, Session: w.admin, Body: body})
+	switch {
+	case err != nil:
+		return err
+	case into != nil:
+		return a.Decode(into)
+	}
+	return a.Err()
+}
+
+// rehearse starts a rehearsal, which lasts at most until ctx ends. People who register do not end
+// it.
+func (w *demoWorkshop) rehearse(ctx context.Context, people int) error {
+	lasts := longestRehearsal
+	if end, ok := ctx.Deadline(); ok {
+		lasts = min(lasts, time.Until(end)+time.Minute-1) // whole minutes
+	}
+	body := fmt.Appendf(nil, `{"people":%d,"minutes":%d,"force":true}`, people, max(int(lasts/time.Minute), 1))
+	return w.call("POST", "/codelabs/"+w.lab.ID+"/rehearsal", body, nil)
+}
+
+// keep starts the next rehearsal whenever one has ended, until ctx ends: after an hour, or because
+// the node that ran it was killed.
+func (w *demoWorkshop) keep(ctx context.Context, people int) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		// A node that was killed a moment ago does not answer. The next look will tell.
+		if running, err := w.running(); err == nil && !running {
+			_ = w.rehearse(ctx, people)
+		}
+	}
+}
+
+func (w *demoWorkshop) running() (bool, error) {
+	var lab struct {
+		Rehearsal *struct{} `json:"rehearsal"`
+	}
+	err := w.client.Get(w.admin, "/codelabs/"+w.lab.ID, &[2]any{&lab, new(any)})
+	return lab.Rehearsal != nil, err
+}
+
 // start starts the server, or several nodes of it, and returns the path of its log.
-func (c *demoCommand) start(ctx context.Context, binary string) (to demo.Target, log string, several *nodesDemo, end func() error, err error) {
+func (c *demoCommand) start(ctx context.Context, binary string) (to demoTarget, log string, several *nodesDemo, end func() error, err error) {
 	if c.Nodes > 1 {
 		if several, err = startNodes(ctx, binary, c.address(), c.Nodes); err != nil {
 			return to, "", nil, nil, err
 		}
 		first := several.cluster.Processes[0]
-		to = demo.Target{URL: several.balancer.URL(), AdminID: first.AdminID, AdminPW: first.AdminPW}
+		to = demoTarget{URL: several.balancer.URL(), AdminID: first.AdminID, AdminPW: first.AdminPW}
 		return to, filepath.Join(first.Dir, "server.log"), several, several.close, nil
 	}
 	process, err := server.New(binary)
@@ -114,7 +200,7 @@ func (c *demoCommand) start(ctx context.Context, binary string) (to demo.Target,
 		process.Kill()
 		return to, "", nil, nil, errors.Join(err, process.Remove())
 	}
-	to = demo.Target{URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW}
+	to = demoTarget{URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW}
 	return to, filepath.Join(process.Dir, "server.log"), nil, func() error { return errors.Join(process.Stop(), process.Remove()) }, nil
 }
 
@@ -131,15 +217,6 @@ func (c *demoCommand) address() string {
 	}
 	_ = l.Close()
 	return usual
-}
-
-// note prints a person's errors, as long as the demo has not been ended.
-func (c *demoCommand) note(ctx context.Context) func(string) {
-	return func(text string) {
-		if ctx.Err() == nil {
-			fmt.Fprintln(os.Stderr, "demo:", text)
-		}
-	}
 }
 
 // password returns a password that people can type.

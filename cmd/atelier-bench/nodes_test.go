@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"atelier/bench/audit"
 	"atelier/bench/nodes"
@@ -111,7 +112,7 @@ func serverOf(t *testing.T, version string) string {
 }
 
 // The person who watches a demo kills a node and starts it again. Meanwhile the other node
-// answers.
+// answers, and people work again.
 func TestADemoOnSeveralNodes(t *testing.T) {
 	t.Parallel()
 	d, err := startNodes(t.Context(), serverForNodes(t), "", 2)
@@ -119,6 +120,14 @@ func TestADemoOnSeveralNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithCancel(t.Context())
+	first := d.cluster.Processes[0]
+	workshop, err := prepareDemo(demoTarget{d.balancer.URL(), first.AdminID, first.AdminPW})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := workshop.rehearse(ctx, 5); err != nil {
+		t.Fatal(err)
+	}
 	in, typed := io.Pipe()
 	out, shown := io.Pipe()
 	d.out, d.screen = shown, false
@@ -127,6 +136,7 @@ func TestADemoOnSeveralNodes(t *testing.T) {
 		d.run(ctx, in)
 		_ = shown.Close()
 	})
+	running.Go(func() { workshop.keep(ctx, 5) })
 	lines := bufio.NewScanner(out)
 	until := func(want string) {
 		t.Helper()
@@ -152,9 +162,24 @@ func TestADemoOnSeveralNodes(t *testing.T) {
 			_ = res.Body.Close()
 		}
 	}
-	end()
 	go func() { _, _ = io.Copy(io.Discard, out) }()
+	works := func() {
+		t.Helper()
+		for running, until := false, time.Now().Add(time.Minute); !running; running, _ = workshop.running() {
+			if time.Now().After(until) {
+				t.Fatal("nobody works")
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	works()
+	if err := workshop.call("DELETE", "/codelabs/"+workshop.lab.ID+"/rehearsal", nil, nil); err != nil {
+		t.Error(err)
+	}
+	works()
+	end()
 	running.Wait()
+	workshop.client.Close()
 	if err := d.close(); err != nil {
 		t.Error(err)
 	}
