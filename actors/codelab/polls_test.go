@@ -609,6 +609,30 @@ func TestAPollTakesNoMoreThanItKeeps(t *testing.T) {
 	}
 }
 
+// TestAFullPollLetsPeopleRephrase: a vote makes room for the one that replaces it, and one
+// that was taken back makes room for somebody else.
+func TestAFullPollLetsPeopleRephrase(t *testing.T) {
+	l, people := polled(t, 2)
+	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "What?"})
+	l.must(t, admin, OpenPoll{PollID: p.Id})
+	says := func(text string) Vote { return Vote{PollID: p.Id, Round: 1, Text: &text} }
+	x := l.State.poll(p.Id)
+	x.texts = maxPollTexts - 3
+	l.must(t, people[0], says("all"))
+	for _, same := range []string{"new", "x", "two"} {
+		l.must(t, people[0], says(same))
+	}
+	l.refused(t, people[0], says("four"), durable.Conflict, "full")
+	l.refused(t, people[1], says("x"), durable.Conflict, "full")
+	l.must(t, people[0], says("x"))
+	l.must(t, people[1], says("12"))
+	l.must(t, people[0], Unvote{PollID: p.Id})
+	l.must(t, people[1], says("123"))
+	if x.texts != maxPollTexts {
+		t.Errorf("it counts %d bytes of %d", x.texts, maxPollTexts)
+	}
+}
+
 func TestLinesMakeAPoll(t *testing.T) {
 	for text, want := range map[string]*pb.Poll{
 		"Which?\n- a\n- b":        {Kind: pollChoice, Question: "Which?", Options: []string{"a", "b"}},

@@ -111,6 +111,38 @@ func TestErasingSurvivesACrash(t *testing.T) {
 	}
 }
 
+// TestAPurgedActorHasNothingToErase: a crash can leave the row of an erasure behind whose
+// log is purged. Whoever waits for what is due would wait for it for ever.
+func TestAPurgedActorHasNothingToErase(t *testing.T) {
+	before := memory.New()
+	k := eraser(nil)
+	k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
+	h := start(t, before, k, durable.Options{})
+	for _, id := range []string{"purged", "stays"} {
+		hd := get(t, h, id)
+		ask(t, hd, "1")
+		ask(t, hd, "0")
+	}
+	j := before.Crash()
+	t.Cleanup(func() { _ = j.Close() })
+	if err := j.Purge("tally/purged"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Get("erasure", []byte("tally/purged")); err != nil {
+		t.Fatalf("no row was left: %v", err)
+	}
+	h = start(t, j, eraser(nil), durable.Options{})
+	finishErasing(t, h)
+	for id, want := range map[string]string{"purged": "", "stays": "gone 0"} {
+		if _, err := j.Get("erasure", []byte("tally/"+id)); !errors.Is(err, durable.ErrNotFound) {
+			t.Errorf("the row of %s: %v", id, err)
+		}
+		if got := held(t, j, "tally/"+id); got != want {
+			t.Errorf("the log of %s holds %q", id, got)
+		}
+	}
+}
+
 // TestErasureIsNotRepeated: an activation does not erase again for events
 // whose erasure is done, though they stay in the log.
 func TestErasureIsNotRepeated(t *testing.T) {

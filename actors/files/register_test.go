@@ -259,6 +259,29 @@ func TestASweepFindsWhatACrashLeft(t *testing.T) {
 	}
 }
 
+// TestAForgottenCodelabRefersToNothing, whatever the reference was for. A sweep has nothing to
+// do after it, and what others refer to stays.
+func TestAForgottenCodelabRefersToNothing(t *testing.T) {
+	for _, by := range []By{ByMaterial, ByText, ByTalk} {
+		w := newWorld(t)
+		w.lab("a")
+		w.lab("b")
+		alone, shared := w.upload("one"), w.upload("two")
+		w.commit(UseRow(alone.Name, "a", by), UseRow(shared.Name, "a", by), UseRow(shared.Name, "b", by), SubmissionRow(shared.Sum, "a", "s"))
+		forgotten := Forgotten{Uploads: []string{alone.Name, shared.Name}, Submissions: []*pb.Submission{{Id: "s", Sum: shared.Sum}}}
+		if err := w.Forget("a", forgotten); err != nil {
+			t.Fatal(err)
+		}
+		if w.there(alone) || w.shelf.has(alone.Sum) || !w.there(shared) || !w.shelf.has(shared.Sum) {
+			t.Errorf("by %s: of its own it is there: %v, of another codelab: %v", by, w.there(alone), w.there(shared))
+		}
+		w.unlist("a")
+		if s := w.sweep(); s != (Swept{}) {
+			t.Errorf("by %s: a sweep found %v", by, s)
+		}
+	}
+}
+
 // TestReferencesAndRemovalsNeverMeet: whoever claimed an upload and recorded
 // that it is used finds it, whatever is dropped and swept meanwhile.
 func TestReferencesAndRemovalsNeverMeet(t *testing.T) {

@@ -108,6 +108,32 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 	}
 }
 
+// TestADamagedContentIsStoredAgain, also by the node that stored it a moment ago: it does not
+// rely on that any more, once it has seen the damage.
+func TestADamagedContentIsStoredAgain(t *testing.T) {
+	b := objectstest.Folder(t)
+	one, err := Open(Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, CacheBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := putOne(t, one, "content")
+	key := b.Keys(t, "contents/")[0]
+	putOne(t, one, "another, which leaves no room for a copy of the first")
+	putOne(t, one, "content")
+	putOne(t, one, "another, which leaves no room for a copy of the first")
+	if got := b.Keys(t, "contents/"); len(got) != 2 {
+		t.Fatalf("put again while all is whole: %q", got)
+	}
+	b.Change(t, key, func(content []byte) []byte { return content[1:] })
+	if got, err := content(one, sum); !errors.Is(err, durable.ErrCorrupt) {
+		t.Fatalf("read %q, %v", got, err)
+	}
+	putOne(t, one, "content")
+	if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
+		t.Errorf("stored again, another node reads %q, %v", got, err)
+	}
+}
+
 // TestOneNodeCollectsWhileAnotherPuts: the second relies on a content whose
 // reference is not recorded yet.
 func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {

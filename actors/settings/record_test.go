@@ -1,0 +1,67 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/durable"
+	"atelier/actors/usage"
+	"atelier/persistence/memory"
+)
+
+// Each change of the settings is in the audit trail with its kind: that a key was removed is
+// not that one was set. A refused change is not there, and neither is a use of the AI.
+func TestTheAuditTrailSaysWhatWasChanged(t *testing.T) {
+	journal := memory.New()
+	defer journal.Close()
+	trail := audit.New(journal, clock.System, time.Hour)
+	s := Kind(trail).New(ID)
+	seen, token := 0, ""
+	for i, tc := range []struct {
+		body func() Body
+		want string // action, target, and metadata; "" for no record
+	}{
+		{func() Body { return CreateToken{Name: "one", Scope: ScopeRead} }, "api_token_create TOKEN map[scope:read]"},
+		{func() Body { return CreateToken{Name: "two"} }, "api_token_create TOKEN map[scope:all]"},
+		{func() Body { return CreateToken{} }, ""},
+		{func() Body { return RevokeToken{ID: token} }, "api_token_revoke TOKEN map[]"},
+		{func() Body { return RevokeToken{ID: token} }, ""},
+		{func() Body { return SetAIKey{Sealed: []byte("key")} }, "settings_update  map[ai_api_key:set]"},
+		{func() Body { return SetAIKey{Sealed: []byte("another")} }, "settings_update  map[ai_api_key:set]"},
+		{func() Body { return SetAIKey{Sealed: make([]byte, maxSealed+1)} }, ""},
+		{func() Body { return NoteAIUse{Usage: &usage.AIUsage{Model: "m"}} }, ""},
+		{func() Body { return SetAIKey{} }, "settings_update  map[ai_api_key:removed]"},
+	} {
+		d, _ := s.Decide(Command{Caller: Caller{AdminID: "admin", IP: "192.0.2.1", UserAgent: "browser"}, Body: tc.body()}, durable.Env{Now: time.UnixMilli(int64(1000 + i))})
+		for _, e := range d.Events {
+			s.Apply(uint64(i+1), e)
+			if made := e.GetTokenCreated(); made != nil {
+				token = made.Id
+			}
+		}
+		if len(d.Rows) > 0 {
+			if err := durable.Commit(journal, d.Rows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := trail.Find(audit.Query{Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if n := len(found) - seen; n > 0 {
+			r := found[0]
+			got = fmt.Sprint(r.Action, " ", strings.Replace(r.TargetId, token, "TOKEN", 1), " ", r.Metadata)
+			if n > 1 || r.ActorType != "admin" || r.ActorId != "admin" || r.Ip != "192.0.2.1" || r.UserAgent != "browser" || r.CreatedAt != int64(1000+i) {
+				t.Errorf("%d: recorded is %v", i, found[:n])
+			}
+		}
+		if seen = len(found); got != tc.want {
+			t.Errorf("%d: recorded is %q, not %q", i, got, tc.want)
+		}
+	}
+}
