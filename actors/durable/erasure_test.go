@@ -112,7 +112,7 @@ func TestErasingSurvivesACrash(t *testing.T) {
 }
 
 // TestAPurgedActorHasNothingToErase: a crash can leave the row of an erasure behind whose
-// log is purged. Whoever waits for what is due would wait for it for ever.
+// log is purged. A caller that waits for due erasures would wait for it for ever.
 func TestAPurgedActorHasNothingToErase(t *testing.T) {
 	before := memory.New()
 	k := eraser(nil)
