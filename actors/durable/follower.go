@@ -20,6 +20,7 @@ type follower[C, E, V any] struct {
 	core   Core[C, E, V]
 	reader Reader
 	owner  string
+	begun  string // the owner that was asked for its events; "" after giveTo
 	seq    uint64 // of the last applied event
 	chain  uint64 // its hash, see chained
 	// joined means that the owner sends us its events, and that all earlier ones are read.
@@ -129,7 +130,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 // begin follows an owner. It subscribes before it reads the log, so no event is missed
 // between the two.
 func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
-	f.owner, f.quiet = owner, 0
+	f.owner, f.begun, f.quiet = owner, owner, 0
 	f.handle.owner.Store(&owner)
 	f.askFollow(ctx)
 }
@@ -390,7 +391,7 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 		f.host.log.Debug("finding the owner of an actor failed", "actor", f.handle.actorID, "error", err)
 		return false
 	}
-	if owned.Node != f.owner {
+	if owned.Node != f.begun {
 		f.begin(ctx, owned.Node)
 	}
 	again := f.role.recall(owned.Node, f.homeless)

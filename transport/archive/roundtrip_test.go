@@ -32,7 +32,7 @@ func view(c *codelab.Create) *codelab.View {
 // TestAnExportOfAnImportIsTheSame: texts, titles and durations, for the samples and for
 // small cases of each kind, how often it is done.
 func TestAnExportOfAnImportIsTheSame(t *testing.T) {
-	demo, err := os.ReadFile("../../bench/demo/codelab.md")
+	demo, err := os.ReadFile("../web/e2e/first-service/codelab.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/postgres/postgrestest"
+	"atelier/transport/control"
 )
 
 // TestNodesCompareTheirClocks with the database's. One that is far off leaves serving to those
@@ -49,6 +50,12 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 		}
 	})
 	eventual(t, "it knows its owner's clock", func() bool {
+		before, after = now(first), now(second)
+		return after.Sub(before) >= 3*time.Second
+	})
+	// The same codelab on the other node: there the clock is that of the second.
+	place(t, operator(t, cfgs[0].Server.Data), control.Placing{Do: "move", Node: "node2", Codelab: c.id})
+	eventual(t, "it knows its new owner's clock", func() bool {
 		before, after = now(first), now(second)
 		return after.Sub(before) >= 3*time.Second
 	})

@@ -151,10 +151,10 @@ async function writing(page, size) {
 async function workshop() {
   const lead = await new Person(server).login()
   const form = new FormData()
-  form.append('file', new Blob([await readFile(new URL('../../../bench/demo/codelab.md', import.meta.url))]), 'codelab.md')
+  form.append('file', new Blob([await readFile(new URL('./first-service/codelab.md', import.meta.url))]), 'codelab.md')
   const { id } = await lead.post('/codelabs/import', form)
   await lead.put(`/codelabs/${id}`, { is_public: true, quiz_enabled: true })
-  await lead.put(`/codelabs/${id}/quizzes`, JSON.parse(await readFile(new URL('../../../bench/demo/quizzes.json', import.meta.url))))
+  await lead.put(`/codelabs/${id}/quizzes`, JSON.parse(await readFile(new URL('./first-service/quizzes.json', import.meta.url))))
   const people = []
   for (let i = 0; i < 12; i++) {
     const one = await new Person(server).register({ id }, `Attendee ${i + 1}`)

@@ -5,7 +5,7 @@ import { stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
-const codelab = new URL('../../../bench/demo/codelab.md', import.meta.url).pathname
+const codelab = new URL('./first-service/codelab.md', import.meta.url).pathname
 
 test('a facilitator and three attendees hold a workshop', async ({ visitor, facilitator }) => {
   const boss = await visitor({ as: await facilitator('Grace'), viewport: { width: 1440, height: 900 } })
