@@ -216,9 +216,6 @@ func (s *shared) fetch(sum files.Sum) error {
 			err = got
 		}
 	}
-	if errors.Is(err, durable.ErrCorrupt) {
-		s.forget(sum) // sent again, it is whole again
-	}
 	return err
 }
 
@@ -261,7 +258,9 @@ func (s *shared) download(ctx context.Context, o objects.Info) (*files.Lease, er
 	return l, err
 }
 
+// damaged reports a damaged object. If its content is sent again, it is stored again.
 func (s *shared) damaged(sum files.Sum) error {
+	s.forget(sum)
 	s.opts.Damaged()
 	s.opts.Logger.Error("a stored file is damaged", "blob", sum.String())
 	return fmt.Errorf("%w: stored file %s does not match its hash", durable.ErrCorrupt, sum)

@@ -117,21 +117,38 @@ func TestADamagedContentIsStoredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := putOne(t, one, "content")
-	key := b.Keys(t, "contents/")[0]
 	putOne(t, one, "another, which leaves no room for a copy of the first")
 	putOne(t, one, "content")
 	putOne(t, one, "another, which leaves no room for a copy of the first")
 	if got := b.Keys(t, "contents/"); len(got) != 2 {
 		t.Fatalf("put again while all is whole: %q", got)
 	}
-	b.Change(t, key, func(content []byte) []byte { return content[1:] })
+	damage := func() {
+		for _, key := range b.Keys(t, "contents/") {
+			if strings.Contains(key, sum.String()) {
+				b.Change(t, key, func(content []byte) []byte { return content[1:] })
+			}
+		}
+	}
+	again := func(found string) {
+		t.Helper()
+		putOne(t, one, "content")
+		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
+			t.Errorf("found by %s and stored again, another node reads %q, %v", found, got, err)
+		}
+	}
+	damage()
 	if got, err := content(one, sum); !errors.Is(err, durable.ErrCorrupt) {
 		t.Fatalf("read %q, %v", got, err)
 	}
-	putOne(t, one, "content")
-	if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
-		t.Errorf("stored again, another node reads %q, %v", got, err)
+	again("a reader")
+	putOne(t, one, "another, which leaves no room for a copy of the first")
+	damage()
+	found := 0
+	if _, err := one.Scrub(func(string) { found++ }); err != nil || found == 0 {
+		t.Fatalf("%d damaged, %v", found, err)
 	}
+	again("a scrub")
 }
 
 // TestOneNodeCollectsWhileAnotherPuts: the second relies on a content whose
