@@ -35,8 +35,8 @@ var onAnyNumber = map[string]string{
 	"accesslog ai audit badinput compressed cors documents drift frames health internal proxy tls": "a node answers this without the others",
 	"app commerce": "it is served from what every node has",
 	"backend backup deploy deploycluster dockerfile formats formats_folder formats_make formats_read formats_rows formats_serve formats_tokens gitleak releases releases_make": "it starts servers of its own",
-	"handler_kill kill killfiles lifecycle load load_bodies memory operate readonly receivers signals_linux tomorrow upgrade clientgone_linux fanout":                               "it starts servers of its own",
-	"nodes nodes_clock nodes_disk nodes_keys nodes_place nodes_tokens pollnodes":                                                                                                    "it starts nodes of its own",
+	"handler_kill kill killfiles lifecycle load load_bodies memory operate readonly receivers signals_linux tomorrow upgrade clientgone_linux fanout":                          "it starts servers of its own",
+	"nodes nodes_clock nodes_disk nodes_keys nodes_place nodes_tokens pollnodes":                                                                                               "it starts nodes of its own",
 	"canary fuzz generators handler_bench":                                    "it is about one server, or runs when asked for",
 	"client class contract handler_client handler_canary server main several": "no tests, or those of this suite",
 }
