@@ -121,27 +121,19 @@ func prepareDemo(target demoTarget) (*demoWorkshop, error) {
 	}
 	w := &demoWorkshop{client: client}
 	if w.admin, err = client.Login(target.AdminID, target.AdminPW, "Demo"); err == nil {
-		err = w.call("POST", "/admin/sample", nil, &w.lab)
+		var a *api.Answer
+		if a, err = client.Do(&api.Request{Method: "POST", Path: "/admin/sample", Session: w.admin}); err == nil {
+			err = a.Decode(&w.lab)
+		}
 	}
 	if err == nil {
-		err = w.call("PUT", "/codelabs/"+w.lab.ID, []byte(`{"is_public":true}`), nil)
+		err = client.Send(w.admin, "PUT", "/codelabs/"+w.lab.ID, map[string]any{"is_public": true})
 	}
 	if err != nil {
 		client.Close()
 		return nil, fmt.Errorf("prepare the workshop: %w", err)
 	}
 	return w, nil
-}
-
-func (w *demoWorkshop) call(method, path string, body []byte, into any) error {
-	a, err := w.client.Do(&api.Request{Method: method, Path: path, Session: w.admin, Body: body})
-	switch {
-	case err != nil:
-		return err
-	case into != nil:
-		return a.Decode(into)
-	}
-	return a.Err()
 }
 
 // rehearse starts a rehearsal, which lasts at most until ctx ends. People who register do not end
@@ -151,8 +143,8 @@ func (w *demoWorkshop) rehearse(ctx context.Context, people int) error {
 	if end, ok := ctx.Deadline(); ok {
 		lasts = min(lasts, time.Until(end)+time.Minute-1) // whole minutes
 	}
-	body := fmt.Appendf(nil, `{"people":%d,"minutes":%d,"force":true}`, people, max(int(lasts/time.Minute), 1))
-	return w.call("POST", "/codelabs/"+w.lab.ID+"/rehearsal", body, nil)
+	return w.client.Send(w.admin, "POST", "/codelabs/"+w.lab.ID+"/rehearsal",
+		map[string]any{"people": people, "minutes": max(int(lasts/time.Minute), 1), "force": true})
 }
 
 // keep starts the next rehearsal whenever one has ended, until ctx ends: after an hour, or because

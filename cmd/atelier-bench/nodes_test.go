@@ -173,7 +173,7 @@ func TestADemoOnSeveralNodes(t *testing.T) {
 		}
 	}
 	works()
-	if err := workshop.call("DELETE", "/codelabs/"+workshop.lab.ID+"/rehearsal", nil, nil); err != nil {
+	if err := workshop.client.Send(workshop.admin, "DELETE", "/codelabs/"+workshop.lab.ID+"/rehearsal", nil); err != nil {
 		t.Error(err)
 	}
 	works()

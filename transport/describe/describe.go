@@ -291,13 +291,14 @@ func (d describer) orNull(s *Schema) *Schema {
 func (s *Schema) Entitle(name string) {
 	for _, p := range s.Properties {
 		if inner := p.Value.(*Schema); len(inner.Properties) > 0 || len(inner.Enum) > 0 {
-			inner.Title = name + camelCase(p.Name)
+			inner.Title = name + CamelCase(p.Name)
 			inner.Entitle(inner.Title)
 		}
 	}
 }
 
-func camelCase(name string) (camel string) {
+// CamelCase turns token_used into TokenUsed.
+func CamelCase(name string) (camel string) {
 	for word := range strings.SplitSeq(name, "_") {
 		camel += strings.ToUpper(word[:1]) + word[1:]
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"atelier/transport/describe"
 	deliveries "atelier/transport/webhook"
@@ -44,7 +43,7 @@ func (d *description) describeWebhooks(words vocabulary) error {
 			return fmt.Errorf("webhook %s: %w", event, err)
 		}
 		operation := map[string]any{
-			"operationId": "on" + camel(event), "tags": []string{"webhooks"}, "summary": o.Summary, "description": o.Description,
+			"operationId": "on" + describe.CamelCase(event), "tags": []string{"webhooks"}, "summary": o.Summary, "description": o.Description,
 			"parameters": signed, "security": []any{},
 			"requestBody": map[string]any{"required": true, "content": map[string]any{
 				"application/json": map[string]any{"schema": delivery(words, event, &o)},
@@ -80,12 +79,4 @@ func delivery(words vocabulary, event string, o *occasion) any {
 	body.Properties.Set("data", content)
 	content.Examples, body.Examples = []any{o.Data}, []any{example}
 	return body
-}
-
-// camel turns token_used into TokenUsed.
-func camel(name string) (out string) {
-	for part := range strings.SplitSeq(name, "_") {
-		out += strings.ToUpper(part[:1]) + part[1:]
-	}
-	return out
 }

@@ -101,8 +101,9 @@ func TestANodeThatStoppedIsDrained(t *testing.T) {
 	}
 }
 
-// A drained node leaves although the others do not take all that it owns: a codelab that no
-// node can load would keep it, and whoever waits to switch it off, for ever.
+// A drained node leaves although the others do not take all that it owns: otherwise
+// a codelab that no node can load would keep it, and an operator would wait for ever to switch it
+// off.
 func TestADrainedNodeLeavesWhatNobodyTakes(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	w := wanted{drained: map[string]bool{n.Store.Node(): true}}

@@ -2,8 +2,7 @@
 // here has seen.
 import type { Told } from '../../live/protocol'
 import type { Room } from '../../live/room.svelte'
-import { serverNow } from '../../device/now'
-import { left, markRead } from '../../talk/readMarks'
+import { markRead, withUnread } from '../../talk/readMarks'
 import { facilitator, type ChatMessage } from '../../workshop/state'
 
 /** The maximum number of messages that are held; older ones are in the chat. */
@@ -22,11 +21,9 @@ export class DirectMessages {
 
   /** The chat is there: messages from before wait, too. */
   begin(): void {
-    const { id, now } = this.#room
-    if (!now || this.#begun) return
+    if (this.#begun) return
     this.#begun = true
-    const before = left(id, now.chat, facilitator, serverNow()).filter((x) => !this.unread.some((y) => y.id === x.id))
-    if (before.length > 0) this.unread = [...before, ...this.unread].slice(-most)
+    this.unread = withUnread(this.#room, this.unread, most)
   }
 
   /** Takes what has arrived. An answer of any facilitator is one for all. */
@@ -51,14 +48,17 @@ export class DirectMessages {
   }
 
   see(message: ChatMessage): void {
-    markRead(this.#room.id, [message])
-    this.unread = this.unread.filter((x) => x.id !== message.id)
+    this.#read((x) => x.id === message.id)
   }
 
   /** Somebody's messages are open. */
   read(attendee: string): void {
-    const waiting = this.unread.filter((x) => x.sender_id === attendee)
-    markRead(this.#room.id, waiting)
-    if (waiting.length > 0) this.unread = this.unread.filter((x) => x.sender_id !== attendee)
+    this.#read((x) => x.sender_id === attendee)
+  }
+
+  #read(which: (x: ChatMessage) => boolean): void {
+    const read = this.unread.filter(which)
+    markRead(this.#room.id, read)
+    if (read.length > 0) this.unread = this.unread.filter((x) => !which(x))
   }
 }

@@ -13,7 +13,7 @@ beforeEach(() => stored.clear())
 
 function desk() {
   const said: unknown[] = []
-  const room = { id: 'lab', now: { chat: [] as ChatMessage[] }, say: (x: unknown) => said.push(x) > 0 }
+  const room = { id: 'lab', now: { me: 'facilitator', chat: [] as ChatMessage[] }, say: (x: unknown) => said.push(x) > 0 }
   const direct = new DirectMessages(room as unknown as Room)
   const dm = (id: string, sender_id: string, target_id: string | null = 'facilitator') => {
     room.now.chat.push({ id, sender_id, message: id } as ChatMessage)

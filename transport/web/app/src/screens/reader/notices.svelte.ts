@@ -8,7 +8,7 @@ import { announce, announceNow } from '../../parts/announcer.svelte'
 import { toast } from '../../parts/toasts.svelte'
 import { labelOf } from '../../timer/words'
 import { secondsLeft } from '../../workshop/timer'
-import { left, markRead } from '../../talk/readMarks'
+import { markRead, withUnread } from '../../talk/readMarks'
 import { otherEnd } from '../../workshop/chat'
 import type { ChatMessage } from '../../workshop/state'
 import type { Reading } from './reading.svelte'
@@ -50,29 +50,26 @@ export class Notices {
 
   /** The chat is there: direct messages from before that were not read wait, too. */
   begin(): void {
-    const { id, now } = this.#reading.room
-    if (!now || this.#begun) return
+    if (this.#begun) return
     this.#begun = true
-    const before = left(id, now.chat, now.me, serverNow()).filter((x) => !this.direct.some((y) => y.id === x.id))
-    if (before.length > 0) this.direct = [...before, ...this.direct].slice(-most)
+    this.direct = withUnread(this.#reading.room, this.direct, most)
   }
 
   /** Messages with somebody were read or answered. */
   readDirect(person: string): void {
-    const { id, now } = this.#reading.room
-    const read = (now?.chat ?? []).filter((x) => x.msg_type === 'dm' && x.sender_id !== now?.me && otherEnd(x, now?.me ?? '') === person)
-    markRead(id, read.slice(-1))
-    this.#without((x) => otherEnd(x, now?.me ?? '') === person)
+    const me = this.#reading.room.now?.me ?? ''
+    this.#read((x) => otherEnd(x, me) === person)
   }
 
   /** One message is put off: it stays in the chat. */
   later(message: ChatMessage): void {
-    markRead(this.#reading.room.id, [message])
-    this.#without((x) => x.id === message.id)
+    this.#read((x) => x.id === message.id)
   }
 
-  #without(gone: (x: ChatMessage) => boolean): void {
-    if (this.direct.some(gone)) this.direct = this.direct.filter((x) => !gone(x))
+  #read(which: (x: ChatMessage) => boolean): void {
+    const read = this.direct.filter(which)
+    markRead(this.#reading.room.id, read)
+    if (read.length > 0) this.direct = this.direct.filter((x) => !which(x))
   }
 
   /** Takes the arrived messages. missed means that they are from a time without a connection. */
