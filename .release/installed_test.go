@@ -155,7 +155,8 @@ func (o *owner) has(title string) {
 	}
 }
 
-// standIn does what systemctl does for a unit whose program stays, and notes what it was asked.
+// standIn does what systemctl does for a unit whose program stays, or ends (oneshot), and notes
+// what it was asked.
 const standIn = `#!/bin/sh
 verb= unit=
 for word; do
@@ -164,6 +165,10 @@ for word; do
 	*) if [ -z "$verb" ]; then verb=$word; else unit=$word; fi ;;
 	esac
 done
+case $unit in
+''|*.*) ;;
+*) unit=$unit.service ;;
+esac
 echo "$verb $unit" >> /var/log/systemctl
 file=/usr/lib/systemd/system/$unit pid=/run/$unit.pid
 value() { sed -n "s/^$1=//p" "$file" | head -n 1; }
@@ -176,8 +181,8 @@ stop() {
 }
 start() {
 	alive && return 0
-	user=$(value User)
-	install -d -m "$(value StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$(value StateDirectory)"
+	user=$(value User) state=$(value StateDirectory)
+	[ -z "$state" ] || install -d -m "$(value StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$state"
 	(
 		set -a
 		. /etc/ports
@@ -186,8 +191,11 @@ start() {
 		[ ! -e "$file" ] || . "$file"
 		file=/usr/lib/systemd/system/$unit
 		umask "$(value UMask)"
-		exec setsid setpriv --reuid "$user" --regid "$user" --init-groups --no-new-privs --inh-caps=-all -- $(value ExecStart)
+		as="setpriv --reuid $user --regid $user --init-groups --no-new-privs --inh-caps=-all --"
+		[ "$(value Type)" != oneshot ] || eval "exec $as $(value ExecStart | sed 's/%%/%/g')"
+		exec setsid $as $(value ExecStart)
 	) </dev/null >>/var/log/atelier 2>&1 &
+	[ "$(value Type)" != oneshot ] || { wait $!; return; }
 	echo $! > "$pid"
 }
 case $verb in
@@ -318,6 +326,8 @@ func TestThePackageServesOnABareMachine(t *testing.T) {
 	m.want("stat -c '%U %a' /etc/atelier/config.toml", "atelier 600")
 	signIn(t, m.addr, password).has("made on a bare machine")
 
+	m.newerAndBack(password)
+
 	m.run("apt-get remove -y atelier")
 	m.want("systemctl is-active atelier.service || echo stopped; command -v atelier || echo gone", "stopped\ngone")
 	m.run("test -d /var/lib/atelier/store && test -e /etc/atelier/config.toml")
@@ -331,6 +341,43 @@ func TestThePackageServesOnABareMachine(t *testing.T) {
 	}
 	m.run("test -d /var/lib/atelier/store && ! test -e /etc/atelier/config.toml && getent passwd atelier")
 	m.want("find /etc/systemd /var/lib/systemd -name '*atelier*'", "")
+}
+
+// newerAndBack installs the package of a later version as TOMORROW.md says ("A new version"),
+// works with it, and goes back to the one of before, which has what the later one wrote.
+func (m *machine) newerAndBack(password string) {
+	t := m.t
+	t.Helper()
+	const next = "99.0.0"
+	made := t.TempDir()
+	execute(t, ".", "go", "run", ".", "-version", next, "-platforms", "linux/"+runtime.GOARCH, "-only", "package", "-into", made)
+	deb := filepath.Join(made, "atelier_"+next+"_"+runtime.GOARCH+".deb")
+	m.run("mkdir /root/next")
+	execute(t, ".", "cp", deb, filepath.Join(m.root, "root/next"))
+	before := m.run("atelier version")
+
+	m.run("(umask 077; head -c 18 /dev/urandom | base64 > /etc/atelier/passphrase); chown atelier /etc/atelier/passphrase; systemctl start atelier-backup")
+	said := m.run("cd /root/next; dpkg-deb --extract ./atelier_*_$(dpkg --print-architecture).deb new; new/usr/bin/atelier upgrade --check --config /etc/atelier/config.toml")
+	if !strings.Contains(said, "the program of before opens the same data") {
+		t.Errorf("nothing is said of the way back: %s", said)
+	}
+	m.run("cd /root/next; apt-get install -y ./atelier_*_$(dpkg --print-architecture).deb")
+	waitReady(t, m.inside)
+	if now := m.run("atelier version"); !strings.Contains(now, next) {
+		t.Errorf("after the update it is %q", now)
+	}
+	signIn(t, m.addr, password).question("made with a newer version")
+
+	if out, err := m.try("apt-get install -y /root/atelier.deb"); err == nil {
+		t.Errorf("it goes back unasked: %s", out)
+	}
+	m.run("apt-get install -y --allow-downgrades /root/atelier.deb")
+	waitReady(t, m.inside)
+	m.want("atelier version", strings.TrimSpace(before))
+	o := signIn(t, m.addr, password)
+	o.has("made on a bare machine")
+	o.has("made with a newer version")
+	m.run("grep -q 'changed here' /etc/atelier/config.toml")
 }
 
 // loaded is an image as an archive for "docker load" has it.
