@@ -389,3 +389,44 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 		t.Errorf("the damaged one: %v", err)
 	}
 }
+
+// Nothing goes before the last of several backups has ended; one that ends twice ends no other.
+func TestSeveralBackupsHoldTogether(t *testing.T) {
+	s, now := openTest(t, Options{Grace: time.Hour})
+	kept, dropped := put(t, s, "kept"), put(t, s, "dropped")
+	kept.Release()
+	dropped.Release()
+	now.pass(2 * time.Hour)
+	hold := func() (release func()) {
+		release, err := s.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return release
+	}
+	left := func(when string, want int) {
+		t.Helper()
+		if err := s.Discard(nobody, dropped.Sum); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Collect(nobody); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, sum := range []files.Sum{kept.Sum, dropped.Sum} {
+			if _, err := os.Stat(s.path(sum)); err == nil {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%s there are %d", when, n)
+		}
+	}
+	first, second := hold(), hold()
+	left("during two", 2)
+	first()
+	first()
+	left("during one", 2)
+	second()
+	left("behind both", 0)
+}
