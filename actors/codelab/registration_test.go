@@ -267,3 +267,35 @@ func TestWhoIsAdmitted(t *testing.T) {
 		}
 	}
 }
+
+// Of several codes that are reset together, those go by that nobody needs: of attendees who were
+// removed meanwhile, and of simulated ones. Alone, each is refused.
+func TestCodesAreResetTogether(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	lin := l.register(t, Register{Name: "Lin", PINHash: []byte("p")})
+	gone := l.register(t, Register{Name: "Max"})
+	l.must(t, admin, Remove{AttendeeID: gone.Id})
+	played := l.rehearses(t, true, "Ada")[0].ID
+	pin := func(id string) NewPin { return NewPin{AttendeeID: id, Hash: []byte("q")} }
+	for _, tc := range []struct {
+		pins  []NewPin
+		reset bool // Lin's
+		want  durable.Reason
+	}{
+		{[]NewPin{pin(played)}, false, durable.Conflict},
+		{[]NewPin{pin(gone.Id)}, false, durable.Missing},
+		{[]NewPin{pin(played), pin(gone.Id)}, false, 0},
+		{[]NewPin{pin(lin.Id)}, true, 0},
+		{[]NewPin{pin(played), pin(lin.Id), pin(gone.Id)}, true, 0},
+	} {
+		before, others := l.attendee(lin.Id).Generation, proto.CloneOf(l.attendee(played))
+		_, err := l.do(Command{Caller: admin, Body: ResetPin{Pins: tc.pins}})
+		if reason(err) != tc.want {
+			t.Errorf("%v: %v", tc.pins, err)
+		}
+		if now := l.attendee(lin.Id); (now.Generation == before+1) != tc.reset || !proto.Equal(l.attendee(played), others) {
+			t.Errorf("after %v they are %v and %v", tc.pins, now, l.attendee(played))
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -197,4 +198,50 @@ func FuzzRestore(f *testing.F) {
 			left(t, data)
 		}
 	})
+}
+
+// Sections are added to a whole backup only. Behind another they would make it look whole.
+func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
+	saved, sections := sample(t)
+	more := folder("more", tree(t, "d", "four"))
+	for name, before := range map[string][]byte{
+		"whole":              saved,
+		"without its end":    saved[:len(saved)-len(endLine)-1],
+		"without a line end": saved[:len(saved)-1],
+		"with another end":   append(slices.Clone(saved[:len(saved)-2]), "s\n"...),
+		"with more behind":   append(slices.Clone(saved), '\n'),
+		"short":              saved[:2],
+		"empty":              nil,
+	} {
+		path := filepath.Join(t.TempDir(), "backup")
+		if err := os.WriteFile(path, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Append(f, more)
+		if name == "whole" != (err == nil) || err != nil && !errors.Is(err, ErrDamaged) {
+			t.Errorf("to one %s: %v", name, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "whole" {
+			if !bytes.Equal(after, before) {
+				t.Errorf("one %s was changed", name)
+			}
+			continue
+		}
+		data := t.TempDir()
+		if err := Restore(data, bytes.NewReader(after), append(sections, more)...); err != nil {
+			t.Fatal(err)
+		}
+		left(t, data, "files", "more", "store")
+	}
 }

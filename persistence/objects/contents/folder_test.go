@@ -430,3 +430,32 @@ func TestSeveralBackupsHoldTogether(t *testing.T) {
 	second()
 	left("behind both", 0)
 }
+
+// hurting damages a content when the first of it is written.
+type hurting struct {
+	io.Writer
+	path string
+}
+
+func (h *hurting) Write(p []byte) (int, error) {
+	if h.path != "" {
+		if err := os.WriteFile(h.path, []byte("eno"), 0o600); err != nil {
+			return 0, err
+		}
+		h.path = ""
+	}
+	return h.Writer.Write(p)
+}
+
+// A content that is damaged while it is saved fails the backup, which has some of it already.
+func TestDamageWhileSavingFailsTheBackup(t *testing.T) {
+	s, _ := openTest(t, Options{})
+	sum := putOne(t, s, "one")
+	save := (&Store{s, s.opts.Logger}).Section("blobs", "contents").Save
+	if err := save(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := save(&hurting{io.Discard, s.path(sum)}); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("damaged meanwhile it is saved: %v", err)
+	}
+}
