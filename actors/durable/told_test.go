@@ -3,7 +3,6 @@ package durable_test
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -62,20 +61,12 @@ func (o *origins) Commit(_ *sumView, _ uint64, events []durable.Committed[string
 // from the log.
 func TestWhatAnOwnerTellsOfACommit(t *testing.T) {
 	const most = 100
-	// text is an event whose record fills so many bytes of a batch.
-	text := func(bytes int) string {
-		for n := bytes; ; n-- {
-			if event := strings.Repeat("x", n); len(durable.Records(nil).Add([]byte(event))) == bytes {
-				return event
-			}
-		}
-	}
 	for _, tc := range []struct {
 		name, cmd, kind string
 	}{
 		{"small", "1", "tell batch"},
-		{"as large as may be", text(most), "tell batch"},
-		{"larger", text(most + 1), "tell news"},
+		{"as large as may be", recordOf(most), "tell batch"},
+		{"larger", recordOf(most + 1), "tell news"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {

@@ -245,3 +245,62 @@ func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
 		left(t, data, "files", "more", "store")
 	}
 }
+
+// What is restored is readable by its owner only, whatever it was: there are secrets in it.
+func TestRestoredFilesAreTheirOwners(t *testing.T) {
+	dir := tree(t, "open", "1", "program", "2", "closed", "3")
+	want := map[string]os.FileMode{"open": 0o600, "program": 0o700, "closed": 0o600}
+	for name, mode := range map[string]os.FileMode{"open": 0o666, "program": 0o755, "closed": 0o400} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var saved bytes.Buffer
+	err := SaveFolder(&saved, dir)
+	to := filepath.Join(t.TempDir(), "restored")
+	if err == nil {
+		err = LoadFolder(to, &saved)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range want {
+		if info, err := os.Stat(filepath.Join(to, name)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s is %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+// growing lets a file grow when the first of it is saved.
+type growing struct {
+	bytes.Buffer
+	path string
+}
+
+func (g *growing) Write(p []byte) (int, error) {
+	if g.path != "" {
+		f, err := os.OpenFile(g.path, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString(" and more")
+			err = errors.Join(err, f.Close())
+		}
+		if g.path = ""; err != nil {
+			return 0, err
+		}
+	}
+	return g.Buffer.Write(p)
+}
+
+// A file that grows while it is saved, as a log does, is saved as it was.
+func TestAFileThatGrowsIsSavedAsItWas(t *testing.T) {
+	dir := tree(t, "log", "one")
+	saved := &growing{path: filepath.Join(dir, "log")}
+	err := SaveFolder(saved, dir)
+	to := filepath.Join(t.TempDir(), "restored")
+	if err == nil {
+		err = LoadFolder(to, saved)
+	}
+	if got, failed := os.ReadFile(filepath.Join(to, "log")); err != nil || failed != nil || string(got) != "one" {
+		t.Errorf("restored is %q, %v, %v", got, err, failed)
+	}
+}
