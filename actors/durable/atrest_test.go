@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/persistence/memory"
 )
 
 // An actor that is only read, and gets no commands, does not rest: each reader would wait until
@@ -171,6 +173,43 @@ func TestAQuarantineDoesNotEndTheErasingOfOthers(t *testing.T) {
 		}
 		if got := held(t, j, "tally/b"); got != "gone 0" {
 			t.Errorf("the log holds %q", got)
+		}
+	})
+}
+
+// A command that comes to an owner while its actor goes to rest is carried out by the next owner,
+// also one that must not be done twice: nothing was done.
+func TestACommandThatMeetsARestingActorGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var hosts []*host
+		rested := false
+		net := bustest.NewNet()
+		db, nodes := memory.Share(2)
+		t.Cleanup(func() { _ = db.Close() })
+		for i, n := range nodes {
+			bus, stop := net.Node(n.Node())
+			t.Cleanup(stop)
+			k := kind()
+			k.Codec = &durable.Codec[string]{
+				Encode: func(s string) ([]byte, error) { return []byte(s), nil },
+				Decode: func(b []byte) (string, error) {
+					// Between the look at the actor and the command for it.
+					if i == 0 {
+						rested = hosts[0].Rest(context.Background(), hosts[0].Peek("a"), false)
+					}
+					return string(b), nil
+				},
+				EncodeReply: func(string, any) ([]byte, error) { return nil, nil }, DecodeReply: func(string, []byte) (any, error) { return nil, nil },
+				Repeatable: func(string) bool { return false },
+			}
+			hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{
+				Store: n, Bus: bus, Beat: 100 * time.Millisecond, Patience: time.Second,
+			}}))
+		}
+		ask(t, get(t, hosts[0], "a"), "1")
+		ask(t, get(t, hosts[1], "a"), "1")
+		if hd := get(t, hosts[1], "a"); !rested || !hd.Owns() || hd.View().sum != 2 {
+			t.Errorf("it rested: %v, is owned by the next: %v, and has the sum %d", rested, hd.Owns(), hd.View().sum)
 		}
 	})
 }
