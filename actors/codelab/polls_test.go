@@ -1071,3 +1071,26 @@ func TestAPollStaysAnonymousOrNamedUntilItIsReset(t *testing.T) {
 		}
 	}
 }
+
+// The words of a poll that everybody is shown are bounded in bytes, too, and the commonest are
+// among them.
+func TestTheShownWordsAreBoundedInBytes(t *testing.T) {
+	var all tally
+	word := func(i int) string {
+		return string(rune('a'+i%26)) + string(rune('a'+i/26)) + strings.Repeat("\U0001F600", 58)
+	}
+	for i := range shownPollWords {
+		for range shownPollWords - i {
+			all.add(word(i), +1)
+		}
+	}
+	got, bytes := all.best(), 0
+	for i, w := range got {
+		if bytes += len(w.Word); w.Word != word(i) {
+			t.Errorf("word %d is %q", i, w.Word)
+		}
+	}
+	if bytes > shownPollWordsB || bytes+len(word(0)) <= shownPollWordsB {
+		t.Errorf("%d words have %d bytes", len(got), bytes)
+	}
+}

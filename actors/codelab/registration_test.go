@@ -185,3 +185,117 @@ func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
 		t.Errorf("changed it is\n%v, was\n%v", got, full)
 	}
 }
+
+// Who comes again with the code keeps what is known of them. Of what they bring, an address
+// fills an empty place, and a seat takes the place of the one before.
+func TestWhoComesAgainKeepsTheirRecord(t *testing.T) {
+	for _, tc := range []struct {
+		what       string
+		kept, give Register
+		want       Register
+		events     int
+	}{
+		{"nothing of both", Register{}, Register{}, Register{}, 0},
+		{"nothing new", Register{Email: "a@b.org", Place: "A1"}, Register{}, Register{Email: "a@b.org", Place: "A1"}, 0},
+		{"the same", Register{Email: "a@b.org", Place: "A1"}, Register{Email: "a@b.org", Place: "A1"}, Register{Email: "a@b.org", Place: "A1"}, 0},
+		{"a first address", Register{Place: "A1"}, Register{Email: "c@d.org"}, Register{Email: "c@d.org", Place: "A1"}, 1},
+		{"another address", Register{Email: "a@b.org"}, Register{Email: "c@d.org"}, Register{Email: "a@b.org"}, 0},
+		{"a first seat", Register{Email: "a@b.org"}, Register{Place: "B2"}, Register{Email: "a@b.org", Place: "B2"}, 1},
+		{"another seat", Register{Place: "A1"}, Register{Place: "B2"}, Register{Place: "B2"}, 1},
+		{"both", Register{}, Register{Email: "c@d.org", Place: "B2"}, Register{Email: "c@d.org", Place: "B2"}, 2},
+	} {
+		t.Run(tc.what, func(t *testing.T) {
+			l := newLab()
+			l.create(t, "one", "two")
+			first, again := tc.kept, tc.give
+			first.Name, first.PINHash = "Lin", []byte("p")
+			again.Name, again.PINHash = "LIN", []byte("p")
+			lin := attendeeCaller(l.register(t, first))
+			l.must(t, lin, Progress{StepNumber: 2})
+			l.must(t, lin, SetPulse{State: pb.PulseState_PULSE_STATE_SLOW})
+			l.must(t, lin, AskHelp{StepNumber: 2})
+			l.must(t, admin, Mute{AttendeeID: lin.ID, Muted: true})
+			want := proto.CloneOf(l.attendee(lin.ID))
+			want.Email, want.Place = tc.want.Email, tc.want.Place
+			// Neither closing the registration nor the end keeps out who is registered.
+			l.must(t, admin, SetRegistration{Open: false})
+			l.must(t, admin, SetEnded{Ended: true})
+			events := len(l.events)
+			v, err := l.do(Command{Caller: anyone, Body: again})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := v.(Registration); !r.Rejoined || !proto.Equal(r.Attendee, want) {
+				t.Errorf("answered is %v, and not %v", r, want)
+			}
+			if got := l.attendee(lin.ID); !proto.Equal(got, want) || l.attendees.Len() != 1 {
+				t.Errorf("it is %v, and not %v", got, want)
+			}
+			if n := len(l.events) - events; n != tc.events {
+				t.Errorf("%d events", n)
+			}
+			if h := l.help.At(0); h.Place != tc.want.Place {
+				t.Errorf("the request for help is from %q", h.Place)
+			}
+		})
+	}
+}
+
+// Who can register, by what stands in the way: facilitators admit people while the registration
+// is closed, and nobody new comes after the end.
+func TestWhoIsAdmitted(t *testing.T) {
+	closed := func(t *testing.T, l *lab) { l.must(t, admin, SetRegistration{Open: false}) }
+	over := func(t *testing.T, l *lab) { l.must(t, admin, SetEnded{Ended: true}) }
+	for _, tc := range []struct {
+		what       string
+		state      func(*testing.T, *lab)
+		self, lead durable.Reason
+	}{
+		{"open", func(*testing.T, *lab) {}, 0, 0},
+		{"closed", closed, durable.Forbidden, 0},
+		{"over", over, durable.Conflict, durable.Conflict},
+		{"closed and over", func(t *testing.T, l *lab) { closed(t, l); over(t, l) }, durable.Conflict, durable.Conflict},
+	} {
+		for who, want := range map[*Caller]durable.Reason{anyone: tc.self, admin: tc.lead} {
+			l := newLab()
+			l.create(t, "one")
+			tc.state(t, l)
+			_, err := l.do(Command{Caller: who, Body: Register{Name: "Lin"}})
+			if reason(err) != want || (l.attendees.Len() == 1) != (want == 0) {
+				t.Errorf("%s, asked by role %v: %v, %d attendees", tc.what, who.Role, err, l.attendees.Len())
+			}
+		}
+	}
+}
+
+// Of several codes that are reset together, those go by that nobody needs: of attendees who were
+// removed meanwhile, and of simulated ones. Alone, each is refused.
+func TestCodesAreResetTogether(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	lin := l.register(t, Register{Name: "Lin", PINHash: []byte("p")})
+	gone := l.register(t, Register{Name: "Max"})
+	l.must(t, admin, Remove{AttendeeID: gone.Id})
+	played := l.rehearses(t, true, "Ada")[0].ID
+	pin := func(id string) NewPin { return NewPin{AttendeeID: id, Hash: []byte("q")} }
+	for _, tc := range []struct {
+		pins  []NewPin
+		reset bool // Lin's
+		want  durable.Reason
+	}{
+		{[]NewPin{pin(played)}, false, durable.Conflict},
+		{[]NewPin{pin(gone.Id)}, false, durable.Missing},
+		{[]NewPin{pin(played), pin(gone.Id)}, false, 0},
+		{[]NewPin{pin(lin.Id)}, true, 0},
+		{[]NewPin{pin(played), pin(lin.Id), pin(gone.Id)}, true, 0},
+	} {
+		before, others := l.attendee(lin.Id).Generation, proto.CloneOf(l.attendee(played))
+		_, err := l.do(Command{Caller: admin, Body: ResetPin{Pins: tc.pins}})
+		if reason(err) != tc.want {
+			t.Errorf("%v: %v", tc.pins, err)
+		}
+		if now := l.attendee(lin.Id); (now.Generation == before+1) != tc.reset || !proto.Equal(l.attendee(played), others) {
+			t.Errorf("after %v they are %v and %v", tc.pins, now, l.attendee(played))
+		}
+	}
+}

@@ -215,6 +215,14 @@ func TestLimitsOfCommands(t *testing.T) {
 		"a step":            {ann, func(n int) Body { return Progress{StepNumber: int32(n)} }, 1, 1},
 		"a step for help":   {ann, func(n int) Body { return AskHelp{StepNumber: int32(n)} }, 1, 1},
 		"a step to ask for": {ann, func(n int) Body { return AskAI{Model: "m", StepNumber: int32(n)} }, 0, 1},
+		"a step to help on": {admin, func(n int) Body { return OfferHelp{AttendeeID: ann.ID, StepNumber: proto.Int32(int32(n))} }, 1, 1},
+		"a step to show":    {admin, func(n int) Body { return Point{StepNumber: proto.Int32(int32(n))} }, 1, 1},
+		"a step to write to": {admin, func(n int) Body {
+			return PostDirects{Message: "m", To: ToStep, StepNumber: int32(n)}
+		}, 1, 1},
+		"a step that was talked about": {ann, func(n int) Body {
+			return SaveConversation{Question: "q", Answer: "a", StepNumber: int32(n)}
+		}, 0, 1},
 	} {
 		for n, ok := range map[int]bool{tc.least - 1: false, tc.least: true, tc.most: true, tc.most + 1: false} {
 			if n < 0 && (what == "questions" || what == "polls to begin with") {

@@ -235,3 +235,36 @@ func TestWhatAnAnswerChooses(t *testing.T) {
 		}
 	}
 }
+
+// An id that comes twice is that of the first step, or question, which keeps what is there of it;
+// the second is new. With one id for two, nobody could tell them apart.
+func TestAnIDThatComesTwiceIsOfTheFirst(t *testing.T) {
+	l := newLab()
+	l.create(t, "one", "two")
+	one, two := l.steps[0].Id, l.steps[1].Id
+	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Id: two, Title: "a"}, {Id: two, Title: "b"}, {Id: one, Title: "c"}, {Id: "unknown", Title: "d"}}})
+	ids := map[string]string{}
+	for _, st := range l.steps {
+		if other := ids[st.Id]; other != "" {
+			t.Errorf("%q has the id of %q", st.Title, other)
+		}
+		ids[st.Id] = st.Title
+	}
+	if ids[two] != "a" || ids[one] != "c" || ids["unknown"] != "" {
+		t.Errorf("the steps are %v", ids)
+	}
+	quiz := func(id, question string) *pb.Quiz {
+		return &pb.Quiz{Id: id, Question: question, QuizType: Descriptive}
+	}
+	l.must(t, admin, ReplaceQuizzes{Quizzes: []*pb.Quiz{quiz("", "first")}})
+	first := l.quizzes[0].Id
+	l.now = l.now.Add(time.Hour)
+	l.must(t, admin, ReplaceQuizzes{Quizzes: []*pb.Quiz{quiz(first, "a"), quiz(first, "b"), quiz("unknown", "c")}})
+	asked := map[string]bool{}
+	for i, q := range l.quizzes {
+		if asked[q.Id] || (q.Id == first) != (i == 0) || (q.CreatedAt == l.now.UnixMilli()) != (i > 0) || q.Id == "unknown" {
+			t.Errorf("question %d is %v", i, q)
+		}
+		asked[q.Id] = true
+	}
+}

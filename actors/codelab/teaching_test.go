@@ -316,3 +316,37 @@ func TestAPulseGoesWithItsStep(t *testing.T) {
 	l.Apply(l.seq, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: []*pb.Step{{Id: two, Title: "two"}}, Follow: true}}})
 	expect("without the step of one", 1, 0, "0 1")
 }
+
+// The projector shows questions that the room sees, and no others: those that wait, or are
+// hidden, would be shown to all before a facilitator has looked at them.
+func TestTheProjectorShowsWhatTheRoomSees(t *testing.T) {
+	for state, shown := range map[pb.QuestionState]bool{
+		questionWaiting: false, questionOpen: true, questionAnswered: true, questionHidden: false,
+	} {
+		l := newLab()
+		l.create(t, "one")
+		l.must(t, admin, Update{Questions: new(askingChecked)})
+		ann := register(t, l, "Ann")
+		q := l.must(t, ann, AskQuestion{Text: "why"}).(*pb.Question).Id
+		l.must(t, admin, ChangeQuestion{QuestionID: q, State: &state})
+		if shown {
+			l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q})
+		} else {
+			l.refused(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q}, durable.Conflict, "")
+		}
+		if got := l.Capture().Spotlight.GetId() == q; got != shown {
+			t.Errorf("one that is %v is shown: %v", state, got)
+		}
+		// What the room sees no more leaves it, in whatever way.
+		if shown {
+			for _, later := range []pb.QuestionState{questionWaiting, questionHidden} {
+				l.must(t, admin, ChangeQuestion{QuestionID: q, State: &state})
+				l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q})
+				l.must(t, admin, ChangeQuestion{QuestionID: q, State: &later})
+				if got := l.Capture().Spotlight.GetId(); got != "" {
+					t.Errorf("one that was %v and is %v is shown still", state, later)
+				}
+			}
+		}
+	}
+}

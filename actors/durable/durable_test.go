@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -472,5 +473,58 @@ func TestManyCallersLoseNothing(t *testing.T) {
 	wg.Wait()
 	if got := ask(t, get(t, h, "a"), "get"); got != 1600 {
 		t.Fatalf("sum %v", got)
+	}
+}
+
+// A batch uses the reserve of a disk that is nearly full only if every command in it frees
+// space, in whatever order they came: one that takes space would use up what the others need.
+func TestABatchIsUrgentIfAllOfItIs(t *testing.T) {
+	for _, tc := range []struct {
+		cmds   []string
+		urgent bool
+	}{
+		{[]string{"5"}, true},
+		{[]string{"5", "5"}, true},
+		{[]string{"1"}, false},
+		{[]string{"1", "5"}, false},
+		{[]string{"5", "1"}, false},
+		{[]string{"5", "row other", "5"}, false},
+		{[]string{"row urgent", "5"}, true},
+		{[]string{"row urgent"}, true},
+		{[]string{"row urgent", "row urgent"}, true},
+		{[]string{"row other", "row urgent"}, false},
+		{[]string{"row urgent", "row other"}, false},
+	} {
+		t.Run(strings.Join(tc.cmds, ","), func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				j, k := store(t), kind()
+				k.Urgent = func(cmd string) bool { return cmd == "5" || cmd == "row urgent" }
+				hd := get(t, start(t, j, k, durable.Options{}), "a")
+				submit := func(cmd string, to answers) {
+					if err := hd.Submit(cmd, to); err != nil {
+						t.Fatal(err)
+					}
+				}
+				// Behind two batches that are in flight the commands come together.
+				release := j.Hold()
+				for range 2 {
+					submit("1", make(answers, 1))
+					synctest.Wait()
+				}
+				got := make(answers, len(tc.cmds))
+				for _, cmd := range tc.cmds {
+					submit(cmd, got)
+				}
+				synctest.Wait()
+				j.SetReadOnly(true)
+				release()
+				synctest.Wait()
+				for range tc.cmds {
+					if r := <-got; tc.urgent && r.Err != nil || !tc.urgent && !errors.Is(r.Err, durable.ErrReadOnly) {
+						t.Errorf("answered %v", r.Err)
+					}
+				}
+			})
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -197,4 +198,109 @@ func FuzzRestore(f *testing.F) {
 			left(t, data)
 		}
 	})
+}
+
+// Sections are added to a whole backup only. Behind another they would make it look whole.
+func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
+	saved, sections := sample(t)
+	more := folder("more", tree(t, "d", "four"))
+	for name, before := range map[string][]byte{
+		"whole":              saved,
+		"without its end":    saved[:len(saved)-len(endLine)-1],
+		"without a line end": saved[:len(saved)-1],
+		"with another end":   append(slices.Clone(saved[:len(saved)-2]), "s\n"...),
+		"with more behind":   append(slices.Clone(saved), '\n'),
+		"short":              saved[:2],
+		"empty":              nil,
+	} {
+		path := filepath.Join(t.TempDir(), "backup")
+		if err := os.WriteFile(path, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Append(f, more)
+		if name == "whole" != (err == nil) || err != nil && !errors.Is(err, ErrDamaged) {
+			t.Errorf("to one %s: %v", name, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "whole" {
+			if !bytes.Equal(after, before) {
+				t.Errorf("one %s was changed", name)
+			}
+			continue
+		}
+		data := t.TempDir()
+		if err := Restore(data, bytes.NewReader(after), append(sections, more)...); err != nil {
+			t.Fatal(err)
+		}
+		left(t, data, "files", "more", "store")
+	}
+}
+
+// What is restored is readable by its owner only, whatever it was: there are secrets in it.
+func TestRestoredFilesAreTheirOwners(t *testing.T) {
+	dir := tree(t, "open", "1", "program", "2", "closed", "3")
+	want := map[string]os.FileMode{"open": 0o600, "program": 0o700, "closed": 0o600}
+	for name, mode := range map[string]os.FileMode{"open": 0o666, "program": 0o755, "closed": 0o400} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var saved bytes.Buffer
+	err := SaveFolder(&saved, dir)
+	to := filepath.Join(t.TempDir(), "restored")
+	if err == nil {
+		err = LoadFolder(to, &saved)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range want {
+		if info, err := os.Stat(filepath.Join(to, name)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s is %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+// growing lets a file grow when the first of it is saved.
+type growing struct {
+	bytes.Buffer
+	path string
+}
+
+func (g *growing) Write(p []byte) (int, error) {
+	if g.path != "" {
+		f, err := os.OpenFile(g.path, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString(" and more")
+			err = errors.Join(err, f.Close())
+		}
+		if g.path = ""; err != nil {
+			return 0, err
+		}
+	}
+	return g.Buffer.Write(p)
+}
+
+// A file that grows while it is saved, as a log does, is saved as it was.
+func TestAFileThatGrowsIsSavedAsItWas(t *testing.T) {
+	dir := tree(t, "log", "one")
+	saved := &growing{path: filepath.Join(dir, "log")}
+	err := SaveFolder(saved, dir)
+	to := filepath.Join(t.TempDir(), "restored")
+	if err == nil {
+		err = LoadFolder(to, saved)
+	}
+	if got, failed := os.ReadFile(filepath.Join(to, "log")); err != nil || failed != nil || string(got) != "one" {
+		t.Errorf("restored is %q, %v, %v", got, err, failed)
+	}
 }

@@ -135,6 +135,41 @@ func TestASecretOfTheFutureGetsOld(t *testing.T) {
 	}
 }
 
+// A secret that another node sends again is as old as it was, also behind a restart: where nodes
+// come and go it would never be destroyed.
+func TestASecretThatIsSentAgainIsNoYounger(t *testing.T) {
+	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
+	open := func() *Ballots {
+		return openBallots(t, BallotOptions{Dir: dir, now: func() time.Time { return now }})
+	}
+	b := open()
+	id, _, err := b.Make(aCodelab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := Ballot{id, b.Key(id)}
+	for range 2 {
+		b.Close()
+		if err := os.Chtimes(filepath.Join(dir, ballotPrefix+id), now, now); err != nil {
+			t.Fatal(err)
+		}
+		b = open()
+		now = now.Add(ballotUse / 2)
+		for range 2 {
+			if err := b.Take(sent); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if now = now.Add(ballotUse / 2); len(b.Old()) != 0 {
+			t.Error("it is old too early")
+		}
+		if now = now.Add(time.Second); len(b.Old()) != 1 {
+			t.Error("it is as young as the node that brought it again")
+		}
+	}
+	b.Close()
+}
+
 // TestOtherNodesHaveASecretBeforeItIsUsed, and a secret that they do not have is none.
 func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 	other := openBallots(t, BallotOptions{Dir: t.TempDir()})

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -238,6 +239,68 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	x.wants(t, "the second started over", false)
 	x.nodes = lonely
 	x.wants(t, "and is as lonely as before", false, true, true)
+}
+
+// Whom a node that reaches nobody leaves serving to, by what the others record: to one that
+// reaches somebody, else to the first by name. One that has not recorded anything since it
+// started serves nobody yet.
+func TestWhoStandsAside(t *testing.T) {
+	row := func(incarnation uint64, lonely bool) []byte {
+		b, _ := json.Marshal(told{incarnation, lonely})
+		return b
+	}
+	const now = 7 // the incarnation of every node
+	others := map[string][]byte{
+		"nothing":               nil,
+		"unreadable":            []byte("{"),
+		"lonely":                row(now, true),
+		"not lonely":            row(now, false),
+		"lonely before":         row(now-1, true),
+		"not lonely before":     row(now-1, false),
+		"lonely, of another":    row(now+1, true),
+		"not lonely, of a next": row(now+1, false),
+	}
+	for first, one := range others {
+		for second, two := range others {
+			for _, lonely := range []bool{true, false} {
+				for me := range 3 { // its place among the names
+					store, stores := memory.Share(3)
+					n := &Node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: stores[me]}}
+					var members []durable.Member
+					states, left := map[string]string{}, [][]byte{one, two}
+					names := []string{first, second}
+					for i, s := range stores {
+						if i == me {
+							continue
+						}
+						members = append(members, durable.Member{Node: s.Node(), Incarnation: now, Left: time.Second})
+						if left[0] != nil {
+							if err := durable.Commit(n.Store, []durable.Row{{Table: lonelyNodes, Key: []byte(s.Node()), Value: left[0]}}); err != nil {
+								t.Fatal(err)
+							}
+						}
+						states[s.Node()] = names[0]
+						left, names = left[1:], names[1:]
+					}
+					want := false
+					for node, state := range states {
+						want = want || state == "not lonely" || state == "lonely" && node < stores[me].Node()
+					}
+					got, err := n.standAside(durable.Member{Node: stores[me].Node(), Incarnation: now}, members, lonely)
+					if err != nil || got != (want && lonely) {
+						t.Errorf("%s among %v, lonely: %v, stands aside: %v, %v", stores[me].Node(), states, lonely, got, err)
+					}
+					// It records itself for the others.
+					if b, err := n.Store.Get(lonelyNodes, []byte(stores[me].Node())); err != nil || string(b) != string(row(now, lonely)) {
+						t.Errorf("it records %s, %v", b, err)
+					}
+					if err := store.Close(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+	}
 }
 
 func TestNodesTellHowManyPeopleTheyHave(t *testing.T) {

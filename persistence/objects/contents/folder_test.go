@@ -389,3 +389,73 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 		t.Errorf("the damaged one: %v", err)
 	}
 }
+
+// Nothing goes before the last of several backups has ended; one that ends twice ends no other.
+func TestSeveralBackupsHoldTogether(t *testing.T) {
+	s, now := openTest(t, Options{Grace: time.Hour})
+	kept, dropped := put(t, s, "kept"), put(t, s, "dropped")
+	kept.Release()
+	dropped.Release()
+	now.pass(2 * time.Hour)
+	hold := func() (release func()) {
+		release, err := s.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return release
+	}
+	left := func(when string, want int) {
+		t.Helper()
+		if err := s.Discard(nobody, dropped.Sum); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Collect(nobody); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, sum := range []files.Sum{kept.Sum, dropped.Sum} {
+			if _, err := os.Stat(s.path(sum)); err == nil {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%s there are %d", when, n)
+		}
+	}
+	first, second := hold(), hold()
+	left("during two", 2)
+	first()
+	first()
+	left("during one", 2)
+	second()
+	left("behind both", 0)
+}
+
+// hurting damages a content when the first of it is written.
+type hurting struct {
+	io.Writer
+	path string
+}
+
+func (h *hurting) Write(p []byte) (int, error) {
+	if h.path != "" {
+		if err := os.WriteFile(h.path, []byte("eno"), 0o600); err != nil {
+			return 0, err
+		}
+		h.path = ""
+	}
+	return h.Writer.Write(p)
+}
+
+// A content that is damaged while it is saved fails the backup, which has some of it already.
+func TestDamageWhileSavingFailsTheBackup(t *testing.T) {
+	s, _ := openTest(t, Options{})
+	sum := putOne(t, s, "one")
+	save := (&Store{s, s.opts.Logger}).Section("blobs", "contents").Save
+	if err := save(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := save(&hurting{io.Discard, s.path(sum)}); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("damaged meanwhile it is saved: %v", err)
+	}
+}

@@ -1,8 +1,10 @@
 package folder_test
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,6 +67,42 @@ func TestAFullOrMissingFolderTakesNothing(t *testing.T) {
 	free = 99
 	if err := objects.PutBytes(t.Context(), s, "b", []byte("x")); !errors.Is(err, durable.ErrReadOnly) {
 		t.Errorf("%v", err)
+	}
+}
+
+// zeros is so many of them.
+type zeros struct{ io.ReaderAt }
+
+func (zeros) ReadAt(p []byte, _ int64) (int, error) { clear(p); return len(p), nil }
+
+// A folder that gets full while an object is written takes no more of it, and keeps none of it.
+func TestALargeObjectStopsWhereTheFolderIsFull(t *testing.T) {
+	const size = 33 << 20
+	hash := sha256.New()
+	_, _ = io.CopyN(hash, io.NewSectionReader(zeros{}, 0, size), size)
+	for _, looks := range []int{1, 2, 3, 100} { // with room
+		dir, looked := t.TempDir(), 0
+		s, err := folder.Open(folder.Options{Dir: dir, MinFreeBytes: 100, FreeBytes: func() (uint64, error) {
+			if looked++; looked > looks {
+				return 99, nil
+			}
+			return 100, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Put(t.Context(), "a/b", zeros{}, size, [32]byte(hash.Sum(nil)))
+		_, stat := s.Stat(t.Context(), "a/b")
+		temp, failed := os.ReadDir(filepath.Join(dir, ".tmp"))
+		if full := looks < 100; full != errors.Is(err, durable.ErrReadOnly) || full != errors.Is(stat, objects.ErrNotFound) || failed != nil || len(temp) != 0 {
+			t.Errorf("with room at %d looks: %v, %v; left are %v, %v", looks, err, stat, temp, failed)
+		}
+		if looks < 100 && looked != looks+1 {
+			t.Errorf("with room at %d looks it looked %d times", looks, looked)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

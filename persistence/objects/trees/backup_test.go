@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,6 +16,7 @@ import (
 	"atelier/persistence/objects"
 	"atelier/persistence/objects/folder"
 	"atelier/persistence/objects/objectstest"
+	"atelier/persistence/objects/trees"
 )
 
 // A backup of either kind of store restores into a folder and into a store of any kind,
@@ -92,5 +95,84 @@ func TestATransferThatBreaksOffIsGoneOnWith(t *testing.T) {
 	}
 	if got, err := io.ReadAll(r); h.Name != "a/b" || string(got) != "content" || err != nil {
 		t.Errorf("saved is %s %q, %v", h.Name, got, err)
+	}
+}
+
+// What is removed during backups goes when the last of them has ended: all of it, and nothing
+// else. A backup that ends twice ends no other.
+func TestWhatIsRemovedDuringBackupsGoesBehindThem(t *testing.T) {
+	b := objectstest.Folder(t)
+	s, err := trees.Open(trees.Options{Objects: b, Dir: t.TempDir(), Alone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for i := range 4 {
+		ids = append(ids, id[:len(id)-1]+fmt.Sprint(i))
+		if err := s.Make(ids[i], code.Plain); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Write(ids[i], code.Plain, "", change("a", "1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func(when string, want ...string) {
+		t.Helper()
+		var got []string
+		for _, id := range ids {
+			if len(b.Keys(t, "workspaces/"+id+"/")) > 0 {
+				got = append(got, id)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s there are %q, and not %q", when, got, want)
+		}
+	}
+	hold := func() (release func()) {
+		release, err := s.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return release
+	}
+	first := hold()
+	s.Remove(ids[0])
+	second := hold()
+	s.Remove(ids[1])
+	left("during two", ids...)
+	first()
+	first()
+	s.Remove(ids[2])
+	left("during one", ids...)
+	second()
+	left("behind both", ids[3])
+	third := hold()
+	third()
+	left("behind a third", ids[3])
+	s.Remove(ids[3])
+	left("without any")
+}
+
+// Where several nodes have the objects, what is removed during the backup of one is left to the
+// next sweep.
+func TestWhatIsRemovedDuringABackupElsewhereIsSwept(t *testing.T) {
+	b := objectstest.Folder(t)
+	one, two := node(t, b), node(t, b)
+	if err := one.Make(id, code.Plain); err != nil {
+		t.Fatal(err)
+	}
+	write(t, one, code.Plain, "", "a", "1")
+	release, err := two.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Remove(id)
+	if got := b.Keys(t, "workspaces/"); len(got) != 2 {
+		t.Errorf("during a backup there are %q", got)
+	}
+	release()
+	one.Remove(id)
+	if got := b.Keys(t, ""); len(got) != 0 {
+		t.Errorf("behind it there are %q", got)
 	}
 }

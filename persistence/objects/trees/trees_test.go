@@ -212,6 +212,48 @@ func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 	})
 }
 
+// A commit of the history is needed, also if the head has none of its files any more: without it
+// nobody can clone the repository.
+func TestAMissingCommitOfTheHistoryIsFound(t *testing.T) {
+	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+		if err := node(t, b).Make(id, code.Git); err != nil {
+			t.Fatal(err)
+		}
+		var commits []string
+		base := ""
+		for _, text := range []string{"1", "2", "3"} {
+			base = write(t, node(t, b), code.Git, base, "a.txt", text)
+			commits = append(commits, base)
+		}
+		scrub := func() (found []string) {
+			recorded := map[string]code.Recorded{id: {Kind: code.Git, Heads: []code.Head{{Name: "main", Tree: base}}}}
+			if _, err := node(t, b).Scrub(recorded, func(what string) { found = append(found, what) }); err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		if found := scrub(); found != nil {
+			t.Errorf("found of a whole one is %q", found)
+		}
+		for _, gone := range commits {
+			key := "workspaces/" + id + "/trees/" + gone
+			kept, err := objects.GetBytes(t.Context(), b, key, 0, -1, 1<<20)
+			if err == nil {
+				err = b.Delete(t.Context(), key)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := scrub(); !slices.ContainsFunc(found, func(what string) bool { return strings.Contains(what, gone) }) {
+				t.Errorf("without %s found is %q", gone, found)
+			}
+			if err := objects.PutBytes(t.Context(), b, key, kept); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // Everything that a recorded head needs is checked: its tree, the trees with its files, and
 // the history of a repository.
 func TestAMissingTreeIsFound(t *testing.T) {

@@ -1,0 +1,215 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/persistence/memory"
+)
+
+// An actor that is only read, and gets no commands, does not rest: each reader would wait until
+// it is loaded.
+func TestAnActorThatIsReadDoesNotRest(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := start(t, store(t), kind(), durable.Options{IdleAfter: 20 * time.Second})
+		first := get(t, h, "a")
+		for range 6 {
+			time.Sleep(15 * time.Second)
+			if hd := get(t, h, "a"); hd != first {
+				t.Fatal("it was at rest")
+			}
+		}
+		time.Sleep(time.Minute)
+		if h.Peek("a") != nil {
+			t.Error("it does not rest when nobody reads it")
+		}
+	})
+}
+
+// recordOf is an event whose record fills so many bytes of a batch.
+func recordOf(bytes int) string {
+	for n := bytes; ; n-- {
+		if event := strings.Repeat("x", n); len(durable.Records(nil).Add([]byte(event))) == bytes {
+			return event
+		}
+	}
+}
+
+// A large state is written when half of its size was appended since, and a small one after so
+// many events: the cost of snapshots is in proportion to what is written.
+func TestALargeStateIsWrittenLessOften(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		k := kind()
+		k.EncodeState = func(v *sumView) ([]byte, error) {
+			return []byte(strings.Repeat("0", 992-len(strconv.Itoa(v.sum))) + strconv.Itoa(v.sum)), nil // 1000 bytes with its hash
+		}
+		h := start(t, store(t), k, durable.Options{SnapshotEvents: 2, SnapshotBytes: 1 << 20})
+		hd := get(t, h, "a")
+		for i, want := range []int64{0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3} {
+			ask(t, hd, recordOf(100))
+			synctest.Wait()
+			if n := h.Stats().Snapshots.Load(); n != want {
+				t.Errorf("after %d events there were %d snapshots, want %d", i+1, n, want)
+			}
+		}
+	})
+}
+
+// A stop writes a snapshot if it saves the next start enough; a server with many codelabs could
+// not write one of each.
+func TestAStopWritesWhatIsWorthIt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		events []string
+		want   int64
+	}{
+		"few":            {numbers(1, 63), 0},
+		"many":           {numbers(1, 64), 1},
+		"nearly large":   {[]string{recordOf(64<<10 - 1)}, 0},
+		"large":          {[]string{recordOf(64 << 10)}, 1},
+		"large together": {[]string{recordOf(32 << 10), recordOf(32 << 10)}, 1},
+		"none":           {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				h := start(t, store(t), kind(), durable.Options{})
+				hd := get(t, h, "a")
+				for _, e := range tc.events {
+					ask(t, hd, e)
+				}
+				if err := h.Close(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				if n := h.Stats().Snapshots.Load(); n != tc.want {
+					t.Errorf("%d snapshots", n)
+				}
+			})
+		})
+	}
+}
+
+// An actor that is to be moved to where it is stays as it is: nobody waits for it.
+func TestAnActorIsNotGivenToItsOwner(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
+		hd := get(t, c.hosts[0], "a")
+		ask(t, hd, "1")
+		c.hosts[0].GiveTo(hd, c.nodes[0].Node())
+		synctest.Wait()
+		if n := c.hosts[0].Stats().Takeovers.Load(); n != 0 || !hd.Owns() {
+			t.Errorf("it was taken %d times", n)
+		}
+		ask(t, hd, "1")
+	})
+}
+
+// A command for which nobody was there is sent again, also one that must not be done twice:
+// nothing was done.
+func TestACommandThatReachedNobodyIsSentAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var fail atomic.Int32
+		c := newClanWith(t, 2, func(o *durable.Options) {
+			o.Cluster.Beat, o.Cluster.Patience = 100*time.Millisecond, time.Second
+			o.Cluster.Bus = unheard{o.Cluster.Bus, &fail}
+		})
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		copied := get(t, c.hosts[1], "a")
+		fail.Store(2)
+		if v := ask(t, copied, "1"); v != "1" {
+			t.Errorf("answered %v", v)
+		}
+		if got := c.sum(0); got != 2 || fail.Load() >= 0 {
+			t.Errorf("the sum is %d; %d questions were to fail yet", got, fail.Load())
+		}
+	})
+}
+
+// Waiting for what is due to be erased goes on beside an actor that cannot erase, and then says
+// that there is one.
+func TestAQuarantineDoesNotEndTheErasingOfOthers(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		j, k := store(t), eraser(nil)
+		k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
+		first := start(t, j, k, durable.Options{})
+		for id, said := range map[string]string{"a": "7", "b": "1"} {
+			for _, cmd := range []string{said, "0"} {
+				ask(t, get(t, first, id), cmd)
+			}
+		}
+		if err := first.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		k = eraser(nil)
+		parse, encode, goOn := k.ParseEvent, k.EncodeState, make(chan struct{})
+		k.ParseEvent = func(b []byte) (string, error) {
+			if string(b) == "7" {
+				return "", errors.New("damaged")
+			}
+			return parse(b)
+		}
+		k.EncodeState = func(v *sumView) ([]byte, error) {
+			<-goOn
+			return encode(v)
+		}
+		h := start(t, j, k, durable.Options{MaxFailures: -1})
+		done := make(chan error, 1)
+		go func() { done <- h.FinishErasing(context.Background()) }()
+		time.Sleep(time.Second)
+		if len(done) > 0 {
+			t.Errorf("it waits no more: %v", <-done)
+			close(goOn)
+			return
+		}
+		close(goOn)
+		if err := <-done; !errors.Is(err, durable.ErrQuarantined) {
+			t.Errorf("got %v", err)
+		}
+		if got := held(t, j, "tally/b"); got != "gone 0" {
+			t.Errorf("the log holds %q", got)
+		}
+	})
+}
+
+// A command that comes to an owner while its actor goes to rest is carried out by the next owner,
+// also one that must not be done twice: nothing was done.
+func TestACommandThatMeetsARestingActorGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var hosts []*host
+		rested := false
+		net := bustest.NewNet()
+		db, nodes := memory.Share(2)
+		t.Cleanup(func() { _ = db.Close() })
+		for i, n := range nodes {
+			bus, stop := net.Node(n.Node())
+			t.Cleanup(stop)
+			k := kind()
+			k.Codec = &durable.Codec[string]{
+				Encode: func(s string) ([]byte, error) { return []byte(s), nil },
+				Decode: func(b []byte) (string, error) {
+					// Between the look at the actor and the command for it.
+					if i == 0 {
+						rested = hosts[0].Rest(context.Background(), hosts[0].Peek("a"), false)
+					}
+					return string(b), nil
+				},
+				EncodeReply: func(string, any) ([]byte, error) { return nil, nil }, DecodeReply: func(string, []byte) (any, error) { return nil, nil },
+				Repeatable: func(string) bool { return false },
+			}
+			hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{
+				Store: n, Bus: bus, Beat: 100 * time.Millisecond, Patience: time.Second,
+			}}))
+		}
+		ask(t, get(t, hosts[0], "a"), "1")
+		ask(t, get(t, hosts[1], "a"), "1")
+		if hd := get(t, hosts[1], "a"); !rested || !hd.Owns() || hd.View().sum != 2 {
+			t.Errorf("it rested: %v, is owned by the next: %v, and has the sum %d", rested, hd.Owns(), hd.View().sum)
+		}
+	})
+}

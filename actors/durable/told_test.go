@@ -1,0 +1,165 @@
+package durable_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/persistence/memory"
+)
+
+// telling is a bus that notes what kinds of messages owners send to followers.
+type telling struct {
+	durable.Bus
+	mu    *sync.Mutex
+	kinds *[]string // guarded by mu
+}
+
+func (b telling) Publish(subject string, data []byte) error {
+	if kind := durable.MessageKind(subject, false, data); kind != "" {
+		b.mu.Lock()
+		*b.kinds = append(*b.kinds, kind)
+		b.mu.Unlock()
+	}
+	return b.Bus.Publish(subject, data)
+}
+
+// through is a tally whose commands come through a session, the same number for all.
+type through struct{ tally }
+
+const session = 77
+
+func (c *through) Decide(cmd string, env durable.Env) (durable.Decision[string], error) {
+	d, err := c.tally.Decide(cmd, env)
+	d.Origin = session
+	return d, err
+}
+
+// origins notes the session of each event.
+type origins struct {
+	mu sync.Mutex
+	of []uint64 // guarded by mu
+}
+
+func (o *origins) Recovered(uint64, string) {}
+func (o *origins) Live(*sumView, uint64)    {}
+func (o *origins) Commit(_ *sumView, _ uint64, events []durable.Committed[string]) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range events {
+		o.of = append(o.of, e.Origin)
+	}
+}
+
+// A commit is sent to followers if it is no larger than a message may be, with the session that
+// it came through, which must not get its own frames. Of a larger one they are told, and read it
+// from the log.
+func TestWhatAnOwnerTellsOfACommit(t *testing.T) {
+	const most = 100
+	for _, tc := range []struct {
+		name, cmd, kind string
+	}{
+		{"small", "1", "tell batch"},
+		{"as large as may be", recordOf(most), "tell batch"},
+		{"larger", recordOf(most + 1), "tell news"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var kinds []string
+				var hosts []*host
+				var seen []*origins
+				net := bustest.NewNet()
+				db, nodes := memory.Share(2)
+				t.Cleanup(func() { _ = db.Close() })
+				for i, n := range nodes {
+					bus, stop := net.Node(n.Node())
+					t.Cleanup(stop)
+					seen = append(seen, &origins{})
+					k := kind()
+					k.New = func(string) durable.Core[string, string, sumView] { return &through{} }
+					k.Codec = &durable.Codec[string]{}
+					k.Observe = func(string, *handle) durable.Observer[string, sumView] { return seen[i] }
+					hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{
+						Store: n, Bus: telling{bus, &mu, &kinds}, Beat: time.Hour, Patience: time.Hour, MaxTold: most,
+					}}))
+				}
+				get(t, hosts[0], "a")
+				get(t, hosts[1], "a")
+				ask(t, get(t, hosts[0], "a"), tc.cmd)
+				synctest.Wait()
+				if _, seq := hosts[1].Peek("a").ViewAt(); seq != 1 {
+					t.Errorf("the follower is at %d", seq)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if !slices.Equal(kinds, []string{tc.kind}) {
+					t.Errorf("it told %q, and not %q", kinds, tc.kind)
+				}
+				for i, o := range seen {
+					if !slices.Equal(o.of, []uint64{session}) && (i == 0 || tc.kind == "tell batch") {
+						t.Errorf("at node %d the sessions are %v", i, o.of)
+					}
+				}
+			})
+		})
+	}
+}
+
+// An owner that stops says so: a follower goes on at once, and not when it has not heard of the
+// owner for a while.
+func TestAFollowerTakesOverFromAnOwnerThatStops(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		c.sum(1)
+		began := time.Now()
+		if err := c.hosts[0].Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		hd := c.hosts[1].Peek("a")
+		if !hd.Owns() || hd.View().sum != 1 || time.Since(began) > time.Minute {
+			t.Errorf("after %v it owns it: %v", time.Since(began), hd.Owns())
+		}
+		ask(t, hd, "1")
+	})
+}
+
+// An actor that fails again and again waits twice as long each time, up to a bound, so that it
+// takes no time from the others. After a while without a failure it begins with the shortest.
+func TestTheBackoffDoubles(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := start(t, store(t), kind(), durable.Options{
+			BackoffMin: time.Second, BackoffMax: 5 * time.Second, MaxFailures: 100, FailureWindow: time.Minute,
+		})
+		hd := get(t, h, "a")
+		var waits []time.Duration
+		fails := func() {
+			t.Helper()
+			if err := hd.Submit("poison", nil); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			began := time.Now()
+			for hd.Condition() != durable.Running {
+				time.Sleep(100 * time.Millisecond)
+				synctest.Wait()
+			}
+			waits = append(waits, time.Since(began).Round(time.Second))
+		}
+		for range 5 {
+			fails()
+		}
+		time.Sleep(2 * time.Minute)
+		fails()
+		if want := []time.Duration{1, 2, 4, 5, 5, 1}; !slices.EqualFunc(waits, want, func(a, b time.Duration) bool { return a == b*time.Second }) {
+			t.Errorf("it waited %v", waits)
+		}
+	})
+}

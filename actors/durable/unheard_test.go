@@ -1,0 +1,107 @@
+package durable_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// unheardClan is two nodes with a slow beat. The first owns an actor with one record, and the
+// second follows it.
+func unheardClan(t *testing.T, fromLog bool) *clan {
+	t.Helper()
+	c := newClanOf(t, 2, func() durable.Kind[string, string, sumView] {
+		k := kind()
+		k.FromLog = fromLog
+		return k
+	}, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = 100*time.Millisecond, time.Second })
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	if got := c.sum(1); got != 1 {
+		t.Fatalf("the follower shows %d", got)
+	}
+	return c
+}
+
+func (c *clan) cut() {
+	c.net.Cut("n1", "n2")
+	c.net.Cut("n2", "n1")
+}
+
+// shows compares the sum that a copy shows, and that its listeners were told, at a time after
+// the beginning.
+func (c *clan) shows(began time.Time, after time.Duration, want int) {
+	c.Helper()
+	time.Sleep(time.Until(began.Add(after)))
+	synctest.Wait()
+	view, seq := c.hosts[1].Peek("a").ViewAt()
+	told := 0
+	for at := range seq + 5 {
+		if _, ok := c.seen[1].Load(at); ok {
+			told++
+		}
+	}
+	if view.sum != want || told != want {
+		c.Errorf("after %v it shows %d, and told of %d records; want %d", after, view.sum, told, want)
+	}
+}
+
+// A follower that does not hear its owner shows listeners what the log has once it is older than
+// a lease: until then the owner need not have acknowledged it, and could still show a state
+// without it. Each record has its own time.
+func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
+	const lease = 3 * time.Second
+	inBubble(t, func(t *testing.T) {
+		c := unheardClan(t, false)
+		c.cut()
+		began := time.Now()
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		c.shows(began, time.Second/2, 1)
+		// From a second on it knows of its silence, and sees the record.
+		time.Sleep(time.Until(began.Add(2 * time.Second)))
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		c.shows(began, lease-time.Second/2, 1)
+		c.shows(began, lease+time.Second/2, 1)
+		c.shows(began, lease+3*time.Second/2, 2)
+		c.shows(began, 2*time.Second+lease-time.Second/4, 2)
+		c.shows(began, 2*time.Second+lease+time.Second/2, 3)
+		// Heard again, it shows everything at once; and a silence begins anew.
+		c.net.Repair("n1", "n2")
+		c.net.Repair("n2", "n1")
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		c.shows(began, 7*time.Second, 4)
+		c.cut()
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		c.shows(began, 7*time.Second+lease, 4)
+		c.shows(began, 8*time.Second+lease+time.Second/2, 5)
+	})
+}
+
+// Where readers accept a slightly older state, a follower goes on from the log by itself after
+// two beats, and says how old its state is. Another kind is not near then.
+func TestAFollowerReadsNearFromTheLog(t *testing.T) {
+	for _, fromLog := range []bool{true, false} {
+		t.Run(fmt.Sprint("from the log: ", fromLog), func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				c := unheardClan(t, fromLog)
+				c.cut()
+				began := time.Now()
+				ask(t, get(t, c.hosts[0], "a"), "1")
+				want := 1
+				if fromLog {
+					want = 2
+				}
+				c.shows(began, time.Second/2, want)
+				hd := c.hosts[1].Peek("a")
+				if got := hd.Fresh(250 * time.Millisecond); got != fromLog {
+					t.Errorf("it is fresh: %v", got)
+				}
+				if near, err := c.hosts[1].Near("a", 250*time.Millisecond); fromLog && (err != nil || near.View().sum != 2) || !fromLog && err == nil {
+					t.Errorf("near is %v, %v", near, err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package contents
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/files"
+)
+
+// newCache is a cache for so many bytes, and the first bytes of the sums of what it has dropped,
+// in order.
+func newCache(limit int64) (c *cache, dropped *[]byte) {
+	dropped = new([]byte)
+	return &cache{limit: limit, copies: map[files.Sum]copied{}, drop: func(sum files.Sum) { *dropped = append(*dropped, sum[0]) }}, dropped
+}
+
+// A copy goes an hour after it was made, however often it was used: what was erased in the store
+// must not stay on a node because many ask for it.
+func TestACopyGoesAfterAnHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dropped := newCache(100)
+		gone := func(want ...byte) {
+			t.Helper()
+			if c.expire(); !slices.Equal(*dropped, want) {
+				t.Errorf("dropped are %v, and not %v", *dropped, want)
+			}
+		}
+		for range 4 {
+			c.add(files.Sum{1}, 10)
+			time.Sleep(keepFor / 4)
+			gone()
+		}
+		c.add(files.Sum{1}, 10)
+		c.add(files.Sum{2}, 10)
+		time.Sleep(time.Second)
+		gone(1)
+		if c.bytes != 10 {
+			t.Errorf("it counts %d bytes", c.bytes)
+		}
+		// Made again, it has its time again.
+		c.add(files.Sum{1}, 10)
+		time.Sleep(keepFor - time.Second)
+		gone(1)
+		time.Sleep(time.Second)
+		gone(1, 2)
+		time.Sleep(time.Second)
+		gone(1, 2, 1)
+	})
+}
+
+// Of more than there is room for, those go that were not used for the longest time; the one that
+// is used now stays, however large it is.
+func TestTheCopiesUsedLastStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dropped := newCache(30)
+		add := func(sum byte, size int64, want ...byte) {
+			t.Helper()
+			time.Sleep(time.Second)
+			c.add(files.Sum{sum}, size)
+			if got := slices.Clone(*dropped); !slices.Equal(got, want) {
+				t.Errorf("with %d dropped are %v, and not %v", sum, got, want)
+			}
+			*dropped = nil
+			var bytes int64
+			for _, o := range c.copies {
+				bytes += o.size
+			}
+			if c.bytes != bytes {
+				t.Errorf("with %d it counts %d bytes of %d", sum, c.bytes, bytes)
+			}
+		}
+		add(1, 10)
+		add(2, 10)
+		add(3, 10)
+		add(1, 10)
+		add(4, 10, 2)
+		add(5, 20, 3, 1)
+		add(6, 1000, 4, 5)
+		add(7, 1, 6)
+		c.remove(files.Sum{7})
+		*dropped = nil
+		add(8, 30)
+		c.clear()
+		*dropped = nil
+		add(9, 30)
+	})
+}

@@ -1,0 +1,96 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// faked is a store with one object. Its clock differs from this machine's.
+type faked struct {
+	Store
+	ahead   time.Duration
+	content []byte // nil for none
+	changed time.Time
+	puts    int
+	// rival is what another puts after the next put; nil for nothing.
+	rival []byte
+}
+
+func (s *faked) Put(_ context.Context, _ string, content io.ReaderAt, size int64, _ [32]byte) error {
+	s.puts++
+	s.content = make([]byte, size)
+	_, _ = content.ReadAt(s.content, 0)
+	s.changed = time.Now().Add(s.ahead)
+	if s.rival != nil {
+		s.content, s.rival = s.rival, nil
+	}
+	return nil
+}
+
+func (s *faked) Get(context.Context, string, int64, int64) (io.ReadCloser, int64, error) {
+	if s.content == nil {
+		return nil, 0, ErrNotFound
+	}
+	return io.NopCloser(bytes.NewReader(s.content)), int64(len(s.content)), nil
+}
+
+func (s *faked) Stat(context.Context, string) (Info, error) { return Info{Changed: s.changed}, nil }
+
+func (s *faked) Delete(context.Context, string) error { return nil }
+
+// The clock of a store is read once a minute, and goes as this machine's in between.
+func TestTheClockOfAStoreIsReadEachMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &faked{ahead: time.Hour}
+		c := NewClock(s)
+		is := func(ahead time.Duration, puts int) {
+			t.Helper()
+			now, err := c.Now(t.Context())
+			if err != nil || now.Sub(time.Now()) != ahead || s.puts != puts {
+				t.Errorf("it is %v ahead, and was read %d times, %v", now.Sub(time.Now()), s.puts, err)
+			}
+		}
+		is(time.Hour, 1)
+		s.ahead = 2 * time.Hour
+		time.Sleep(measuredFor)
+		is(time.Hour, 1)
+		time.Sleep(time.Second)
+		is(2*time.Hour, 2)
+		time.Sleep(time.Second)
+		is(2*time.Hour, 2)
+	})
+}
+
+// Objects belong to the records that claimed them first. Of two that claim them at the same
+// moment the one that is there in the end has them: the other would remove what it does not know.
+func TestObjectsHaveOneOwner(t *testing.T) {
+	for name, tc := range map[string]struct {
+		there, rival string
+		want         error
+	}{
+		"nobody's":        {"", "", nil},
+		"one's own":       {"me", "", nil},
+		"another's":       {"other", "", ErrOwned},
+		"claimed at once": {"", "other", ErrOwned},
+		"claimed twice":   {"", "me", nil},
+	} {
+		s := &faked{}
+		if tc.there != "" {
+			s.content = []byte(tc.there)
+		}
+		if tc.rival != "" {
+			s.rival = []byte(tc.rival)
+		}
+		if err := Claim(t.Context(), s, "me"); !errors.Is(err, tc.want) || (err == nil) != (tc.want == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if owner, err := Owner(t.Context(), s); err != nil || (owner == "me") != (tc.want == nil) {
+			t.Errorf("%s: it is that of %q, %v", name, owner, err)
+		}
+	}
+}
