@@ -61,7 +61,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.evaluate(() => {
     navigator.clipboard.writeText = async (text) => void (window.copied = text)
   })
-  await page.getByRole('button', { name: 'Copy code' }).click()
+  await page.getByRole('button', { name: 'Copy', exact: true }).click()
   assert.equal((await page.evaluate(() => window.copied)).trim(), 'func main() { println("ready") }')
   await page.getByText('A hint').click()
   await page.getByText('Look at the path.').waitFor()
