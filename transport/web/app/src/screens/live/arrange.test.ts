@@ -45,6 +45,19 @@ test('it is made anew for a window of another size, whoever points at it', () =>
   expect([first!.narrow, a.layout!.narrow]).toEqual([false, true])
 })
 
+test('in a box of another size it is as if it had always been there, whatever it showed before', () => {
+  const people = [8, 9, 10, 8, 7, 6]
+  for (let height = 200; height <= 700; height += 20) {
+    const now = { width: 700, height }
+    const a = new Arrangement(new Planner(setting))
+    a.look({ width: 700, height: 180 }, steps(...people), false, 0)
+    const fresh = new Arrangement(new Planner(setting))
+    a.look(now, steps(...people), false, 1)
+    fresh.look(now, steps(...people), false, 1)
+    expect(a.layout).toEqual(fresh.layout)
+  }
+})
+
 test('what is laid out the same stays the same object, so that nothing is drawn anew', () => {
   const a = floor(...few)
   const first = a.layout
