@@ -3,7 +3,7 @@ import type { Seat } from '../../workshop/floor'
 import { Arrangement } from './arrange.svelte'
 import { Planner, type StepOf } from './layout'
 
-const setting = { measure: (t: string, size: number) => t.length * size * 0.5, state: () => '', aside: 50, rowSides: 46 }
+const setting = { measure: (t: string, size: number) => t.length * size * 0.5, state: () => '', aside: () => 50, rowSides: 46 }
 const box = { width: 700, height: 400 }
 const steps = (...counts: number[]): StepOf<Seat>[] =>
   counts.map((n, i) => ({

@@ -27,6 +27,9 @@ export function calledBy(name: string, room: Iterable<string>): string {
   return first
 }
 
+/** A name in letters of the other direction leaves the words around it in their order. */
+export const isolated = (name: string) => (document.dir === 'rtl' ? `\u2068${name}\u2069` : name)
+
 /** A person's state at a glance. Somebody who asks for help or is helped is not silent. */
 export function state(s: Seat, now: number): string {
   const open = s.asks || s.helper !== null
