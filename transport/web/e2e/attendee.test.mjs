@@ -63,6 +63,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   })
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
   assert.equal((await page.evaluate(() => window.copied)).trim(), 'func main() { println("ready") }')
+  await page.getByRole('button', { name: 'Copy', exact: true }).and(page.locator('[data-says="Copied."]')).waitFor()
   await page.getByText('A hint').click()
   await page.getByText('Look at the path.').waitFor()
 

@@ -30,6 +30,9 @@ export interface Words {
   changed(): void
 }
 
+/** With a longer first line the button that copies stands above the code: characters beside a text, and on a phone. */
+const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
+
 /** How long a button says that it has copied, milliseconds. */
 const moment = 2000
 
@@ -116,6 +119,8 @@ export function dress(root: HTMLElement, words: Words): () => void {
         setTimeout(() => (button.dataset.says = label), moment)
       })
     if (commands) quietOutput(code, language ?? '')
+    const first = code.textContent?.split('\n', 1)[0] ?? ''
+    if (first.length > beside() - (commands ? 8 : 0)) frame.classList.add('long')
     frame.append(pre, button)
     if (language) {
       void import('./highlight')
