@@ -179,13 +179,13 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   for (const name of ['Quiz', 'Feedback'])
     await page
       .getByRole('navigation', { name: 'Steps' })
-      .getByRole('link', { name: `${name}, done` })
+      .getByRole('link', { name: `${name} done` })
       .waitFor()
   await page.reload()
   for (const name of ['Quiz', 'Feedback'])
     await page
       .getByRole('navigation', { name: 'Steps' })
-      .getByRole('link', { name: `${name}, done` })
+      .getByRole('link', { name: `${name} done` })
       .waitFor()
 
   await page.getByRole('main').getByRole('button', { name: 'Complete' }).click()
