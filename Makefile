@@ -349,9 +349,9 @@ bin/identity-provider: $(PROVIDER)/main.go $(PROVIDER)/go.mod $(PROVIDER)/go.sum
 budgets: build
 	cd $(APP) && npm run --silent budgets
 
-# With STILLS, a folder of stills, each screen is beside its still on dist/looks/index.html.
+# Every screen, on dist/looks/index.html; with STILLS, a folder of stills, beside its still.
 screenshots: build
-	cd $(APP) && $(if $(STILLS),STILLS='$(abspath $(STILLS))' npm run --silent looks,npm run --silent screenshots)
+	cd $(APP) && $(if $(STILLS),STILLS='$(abspath $(STILLS))') npm run --silent looks
 
 # Those of the README.
 pictures: build

@@ -172,6 +172,7 @@ type sessionRecord struct {
 	Sub       string   `json:"sub" doc:"The admin id, the id of a facilitator or assistant, or the attendee's id."`
 	Role      string   `json:"role" enum:"admin|assistant|attendee"`
 	Rank      string   `json:"rank,omitempty" enum:"owner|facilitator|assistant" doc:"Only for facilitators and assistants. An API token has that of a facilitator."`
+	Name      string   `json:"name,omitempty" doc:"The name that others see of a facilitator or assistant."`
 	Codelabs  []string `json:"codelabs,omitempty" is:"Id" doc:"Where an assistant helps; absent for everybody else."`
 	CodelabID *string  `json:"codelab_id" is:"Id" doc:"The attendee's codelab; null for an admin."`
 	Exp       int64    `json:"exp" doc:"When the grant ends, Unix seconds; 0 for an API token, which ends when it is revoked."`
@@ -204,7 +205,11 @@ func getSession(r *Request) error {
 	if id := r.who.PersonID(); id != "" {
 		r.seen(id)
 	}
-	return r.JSON(sessionRecord{g.Sub, g.Role, g.Rank.String(), g.Codelabs, wire.OrNull(g.CodelabID), g.Expires})
+	name := ""
+	if g.Role != "attendee" {
+		name = r.who.AdminName()
+	}
+	return r.JSON(sessionRecord{g.Sub, g.Role, g.Rank.String(), name, g.Codelabs, wire.OrNull(g.CodelabID), g.Expires})
 }
 
 // logoutBody is the body of logOut.

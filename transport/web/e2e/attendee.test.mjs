@@ -61,8 +61,9 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.evaluate(() => {
     navigator.clipboard.writeText = async (text) => void (window.copied = text)
   })
-  await page.getByRole('button', { name: 'Copy code' }).click()
+  await page.getByRole('button', { name: 'Copy', exact: true }).click()
   assert.equal((await page.evaluate(() => window.copied)).trim(), 'func main() { println("ready") }')
+  await page.getByRole('button', { name: 'Copy', exact: true }).and(page.locator('[data-says="Copied."]')).waitFor()
   await page.getByText('A hint').click()
   await page.getByText('Look at the path.').waitFor()
 
@@ -174,6 +175,18 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByLabel(/What should we know/).fill('More of it')
   await page.getByRole('button', { name: 'Send feedback' }).click()
   await page.getByText('Thank you').first().waitFor()
+  // The list of steps ticks what was done, also after a reload.
+  for (const name of ['Quiz', 'Feedback'])
+    await page
+      .getByRole('navigation', { name: 'Steps' })
+      .getByRole('link', { name: `${name} done` })
+      .waitFor()
+  await page.reload()
+  for (const name of ['Quiz', 'Feedback'])
+    await page
+      .getByRole('navigation', { name: 'Steps' })
+      .getByRole('link', { name: `${name} done` })
+      .waitFor()
 
   await page.getByRole('main').getByRole('button', { name: 'Complete' }).click()
   await page.getByRole('button', { name: 'Complete the codelab' }).click()

@@ -49,7 +49,7 @@ test('a certificate says what the settings say, prints on one page, and is a pic
   const sheet = guest.page
   await sheet.goto(`/certificate/${ann.id}`)
   await sheet.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
-  await sheet.getByText('3 steps, 1.5 hours').waitFor()
+  await sheet.getByText('3 steps, 1½ hours').waitFor()
   await sheet.getByRole('img', { name: /steps as arcs/ }).waitFor()
   await accessible(sheet, 'certificate')
   if (!inFirefox) {

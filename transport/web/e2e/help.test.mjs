@@ -12,7 +12,8 @@ test('the handbook explains the screen that one is at, and its search finds a se
   boss.expect(/404/) // it has no code yet
   const { page } = boss
   await page.goto(`/admin/${lab.id}/code`)
-  await page.getByRole('link', { name: 'Handbook' }).click()
+  await page.getByRole('button', { name: 'Appearance and language' }).click()
+  await page.getByRole('menuitem', { name: 'Handbook' }).click()
   await page.waitForURL('**/help/writing#the-code')
   await page.getByRole('heading', { name: 'The code', exact: true }).waitFor()
   await until('the section has the focus', () => page.getByRole('heading', { name: 'The code', exact: true }).evaluate((h) => h === document.activeElement))

@@ -472,3 +472,46 @@ long('Enter sends a question, and help that is taken is read out once', async ({
   await page.keyboard.press('Control+Enter')
   await until('it is asked', async () => (await lead.get(`/codelabs/${lab.id}/help`))[0]?.message === 'Again')
 })
+
+test('the bar says with words what its signs are, and a row of the floor is as high as the layout reckons', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator('Lea Brandt')
+  const lab = await lead.codelab({ title: 'Go', steps: ['# One', '# Two'] })
+  const ann = await person(lab, 'Anders Holm')
+  await ann.say(lab, { type: 'pulse', state: 'fine' })
+  await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1, message: 'Port 8081 is taken' })
+  const bea = await person(lab, 'Bea')
+  await bea.say(lab, { type: 'pulse', state: 'slow' })
+  const opened = await visitor({ as: lead, ...wide })
+  opened.expect(/404/) // it has no code yet
+  const { page } = opened
+  /** Buttons and links of the bar that show neither a word nor one of the signs that need none. */
+  const mute = () =>
+    page
+      .locator('header')
+      .first()
+      .evaluate((bar) =>
+        [...bar.querySelectorAll('button, a:not(.home)')]
+          .filter((e) => e.checkVisibility() && !e.closest('[popover]'))
+          .filter((e) => e.innerText.trim() === '' && !e.querySelector('.lucide-ellipsis'))
+          .map((e) => e.ariaLabel ?? e.outerHTML),
+      )
+  const pages = [`/admin/${lab.id}`, ...['edit', 'code', 'results', 'settings'].map((p) => `/admin/${lab.id}/${p}`), '/admin', '/admin/settings', '/account']
+  for (const path of pages) {
+    await page.goto(path)
+    const menu = page.getByRole('button', { name: 'Lea Brandt: Appearance and language' })
+    await menu.waitFor()
+    assert.equal((await menu.textContent()).trim(), 'LB', path)
+    assert.deepEqual(await mute(), [], `${path}: signs without words`)
+  }
+  await page.goto(`/admin/${lab.id}`)
+  await page.getByRole('button', { name: 'Take Anders, 0 min' }).waitFor()
+  const row = page.locator('.row', { hasText: 'Bea' })
+  await row.waitFor()
+  assert.equal((await row.boundingBox()).height, 24)
+
+  // On a phone the pages are a menu with the name of the one that is open, and no button breaks its words.
+  await page.setViewportSize({ width: 375, height: 812 })
+  await page.getByRole('button', { name: 'Pages of this codelab: Live' }).waitFor()
+  const broken = await page.locator('.do .button').evaluateAll((all) => all.filter((e) => e.checkVisibility() && e.offsetHeight > 44).map((e) => e.textContent))
+  assert.deepEqual(broken, [])
+})

@@ -1,34 +1,37 @@
-// Each screen and state of a folder of stills, from the running app, beside its still: on
-// dist/looks/index.html, light and dark, on a laptop and a phone. The people are the people of
-// the folder's people.js.
+// Each screen and state of the app, light and dark, on a laptop and a phone, on
+// dist/looks/index.html; beside its still if there is a folder of stills.
 //
+//   make screenshots
 //   make screenshots STILLS=FOLDER
-//   STILLS=FOLDER node looks.mjs live-a home     only these
-//   STILLS=FOLDER LOOK=de node looks.mjs home    in another language
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+//   node looks.mjs live-a home          only these
+//   LOOK=de node looks.mjs home         in another language
+import { setMaxListeners } from 'node:events'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openBrowser, still as settled, Visitor } from './harness/browser.mjs'
 import { each, listen, unlimited } from './harness/crowd.mjs'
 import { Person } from './harness/people.mjs'
+import { age, crowd, rooms as guestsOf, steps as course } from './harness/room.mjs'
 import { Server } from './harness/server.mjs'
 
 const out = new URL('../../../dist/looks/', import.meta.url)
-const stills = pathToFileURL(`${resolve(process.env.STILLS ?? '')}/`)
+const stills = process.env.STILLS ? pathToFileURL(`${resolve(process.env.STILLS)}/`) : null
+/** Everybody's place in their room, by id. */
+const guests = new Map()
 const language = process.env.LOOK ?? 'en-GB'
 const only = process.argv.slice(2)
 const sizes = { 1366: { width: 1366, height: 768 }, 375: { width: 375, height: 812 } }
 /** Sizes that some screens have besides. */
 const further = { 1920: { width: 1920, height: 1080 }, 683: { width: 683, height: 768 } }
 
-// A still's script has its values by name, as the still's page reads them.
-const { STEPS, ROOM, crowd } = new Function(`${await readFile(new URL('people.js', stills), 'utf8')}; return { STEPS, ROOM, crowd }`)()
 const question = 'If the process dies between the rename and the second fsync, can a job be lost or only be done twice?'
 const pinned = 'Wi-Fi: workshop, password queue2026'
 
 const server = await new Server({ ...unlimited, ATELIER_LIMITS_QUESTIONS_SECONDS: '0', ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' }).start()
 const browser = await openBrowser()
 const gone = new AbortController()
+setMaxListeners(0, gone.signal) // one for each who is here
 try {
   await mkdir(out, { recursive: true })
   const lead = await new Person(server).login('Lea Brandt')
@@ -42,7 +45,13 @@ try {
   for (const state of ['a', 'b', 'c', 'd']) {
     if (!wanted(`live-${state}`)) continue
     const { lab } = await room(state)
-    await shoot(`live-${state}`, { still: `live.html?state=${state}`, as: lead, path: `/admin/${lab.id}`, more: ['1920'] })
+    await shoot(`live-${state}`, {
+      still: `live.html?state=${state}`,
+      as: lead,
+      path: `/admin/${lab.id}`,
+      more: ['1920'],
+      after: state === 'd' ? (page) => page.getByText('Nobody has joined yet').waitFor() : (page) => page.locator('[data-stop]').first().waitFor(),
+    })
   }
 
   const { lab, people, polls, questions } = await room('b')
@@ -69,7 +78,11 @@ try {
   const me = people.get('Maya Cohen')
   const reader = `/codelabs/${lab.id}?step=3`
   const show = async (kind, id) => lead.put(`/codelabs/${lab.id}/spotlight`, { kind, ...(id ? { id } : {}) })
-  const calm = { as: me, path: reader, more: ['683'] }
+  const feels = async (page) => {
+    const fine = page.getByRole('button', { name: 'Fine', exact: true }).filter({ visible: true })
+    if (language === 'en-GB' && (await fine.getAttribute('aria-pressed')) === 'false') await fine.click()
+  }
+  const calm = { as: me, path: reader, more: ['683'], after: feels }
   await shoot('keys-attendee', { still: 'keys.html?state=attendee', as: me, path: reader, after: (page) => page.keyboard.press('?') })
   await lead.say(lab, { type: 'chat', message: 'With one worker it changes nothing. Keep it: from two on it does.' })
   await lead.put(`/codelabs/${lab.id}/pin`, { message: pinned })
@@ -90,13 +103,23 @@ try {
     if (votes++ < 30 && one !== me) await one.put(`/codelabs/${lab.id}/polls/${polls[0].id}/vote`, { round, choice: [[0, 1, 2, 1][votes % 4]] })
   await shoot('reader-answered', { still: 'reader.html?state=answered', ...calm })
   await lead.post(`/codelabs/${lab.id}/polls/${polls[0].id}/show`, { shown: true })
-  await shoot('reader-results', { still: 'reader.html?state=results', ...calm })
+  await lead.post(`/codelabs/${lab.id}/polls/${polls[0].id}/close`)
+  const results = async (page) => {
+    // They are told to who is there.
+    for (const shown of [false, true]) await lead.post(`/codelabs/${lab.id}/polls/${polls[0].id}/show`, { shown })
+    await page.locator('.notices.results').waitFor()
+  }
+  await shoot('reader-results', { still: 'reader.html?state=results', ...calm, after: results })
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 216, label: 'Exercise: make it survive kill -9', kind: 'exercise' })
   await shoot('reader-timer', { still: 'reader.html?state=timer', ...calm })
   await lead.say(lab, { type: 'dm', target_id: me.id, message: 'Which line does the error name?' })
   await shoot('reader-dm', { still: 'reader.html?state=dm', ...calm })
-  await lead.say(lab, { type: 'broadcast', message: 'Break until 11:15. Leave your program running; we look at its log together afterwards.' })
-  await shoot('reader-broadcast', { still: 'reader.html?state=broadcast', ...calm })
+  const broadcast = async (page) => {
+    for (const said of await lead.get(`/codelabs/${lab.id}/chat`)) if (said.msg_type === 'broadcast') await lead.delete(`/codelabs/${lab.id}/chat/${said.id}`)
+    await lead.say(lab, { type: 'broadcast', message: 'Break until 11:15. Leave your program running; we look at its log together afterwards.' })
+    await page.locator('.notices.broadcast').waitFor()
+  }
+  await shoot('reader-broadcast', { still: 'reader.html?state=broadcast', ...calm, after: broadcast })
   await lead.post(`/codelabs/${lab.id}/help/${help.id}/claim`)
   await shoot('person-with', { still: 'person.html?state=with', as: lead, path: live, after: person, notOn: ['375'] })
 
@@ -112,10 +135,18 @@ try {
   await shoot('projector-timer', { still: 'projector.html?state=timer', ...wall })
 
   const done = people.get('Oluwaseun Adeyemi-Bankole')
+  await lead.put(`/codelabs/${lab.id}`, {
+    organiser: 'Nordlicht School of Software',
+    logo_url: await logo(lead),
+    certificate_text:
+      'Channels and workers, waiting times under load, retries with jitter, a queue that survives a crash, its HTTP interface, and a shutdown that loses nothing.',
+    seal: true,
+  })
   await me.post(`/codelabs/${lab.id}/complete`)
   await done.post(`/codelabs/${lab.id}/complete`)
-  await shoot('certificate', { still: 'certificate.html', as: me, path: `/certificate/${me.id}` })
-  await shoot('certificate-long', { still: 'certificate.html?state=long', as: done, path: `/certificate/${done.id}` })
+  await shoot('certificate', { still: 'certificate.html', as: me, path: `/certificate/${me.id}`, whole: true })
+  await shoot('certificate-long', { still: 'certificate.html?state=long', as: done, path: `/certificate/${done.id}`, whole: true })
+  await shoot('verify', { path: `/verify/${me.id}` })
 
   const settings = { as: lead, path: `${live}/settings/certificate` }
   await shoot('settings-lab', {
@@ -123,21 +154,22 @@ try {
     ...settings,
     after: async (page) => {
       const organiser = page.locator('#certificate input').first()
-      await organiser.fill('Nordlicht School of Software')
+      await organiser.fill('Nordlicht School')
     },
   })
   for (const section of ['about', 'joining', 'completion', 'questions', 'code', 'ai', 'quiz', 'files', 'versions', 'end', 'privacy'])
     await shoot(`settings-${section}`, { as: lead, path: `${live}/settings/${section}` })
   if (wanted('server-webhooks')) {
-    for (const [url, events, names] of [
-      ['https://hooks.nordlicht.example/atelier', ['attendee_completed', 'workshop_ended'], true],
-      ['https://chat.example/services/T04/B77', ['help_requested'], false],
-      ['https://old-crm.example/in', ['attendee_registered'], false],
+    for (const [address, events, names] of [
+      ['hooks.nordlicht.example/atelier', ['attendee_completed', 'workshop_ended'], true],
+      ['chat.example/services/T04/B77', ['help_requested'], false],
+      ['old-crm.example/in', ['attendee_registered'], false],
     ])
-      await lead.post('/admin/webhooks', { url, events, names }).catch((e) => console.log(String(e)))
+      await lead.post('/admin/webhooks', { url: `https://${address}`, events, names })
   }
-  await shoot('server-webhooks', { still: 'settings.html?state=server', as: lead, path: '/admin/settings/webhooks' })
+  await shoot('server-webhooks', { still: 'settings.html?state=server', as: lead, path: '/admin/settings/webhooks', before: delivered })
   await shoot('server-webhooks-add', {
+    before: delivered,
     still: 'settings.html?state=add',
     as: lead,
     path: '/admin/settings/webhooks',
@@ -145,10 +177,20 @@ try {
   })
   for (const section of ['health', 'backup', 'tokens', 'ai', 'sso', 'device'])
     await shoot(`server-${section}`, { as: lead, path: `/admin/settings/${section}` })
+  await more(lead, lab, people, polls, questions)
   await shoot('account', { as: lead, path: '/account' })
   await shoot('audit', { as: lead, path: '/admin/audit-logs' })
-  await lead.codelab({ title: 'Trees that balance themselves', author: 'Thabo Mokoena', is_public: true, steps: ['# One', '# Two'] })
-  await lead.codelab({ title: 'A first service with gRPC', author: 'Inês Carvalho', is_public: true, steps: ['# One', '# Two'] })
+  for (const [title, author, count, minutes] of [
+    ['A first service with gRPC', 'Inês Carvalho', 11, 11],
+    ['Trees that balance themselves', 'Thabo Mokoena', 6, 8],
+  ])
+    await lead.codelab({
+      title,
+      author,
+      is_public: true,
+      steps: Array.from({ length: count }, (_, i) => ({ title: `Step ${i + 1}`, content_markdown: '', duration_minutes: minutes })),
+    })
+  await shoot('codelabs', { as: lead, path: '/admin' })
   await shoot('home-public', { still: 'home.html?state=public', path: '/' })
   await page()
   console.log(`pictures are on ${new URL('index.html', out).pathname}`)
@@ -166,10 +208,11 @@ function wanted(name) {
  * Makes the pictures of a screen, and of its still.
  *
  * @param {string} name
- * @param {{still?: string, as?: Person, path: string, after?: (page: import('playwright-core').Page) => Promise<unknown>, more?: string[], notOn?: string[]}} screen
- *   more: sizes besides those that each has
+ * @param {{still?: string, as?: Person, path: string, before?: (context: import('playwright-core').BrowserContext) => Promise<unknown>,
+ *   after?: (page: import('playwright-core').Page) => Promise<unknown>, more?: string[], notOn?: string[], whole?: boolean}} screen
+ *   more: sizes besides those that each has; whole: the page to its end
  */
-async function shoot(name, { still, as, path, after, more = [], notOn = [] }) {
+async function shoot(name, { still, as, path, before, after, more = [], notOn = [], whole = false }) {
   if (!wanted(name)) return
   const all = { ...sizes, ...Object.fromEntries(more.map((m) => [m, further[m]])) }
   for (const [size, viewport] of Object.entries(all)) {
@@ -185,6 +228,8 @@ async function shoot(name, { still, as, path, after, more = [], notOn = [] }) {
           hasTouch: size === '375',
         })
         try {
+          await age(context, guests)
+          await before?.(context)
           await page.goto(path)
           await settled(page)
           page.setDefaultTimeout(8_000)
@@ -193,15 +238,15 @@ async function shoot(name, { still, as, path, after, more = [], notOn = [] }) {
         } catch (e) {
           problems.push(String(e).split('\n')[0])
         }
-        await page.screenshot({ path: new URL(`${as_}.app.png`, out).pathname })
+        await page.screenshot({ path: new URL(`${as_}.app.png`, out).pathname, fullPage: whole })
         for (const text of problems) console.log(`${as_}: ${text}`)
         await context.close()
       }
-      if (!still || notOn.includes(size)) continue
+      if (!still || !stills || notOn.includes(size)) continue
       const page = await browser.newPage({ viewport, colorScheme })
       await page.goto(new URL(`${still}${colorScheme === 'dark' ? (still.includes('?') ? '&dark' : '?dark') : ''}`, stills).href)
       await page.waitForLoadState('networkidle')
-      await page.screenshot({ path: new URL(`${as_}.still.png`, out).pathname })
+      await page.screenshot({ path: new URL(`${as_}.still.png`, out).pathname, fullPage: whole })
       await page.close()
     }
   }
@@ -234,12 +279,97 @@ async function page() {
   )
 }
 
+/** Deliveries of webhooks as a server with addresses on the internet has them, one of which fails. */
+async function delivered(context) {
+  const at = (minutes, seconds = 0) => new Date(Date.now() - minutes * 60_000 - seconds * 1000).toISOString()
+  const result = (minutes, status, took_ms, n = 1, error = null) => ({ at: at(minutes), status, took_ms, try: n, error })
+  const last = { 'hooks.nordlicht': result(4, 204, 38), 'chat.example': result(2, 200, 61), 'old-crm': result(1100, 502, 412, 8) }
+  await context.route(
+    (url) => url.pathname === '/api/admin/webhooks',
+    async (route) => {
+      if (route.request().method() !== 'GET') return route.continue()
+      const response = await route.fetch()
+      const all = await response.json()
+      const changed = (list) =>
+        list.map((h) => {
+          const known = Object.keys(last).find((k) => h.url.includes(k))
+          return { ...h, last: last[known] ?? null, ...(known === 'old-crm' ? { state: 'stopped', failures: 20 } : {}) }
+        })
+      await route.fulfill({ response, json: Array.isArray(all) ? changed(all) : { ...all, webhooks: changed(all.webhooks) } })
+    },
+  )
+  const id = '01a21f3b-5dcd-7000-8f53-d542bf62a845'
+  const tries = [
+    { id, type: 'attendee_completed', ...result(4, 204, 38) },
+    { id, type: 'attendee_completed', ...result(7, 204, 41, 2) },
+    { id, type: 'attendee_completed', ...result(8, null, 10_000, 1, 'timeout') },
+    { id, type: 'test', ...result(11, 204, 52) },
+  ]
+  await context.route(
+    (url) => /^\/api\/admin\/webhooks\/[^/]+\/deliveries$/.test(url.pathname),
+    (route) => route.fulfill({ json: tries }),
+  )
+}
+
+/** The logo of the organiser, drawn and stored. */
+async function logo(lead) {
+  const page = await browser.newPage({ viewport: { width: 96, height: 96 } })
+  await page.setContent(
+    '<style>body{margin:0}</style><svg width="96" height="96" viewBox="0 0 32 32" style="display:block"><rect width="32" height="32" rx="7" fill="#1f5fbf"/><path d="M9 24V8l14 16V8" fill="none" stroke="#fff" stroke-width="3"/></svg>',
+  )
+  const body = new FormData()
+  body.append('file', new Blob([await page.screenshot({ omitBackground: true })], { type: 'image/png' }), 'logo.png')
+  await page.close()
+  return (await lead.post('/upload/image', body)).url
+}
+
+/** Screens that have no still. */
+async function more(lead, lab, people, polls, questions) {
+  const live = `/admin/${lab.id}`
+  const me = people.get('Rosa Jiménez')
+  const reader = { as: me, path: `/codelabs/${lab.id}?step=3` }
+  const narrow = (page) => page.viewportSize().width < 1100
+  const tab = (name) => async (page) => {
+    if (narrow(page)) await page.getByRole('button', { name: /^Help( \d+)?$/ }).click()
+    await page.getByRole('tab', { name }).click()
+  }
+  const panel = (name) => async (page) => {
+    if (narrow(page)) await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
+    await page.getByRole('tab', { name }).click()
+  }
+  const part = (name) => (page) => page.getByRole('tab', { name }).click()
+  await shoot('login', { path: '/login' })
+  await shoot('join', { path: `/j/${lab.join_code}` })
+  await shoot('missing', { path: '/nothing' })
+  await shoot('edit', { as: lead, path: `${live}/edit` })
+  await shoot('results', { as: lead, path: `${live}/results` })
+  await shoot('results-polls', { as: lead, path: `${live}/results`, after: part('Polls') })
+  await shoot('results-summary', { as: lead, path: `${live}/results`, after: part('Summary') })
+  await shoot('participants', { as: lead, path: '/admin/participants' })
+  await shoot('people', { as: lead, path: '/admin/people' })
+  await shoot('tab-questions', { ...reader, after: panel('Q&A') })
+  await shoot('tab-polls', { as: lead, path: live, after: tab('Polls') })
+  await shoot('tab-asked', { as: lead, path: live, after: tab(/^Questions/) })
+  await shoot('tab-timer', { as: lead, path: live, after: tab('Timer') })
+  await lead.put(`/codelabs/${lab.id}/questions/${questions[0].id}`, { state: 'answered', answer: 'Only done twice.' })
+  for (const [kind, poll] of [
+    ['words', { question: 'What comes to mind when you hear Go?', options: [] }],
+    ['scale', { question: 'How sure do you feel about channels?', options: ['not at all', 'completely'], anonymous: true }],
+    ['text', { question: 'Minute card', options: ['One thing I learned', 'One thing still unclear'], anonymous: true }],
+  ]) {
+    if (!wanted(`poll-${kind}`)) continue
+    const { id } = await lead.post(`/codelabs/${lab.id}/polls`, { kind, ...poll })
+    polls.push(await lead.post(`/codelabs/${lab.id}/polls/${id}/open`, {}))
+    await shoot(`poll-${kind}`, { ...reader })
+    await lead.post(`/codelabs/${lab.id}/polls/${id}/close`)
+  }
+}
+
 /** A workshop as a state of the live view has it: its people on their steps, some of whom wait. */
 async function workshop(state) {
-  const rows = state === 'c' ? crowd(120).map((r, i) => [`${r[0]} ${i + 1}`, ...r.slice(1)]) : state === 'd' ? [] : ROOM[state]
-  const titles = STEPS.slice(0, -1)
+  const rows = state === 'c' ? crowd(3000) : state === 'd' ? [] : guestsOf[state]
   const lead = await new Person(server).login('Lea Brandt')
-  const steps = titles.map(([, title, minutes]) => ({
+  const steps = course.map(([title, minutes]) => ({
     title,
     content_markdown: `Three workers read from one channel. Nobody tells them who takes what.
 
@@ -275,36 +405,48 @@ Let them run it with one worker first, then with 100. Ask what is printed last, 
     duration_minutes: minutes,
   }))
   const lab = await lead.codelab({ title: 'Build a job queue in Go', author: 'Lea Brandt', is_public: true, steps })
-  await lead.put(`/codelabs/${lab.id}`, { questions: 'open', quiz_enabled: true })
+  await lead.put(`/codelabs/${lab.id}`, {
+    questions: 'open',
+    quiz_enabled: true,
+    guide_markdown: `\`\`\`notes
+Ask who has Go already. Hand out the three USB sticks with the module cache: row 1, row 4, row 6. Do not start before two thirds are past step 1.
+\`\`\`
+`,
+  })
   await lead.put(`/codelabs/${lab.id}/quizzes`, [
     { question: 'Who closes a channel?', quiz_type: 'multiple_choice', options: ['Who writes', 'Who reads'], correct_answer: 0 },
     { question: 'What does a worker do without a job?', quiz_type: 'multiple_choice', options: ['It waits', 'It ends'], correct_answer: 0 },
   ])
   const people = new Map()
   await each(rows.length, async (i) => {
-    const [name, step, mood, , wait, place, text, helper] = rows[i]
-    const one = await new Person(server).register(lab, name)
-    people.set(name, one)
+    const g = rows[i]
+    const one = await new Person(server).register(lab, g.name)
+    people.set(g.name, one)
+    guests.set(one.id, g)
     // Whoever listens is here.
-    if (mood !== 'silent') void listen(server, lab, one, gone.signal)
-    for (let s = 2; s <= Math.min(step, titles.length); s++) await one.say(lab, { type: 'step_progress', step_number: s })
-    if (step > titles.length) await one.post(`/codelabs/${lab.id}/complete`)
-    if (mood && mood !== 'silent') await one.say(lab, { type: 'pulse', state: mood })
-    if (place) await one.put(`/codelabs/${lab.id}/attendees/${one.id}`, { place })
-    if (!wait) return
-    await one.post(`/codelabs/${lab.id}/help`, { step_number: Math.min(step, titles.length), message: text ?? '' })
-    if (!helper) return
-    const request = (await lead.get(`/codelabs/${lab.id}/help`)).find((h) => h.attendee_name === name)
-    await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
+    if (g.mood !== 'silent') void listen(server, lab, one, gone.signal)
+    for (let s = state === 'c' ? g.step : 2; s >= 2 && s <= Math.min(g.step, course.length); s++) await one.say(lab, { type: 'step_progress', step_number: s })
+    if (g.step > course.length) await one.post(`/codelabs/${lab.id}/complete`)
+    if (g.mood && g.mood !== 'silent') await one.say(lab, { type: 'pulse', state: g.mood })
+    if (g.place) await one.put(`/codelabs/${lab.id}/attendees/${one.id}`, { place: g.place })
+    if (g.wait) await one.post(`/codelabs/${lab.id}/help`, { step_number: Math.min(g.step, course.length), message: g.text })
   })
+  for (const request of await lead.get(`/codelabs/${lab.id}/help`))
+    if (guests.get(request.attendee_id)?.helped) await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
   const somebody = [...people.values()]
   for (const [i, message] of [
     [0, 'Is the jitter needed with one worker?'],
     [1, 'You forgot close(jobs), same as me.'],
   ])
     await somebody[i]?.say(lab, { type: 'chat', message })
+  if (state !== 'c') await people.get('Jakub Nowak')?.say(lab, { type: 'dm', target_id: 'facilitator', message: 'It names line 14, the close.' })
+  const yusuf = state === 'b' ? people.get('Yusuf Demir') : null
+  if (yusuf) {
+    await lead.say(lab, { type: 'dm', target_id: yusuf.id, message: 'Does ls show the segment file?' })
+    await yusuf.say(lab, { type: 'dm', target_id: 'facilitator', message: 'Yes, with 0 bytes.' })
+  }
   const submissions = (await lead.get(`/codelabs/${lab.id}/quizzes`)).map((q, i) => ({ quiz_id: q.id, answer: String(i) }))
-  for (const one of somebody) await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions })
+  for (const one of somebody.slice(0, 100)) await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions })
   const polls = [
     await lead.post(`/codelabs/${lab.id}/polls`, {
       kind: 'choice',

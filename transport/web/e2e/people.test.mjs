@@ -337,7 +337,8 @@ long('two who lead see what the other does, and the owner changes where somebody
   await seat.page.goto(`/codelabs/${lab.id}`)
   await pia.page.getByLabel('Write to everybody').fill('Hello from the back')
   await pia.page.keyboard.press('Enter')
-  for (const one of [page, seat.page]) await one.locator('.message').filter({ hasText: 'Hello from the back' }).getByText('leads', { exact: true }).waitFor()
+  for (const one of [page, seat.page])
+    await one.locator('.message').filter({ hasText: 'Hello from the back' }).getByText('facilitator', { exact: true }).waitFor()
   await accessible(page)
 
   await page.goto('/admin/people')

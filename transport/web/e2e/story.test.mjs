@@ -127,7 +127,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Attendee B' }).waitFor()
   await page.getByRole('button', { name: 'More for Attendee B' }).click()
-  await page.getByRole('menuitem', { name: 'Mute' }).click()
+  await page.getByRole('menuitem', { name: 'Mute in the chat' }).click()
   await until('they are muted', async () => (await rest.get(`/codelabs/${lab.id}/attendees`)).some((a) => a.name === 'Attendee B' && a.muted))
   await page.getByRole('dialog', { name: 'Attendee B' }).press('Escape')
   await two.getByText('A facilitator has muted you').waitFor()

@@ -5,6 +5,7 @@ export type Rank = 'owner' | 'facilitator' | 'assistant'
 
 let rank = $state<Rank>('owner')
 let id = $state('')
+let name = $state('')
 
 export const leader = {
   get rank(): Rank {
@@ -13,6 +14,10 @@ export const leader = {
   /** The id of the person: the value of `person` in their messages and claimed requests. */
   get id(): string {
     return id
+  },
+  /** The name that others see. */
+  get name(): string {
+    return name
   },
   /** Assistants lead what happens live, and change nothing of a codelab. */
   get assists(): boolean {
@@ -29,5 +34,6 @@ export function opens(session: Schemas['Session'], path: string): boolean {
   if (session.role === 'attendee') return false
   rank = session.rank ?? 'owner'
   id = session.sub
+  name = session.name ?? ''
   return rank !== 'assistant' || (theirs.test(path) && !others.test(path))
 }

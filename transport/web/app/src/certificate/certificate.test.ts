@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fit, lines } from './lines'
+import { extent } from './look'
 import { arcs, path } from './seal'
 
 describe('a seal', () => {
@@ -58,5 +59,19 @@ describe('lines', () => {
   it('are of the largest size that fits', () => {
     expect(fit([9, 5, 3], (size) => size < 6)).toBe(5)
     expect(fit([9, 5, 3], () => false)).toBe(3)
+  })
+})
+
+describe('the extent', () => {
+  beforeEach(() => vi.stubGlobal('navigator', { language: 'en-GB', languages: ['en-GB'] }))
+  afterEach(() => vi.unstubAllGlobals())
+  it.each([
+    [8, 1.5, '8 steps, 1½ hours'],
+    [8, 0.5, '8 steps, ½ hour'],
+    [1, 2, '1 step, 2 hours'],
+    [3, null, '3 steps'],
+    [0, 2.5, '2½ hours'],
+  ])('of %i steps and %d hours is "%s"', (steps, hours, words) => {
+    expect(extent({ steps, hours })).toBe(words)
   })
 })

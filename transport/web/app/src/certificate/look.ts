@@ -20,10 +20,18 @@ export const serif = "'Source Serif 4 Variable', 'Noto Serif', 'DejaVu Serif', G
 /** A name that takes two lines, or smaller letters. */
 export const isLong = (name: string) => [...name].length > 16
 
-/** "8 steps, 1.5 hours". */
+/** "1½ hours". */
+function hoursOf(hours: number): string {
+  const parts = new Intl.NumberFormat(region(), { style: 'unit', unit: 'hour', unitDisplay: 'long' }).formatToParts(hours === 0.5 ? 1 : hours)
+  if (hours % 1 !== 0.5) return parts.map((p) => p.value).join('')
+  const half = hours === 0.5 ? 'integer' : 'fraction'
+  return parts.map(({ type, value }) => (type === half ? '½' : type === 'decimal' ? '' : value)).join('')
+}
+
+/** "8 steps, 1½ hours". */
 export function extent(c: Pick<Certificate, 'steps' | 'hours'>): string {
   const parts = c.steps > 0 ? [m.certificate_steps({ count: c.steps })] : []
-  if (c.hours) parts.push(new Intl.NumberFormat(region(), { style: 'unit', unit: 'hour', unitDisplay: 'long' }).format(c.hours))
+  if (c.hours) parts.push(hoursOf(c.hours))
   return new Intl.ListFormat(region(), { type: 'unit', style: 'short' }).format(parts)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandsOf } from './commands'
+import { commandsOf, linesOf } from './commands'
 
 test.each([
   ['console', '$ go run .\nworker 2 took job 1\nworker 0 took job 2', ['go run .']],
@@ -17,4 +17,15 @@ test.each([
   ['console', '$PATH', null],
 ])('%s %j has the commands %j', (language, text, want) => {
   expect(commandsOf(language, text)).toEqual(want)
+})
+
+test.each([
+  ['console', '$ go run .\nworker 1\nworker 2\n', ['$ ', '+go run .\n', 'worker 1\nworker 2\n']],
+  ['console', '$ a\n$ b', ['$ ', '+a\n', '$ ', '+b']],
+  ['sh', '$ go build \\\n>   -o x\nok', ['$ ', '+go build \\\n', '> ', '+  -o x\n', 'ok']],
+  ['sh', '$ go build \\\n  -o x', ['$ ', '+go build \\\n  -o x']],
+])('%s %j is typed where there is a +: %j', (language, text, want) => {
+  const lines = linesOf(language, text)
+  expect(lines.map((l) => (l.typed ? '+' : '') + l.text)).toEqual(want)
+  expect(lines.map((l) => l.text).join('')).toBe(text)
 })

@@ -3,7 +3,7 @@
 // enlarge. None adds a character to the text, since comments count characters. Only emoji
 // replace their names, and comments find their words again (workshop/anchor.ts).
 import { copy } from '../device/copy'
-import { commandsOf } from './commands'
+import { commandsOf, linesOf } from './commands'
 import { withTexts } from '../messages/texts'
 
 export interface Words {
@@ -23,11 +23,18 @@ export interface Words {
   footnotes: string
   footnote: (number: string) => string
   back: string
-  copied(): void
+  /** Code was copied; what its button says for a moment. */
+  copied(): string
   failed(): void
   /** The elements of a code block were replaced by coloured ones. */
   changed(): void
 }
+
+/** With a longer first line the button that copies stands above the code: characters beside a text, and on a phone. */
+const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
+
+/** How long a button says that it has copied, milliseconds. */
+const moment = 2000
 
 /** Pictures that are no wider are signs within a text, CSS pixels. */
 const sign = 48
@@ -65,6 +72,22 @@ function picture(img: HTMLImageElement, words: Words) {
   if (img.complete && img.naturalWidth > 0) here()
 }
 
+/** Makes prompts and what programs answer quiet, so that the commands stand out. */
+function quietOutput(code: HTMLElement, language: string) {
+  const parts = document.createDocumentFragment()
+  for (const { text, typed } of linesOf(language, code.textContent ?? '')) {
+    if (typed) {
+      parts.append(text)
+      continue
+    }
+    const span = document.createElement('span')
+    span.className = 'output'
+    span.textContent = text
+    parts.append(span)
+  }
+  code.replaceChildren(parts)
+}
+
 /** Dresses what is below root; the returned function stops it. */
 export function dress(root: HTMLElement, words: Words): () => void {
   let stopped = false
@@ -86,10 +109,18 @@ export function dress(root: HTMLElement, words: Words): () => void {
     button.type = 'button'
     const language = [...code.classList].find((c) => c.startsWith('language-'))?.slice('language-'.length)
     const commands = commandsOf(language ?? '', code.textContent ?? '')
-    button.ariaLabel = button.title = words.copy(commands?.length ?? null)
-    if (commands) button.dataset.says = button.title
+    const label = words.copy(commands?.length ?? null)
+    button.ariaLabel = button.dataset.says = label
     const copied = () => commands?.join('\n') ?? code.textContent ?? ''
-    button.onclick = () => void copy(copied()).then((ok) => (ok ? words.copied() : words.failed()))
+    button.onclick = () =>
+      void copy(copied()).then((ok) => {
+        if (!ok) return words.failed()
+        button.dataset.says = words.copied()
+        setTimeout(() => (button.dataset.says = label), moment)
+      })
+    if (commands) quietOutput(code, language ?? '')
+    const first = code.textContent?.split('\n', 1)[0] ?? ''
+    if (first.length > beside() - (commands ? 8 : 0)) frame.classList.add('long')
     frame.append(pre, button)
     if (language) {
       void import('./highlight')

@@ -35,7 +35,8 @@ export class Arrangement {
     if (steps !== this.#steps) this.#due ??= now
     this.#box = box
     this.#steps = steps
-    if (!this.layout || resized) return this.#plan(now)
+    // In another box nothing stands where it stood: what was there before does not matter.
+    if (!this.layout || resized) return this.#plan(now, null)
     if (this.#due === null) return
     // Where nobody was, there is no room for anybody.
     if (this.layout.groups.some((g) => g.form === 'strip' && g.steps.some((i) => steps[i]!.people.length > 0))) return this.#plan(now)
@@ -45,8 +46,8 @@ export class Arrangement {
     this.#plan(now)
   }
 
-  #plan(now: number) {
-    const next = this.#planner.plan({ ...this.#box!, steps: this.#steps!, previous: this.layout })
+  #plan(now: number, previous = this.layout) {
+    const next = this.#planner.plan({ ...this.#box!, steps: this.#steps!, previous })
     this.#made = now
     this.#due = null
     if (JSON.stringify(next) !== JSON.stringify(this.layout)) this.layout = next

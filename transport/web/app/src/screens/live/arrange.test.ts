@@ -3,7 +3,7 @@ import type { Seat } from '../../workshop/floor'
 import { Arrangement } from './arrange.svelte'
 import { Planner, type StepOf } from './layout'
 
-const setting = { measure: (t: string, size: number) => t.length * size * 0.5, state: () => '', aside: 50, rowSides: 46 }
+const setting = { measure: (t: string, size: number) => t.length * size * 0.5, state: () => '', aside: () => 50, rowSides: 46 }
 const box = { width: 700, height: 400 }
 const steps = (...counts: number[]): StepOf<Seat>[] =>
   counts.map((n, i) => ({
@@ -43,6 +43,19 @@ test('it is made anew for a window of another size, whoever points at it', () =>
   const first = a.layout
   a.look({ width: 400, height: 400 }, steps(...few), true, 1)
   expect([first!.narrow, a.layout!.narrow]).toEqual([false, true])
+})
+
+test('in a box of another size it is as if it had always been there, whatever it showed before', () => {
+  const people = [8, 9, 10, 8, 7, 6]
+  for (let height = 200; height <= 700; height += 20) {
+    const now = { width: 700, height }
+    const a = new Arrangement(new Planner(setting))
+    a.look({ width: 700, height: 180 }, steps(...people), false, 0)
+    const fresh = new Arrangement(new Planner(setting))
+    a.look(now, steps(...people), false, 1)
+    fresh.look(now, steps(...people), false, 1)
+    expect(a.layout).toEqual(fresh.layout)
+  }
 })
 
 test('what is laid out the same stays the same object, so that nothing is drawn anew', () => {

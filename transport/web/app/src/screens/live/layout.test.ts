@@ -11,7 +11,7 @@ interface One extends Figure {
 const setting = {
   measure: (text: string, size: number, weight: number) => text.length * size * (weight >= 600 ? 0.58 : 0.53),
   state: (p: One) => [p.kind === 'need' ? '■ stuck' : '', p.place].filter(Boolean).join(' · '),
-  aside: 52,
+  aside: () => 52,
   rowSides: 46,
 }
 const planner = () => new Planner<One>(setting)

@@ -102,8 +102,8 @@ export interface Setting<P extends Figure> {
   measure(text: string, size: number, weight: number): number
   /** The second line of somebody's card. */
   state(person: P): string
-  /** The width of the end of a card's first line, with the gap before it. */
-  aside: number
+  /** The width of the end of somebody's card's first line, with the gap before it. */
+  aside(person: P): number
   /** The width of both ends of a row, without the name. */
   rowSides: number
 }
@@ -211,7 +211,7 @@ export class Planner<P extends Figure> {
     const { measure, state, aside } = this.#set
     const box = unit - 22
     const lines = (what: string, size: number, weight: number, in_: number) => linesOf(what, (t) => measure(t, size, weight), in_)
-    const name = lines(p.name, 14, 600, box - aside) * sizes.line
+    const name = lines(p.name, 14, 600, box - aside(p)) * sizes.line
     const said = state(p)
     const words = said === '' ? 0 : lines(said, 13, 400, box) * 18
     const request = text === 0 ? 0 : p.asked === 0 ? 18 : p.text === '' ? 0 : Math.min(text, lines(p.text, 13, 400, box)) * 18
@@ -341,7 +341,9 @@ export class Planner<P extends Figure> {
       const rows = Math.ceil(step.people.length / Math.floor(width / form.cell))
       return sizes.counts + Math.ceil(cards / subs) * sizes.crowdCard + (cards > 0 && m.waits > cards ? sizes.moreWait : 0) + rows * form.cell + 8
     }
-    const key = `${subs} ${unit} ${form.level}`
+    // As minutes get a second figure, names have less room.
+    const asides = m.kinds.need.reduce((n, p) => n + this.#set.aside(p), 0)
+    const key = `${subs} ${unit} ${form.level} ${asides}`
     let high = m.heights.get(key)
     if (high === undefined) {
       if (m.heights.size > 500) m.heights.clear()

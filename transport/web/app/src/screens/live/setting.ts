@@ -1,8 +1,9 @@
 // How the texts of the floor are set: the font of the page, and words in its language.
+import { serverNow } from '../../device/now'
 import { m } from '../../messages/compiled/messages.js'
 import type { Seat } from '../../workshop/floor'
 import type { Setting } from './layout'
-import { feelingSign, feelingWord } from './words'
+import { feelingSign, feelingWord, minutesOf } from './words'
 
 /** The maximum number of widths in the cache. */
 const most = 20_000
@@ -37,14 +38,15 @@ export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
     }
     return width
   }
-  const minutes = m.minutes_short({ count: 88 })
+  // All figures are as wide as an 8, so names have the same room for as long as minutes have as many of them.
+  const asides = [8, 88, 888].map((count) => measure(m.minutes_short({ count }), 14, 600) + 10)
   return {
     measure,
     state: (s) => {
       const p = stateParts(s, mine(s))
       return [p.feels, p.with, p.place].filter(Boolean).join(' · ')
     },
-    aside: measure(minutes, 14, 600) + 10,
+    aside: (s) => asides[Math.min(2, String(minutesOf(serverNow(), s.asked || s.onStep)).length - 1)]!,
     rowSides: 24 + measure('88', 13, 400) + 8,
   }
 }

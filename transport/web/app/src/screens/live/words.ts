@@ -19,6 +19,17 @@ export function helps(helper: string): string {
 /** Whole minutes since a moment, both Unix milliseconds; 0 for a moment that is not known. */
 export const minutesOf = (now: number, since: number): number => (since === 0 ? 0 : Math.max(0, Math.floor((now - since) / 60_000)))
 
+/** What one calls somebody in a room: the first of their names, unless that says too little. */
+export function calledBy(name: string, room: Iterable<string>): string {
+  const first = name.trim().split(/\s+/)[0] ?? ''
+  if (/\p{N}/u.test(name)) return name // Team 7
+  for (const other of room) if (other !== name && (other === first || other.startsWith(`${first} `))) return name
+  return first
+}
+
+/** A name in letters of the other direction leaves the words around it in their order. */
+export const isolated = (name: string) => (document.dir === 'rtl' ? `\u2068${name}\u2069` : name)
+
 /** A person's state at a glance. Somebody who asks for help or is helped is not silent. */
 export function state(s: Seat, now: number): string {
   const open = s.asks || s.helper !== null

@@ -81,9 +81,28 @@ export class Reading {
     ...this.extras,
   ])
 
+  #finished = $state.raw<ReadonlySet<Extra>>(new Set())
+
+  /** Whether one has done what a page behind the steps asks for, as far as this device knows. */
+  finished(page: Extra): boolean {
+    return page === 'done' ? this.me?.is_completed === true : this.#finished.has(page)
+  }
+
+  finish(page: Extra): void {
+    this.#finished = new Set(this.#finished).add(page)
+  }
+
+  /** Where the device keeps one's answers to the quiz, and that one has given feedback. */
+  readonly kept = $derived.by(() => ({
+    quiz: `quiz:${this.room.id}:${this.room.now?.me ?? ''}`,
+    feedback: `feedback:${this.room.id}:${this.room.now?.me ?? ''}`,
+  }))
+
   /** Opens where one was: as the address says, else the server, else this device. */
   begin(): void {
     if (this.at !== null || this.steps.length === 0) return
+    if (Object.keys(recall<object>(this.kept.quiz, {})).length > 0) this.finish('quiz')
+    if (recall(this.kept.feedback, false)) this.finish('feedback')
     const there = addressed(location.search, this.steps.length)
     const asked = there.step
     const kept = this.#kept
