@@ -186,9 +186,9 @@ func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
 	}
 }
 
-// Who comes again with the code keeps what is known of them. Of what they bring, an address
-// fills an empty place, and a seat takes the place of the one before.
-func TestWhoComesAgainKeepsTheirRecord(t *testing.T) {
+// A person who registers again with the code keeps their record. A new email address fills only an
+// empty one, and a new seat replaces the previous one.
+func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 	for _, tc := range []struct {
 		what       string
 		kept, give Register
@@ -241,9 +241,9 @@ func TestWhoComesAgainKeepsTheirRecord(t *testing.T) {
 	}
 }
 
-// Who can register, by what stands in the way: facilitators admit people while the registration
-// is closed, and nobody new comes after the end.
-func TestWhoIsAdmitted(t *testing.T) {
+// Facilitators admit people while the registration is closed, and nobody new registers after the
+// end.
+func TestAdmission(t *testing.T) {
 	closed := func(t *testing.T, l *lab) { l.must(t, admin, SetRegistration{Open: false}) }
 	over := func(t *testing.T, l *lab) { l.must(t, admin, SetEnded{Ended: true}) }
 	for _, tc := range []struct {

@@ -337,7 +337,7 @@ func TestTheProjectorShowsWhatTheRoomSees(t *testing.T) {
 		if got := l.Capture().Spotlight.GetId() == q; got != shown {
 			t.Errorf("one that is %v is shown: %v", state, got)
 		}
-		// What the room sees no more leaves it, in whatever way.
+		// A question that the room no longer sees leaves the projector, for whatever reason.
 		if shown {
 			for _, later := range []pb.QuestionState{questionWaiting, questionHidden} {
 				l.must(t, admin, ChangeQuestion{QuestionID: q, State: &state})

@@ -34,7 +34,7 @@ func TestAnActorThatIsReadDoesNotRest(t *testing.T) {
 	})
 }
 
-// recordOf is an event whose record fills so many bytes of a batch.
+// recordOf is an event whose record fills that number of bytes of a batch.
 func recordOf(bytes int) string {
 	for n := bytes; ; n-- {
 		if event := strings.Repeat("x", n); len(durable.Records(nil).Add([]byte(event))) == bytes {
@@ -43,8 +43,8 @@ func recordOf(bytes int) string {
 	}
 }
 
-// A large state is written when half of its size was appended since, and a small one after so
-// many events: the cost of snapshots is in proportion to what is written.
+// A large state is written when half of its size was appended since, and a small one after a
+// number of events: the cost of snapshots is in proportion to what is written.
 func TestALargeStateIsWrittenLessOften(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		k := kind()

@@ -57,9 +57,9 @@ func (o *origins) Commit(_ *sumView, _ uint64, events []durable.Committed[string
 }
 
 // A commit is sent to followers if it is no larger than a message may be, with the session that
-// it came through, which must not get its own frames. Of a larger one they are told, and read it
-// from the log.
-func TestWhatAnOwnerTellsOfACommit(t *testing.T) {
+// it came through, which must not get its own frames. Of a larger commit they get the position, and
+// read it from the log.
+func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 	const most = 100
 	for _, tc := range []struct {
 		name, cmd, kind string

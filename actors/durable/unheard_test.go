@@ -30,8 +30,8 @@ func (c *clan) cut() {
 	c.net.Cut("n2", "n1")
 }
 
-// shows compares the sum that a copy shows, and that its listeners were told, at a time after
-// the beginning.
+// shows compares the sum that a copy shows, and that its listeners heard, this long after the
+// beginning.
 func (c *clan) shows(began time.Time, after time.Duration, want int) {
 	c.Helper()
 	time.Sleep(time.Until(began.Add(after)))
@@ -67,7 +67,7 @@ func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
 		c.shows(began, lease+3*time.Second/2, 2)
 		c.shows(began, 2*time.Second+lease-time.Second/4, 2)
 		c.shows(began, 2*time.Second+lease+time.Second/2, 3)
-		// Heard again, it shows everything at once; and a silence begins anew.
+		// Heard again, it shows everything at once; and the next silence begins.
 		c.net.Repair("n1", "n2")
 		c.net.Repair("n2", "n1")
 		ask(t, get(t, c.hosts[0], "a"), "1")

@@ -246,7 +246,7 @@ func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
 	}
 }
 
-// What is restored is readable by its owner only, whatever it was: there are secrets in it.
+// A restored file is readable by its owner only, whatever its mode was: there are secrets in it.
 func TestRestoredFilesAreTheirOwners(t *testing.T) {
 	dir := tree(t, "open", "1", "program", "2", "closed", "3")
 	want := map[string]os.FileMode{"open": 0o600, "program": 0o700, "closed": 0o600}

@@ -43,7 +43,7 @@ func (s *faked) Stat(context.Context, string) (Info, error) { return Info{Change
 
 func (s *faked) Delete(context.Context, string) error { return nil }
 
-// The clock of a store is read once a minute, and goes as this machine's in between.
+// The clock of a store is read once per minute, and goes as this machine's in between.
 func TestTheClockOfAStoreIsReadEachMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &faked{ahead: time.Hour}
@@ -51,8 +51,8 @@ func TestTheClockOfAStoreIsReadEachMinute(t *testing.T) {
 		is := func(ahead time.Duration, puts int) {
 			t.Helper()
 			now, err := c.Now(t.Context())
-			if err != nil || now.Sub(time.Now()) != ahead || s.puts != puts {
-				t.Errorf("it is %v ahead, and was read %d times, %v", now.Sub(time.Now()), s.puts, err)
+			if err != nil || time.Until(now) != ahead || s.puts != puts {
+				t.Errorf("it is %v ahead, and was read %d times, %v", time.Until(now), s.puts, err)
 			}
 		}
 		is(time.Hour, 1)

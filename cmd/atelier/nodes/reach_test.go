@@ -244,7 +244,7 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 // Whom a node that reaches nobody leaves serving to, by what the others record: to one that
 // reaches somebody, else to the first by name. One that has not recorded anything since it
 // started serves nobody yet.
-func TestWhoStandsAside(t *testing.T) {
+func TestTheNodeThatStandsAside(t *testing.T) {
 	row := func(incarnation uint64, lonely bool) []byte {
 		b, _ := json.Marshal(told{incarnation, lonely})
 		return b

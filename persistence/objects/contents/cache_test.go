@@ -9,7 +9,7 @@ import (
 	"atelier/actors/files"
 )
 
-// newCache is a cache for so many bytes, and the first bytes of the sums of what it has dropped,
+// newCache is a cache for that number of bytes, and the first bytes of the sums of what it has dropped,
 // in order.
 func newCache(limit int64) (c *cache, dropped *[]byte) {
 	dropped = new([]byte)

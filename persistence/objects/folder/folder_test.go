@@ -70,7 +70,7 @@ func TestAFullOrMissingFolderTakesNothing(t *testing.T) {
 	}
 }
 
-// zeros is so many of them.
+// zeros reads as bytes of 0.
 type zeros struct{ io.ReaderAt }
 
 func (zeros) ReadAt(p []byte, _ int64) (int, error) { clear(p); return len(p), nil }

@@ -98,9 +98,9 @@ func TestATransferThatBreaksOffIsGoneOnWith(t *testing.T) {
 	}
 }
 
-// What is removed during backups goes when the last of them has ended: all of it, and nothing
-// else. A backup that ends twice ends no other.
-func TestWhatIsRemovedDuringBackupsGoesBehindThem(t *testing.T) {
+// Workspaces that are removed during backups go when the last backup has ended: all of them, and
+// nothing else. A backup that ends twice ends no other.
+func TestWorkspacesRemovedDuringBackupsGoAfterThem(t *testing.T) {
 	b := objectstest.Folder(t)
 	s, err := trees.Open(trees.Options{Objects: b, Dir: t.TempDir(), Alone: true})
 	if err != nil {

@@ -30,7 +30,7 @@ export interface Words {
   changed(): void
 }
 
-/** With a longer first line the button that copies stands above the code: characters beside a text, and on a phone. */
+/** With a longer first line the button that copies is above the code: characters beside a text, and on a phone. */
 const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
 
 /** How long a button says that it has copied, milliseconds. */

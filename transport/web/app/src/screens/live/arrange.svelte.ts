@@ -35,7 +35,7 @@ export class Arrangement {
     if (steps !== this.#steps) this.#due ??= now
     this.#box = box
     this.#steps = steps
-    // In another box nothing stands where it stood: what was there before does not matter.
+    // In another box everything has another place: the previous layout does not matter.
     if (!this.layout || resized) return this.#plan(now, null)
     if (this.#due === null) return
     // Where nobody was, there is no room for anybody.

@@ -19,7 +19,7 @@ export function helps(helper: string): string {
 /** Whole minutes since a moment, both Unix milliseconds; 0 for a moment that is not known. */
 export const minutesOf = (now: number, since: number): number => (since === 0 ? 0 : Math.max(0, Math.floor((now - since) / 60_000)))
 
-/** What one calls somebody in a room: the first of their names, unless that says too little. */
+/** The name by which people call somebody in a room: the first of their names, unless that says too little. */
 export function calledBy(name: string, room: Iterable<string>): string {
   const first = name.trim().split(/\s+/)[0] ?? ''
   if (/\p{N}/u.test(name)) return name // Team 7
