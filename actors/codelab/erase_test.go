@@ -287,6 +287,37 @@ func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 	}
 }
 
+// TestEventsThatAskForErasing has every kind of event. Erasing follows where somebody's words go
+// because they, or a facilitator, want it, or because their time is over. A person's data may
+// also go because of a limit (gone), or be replaced: then it leaves the log with the next erasing.
+func TestEventsThatAskForErasing(t *testing.T) {
+	asks := map[string]bool{
+		"removed": true, "retention_applied": true, "chat_deleted": true, "comment_deleted": true, "submission_deleted": true,
+		"question_deleted": true, "questions_merged": true, "poll_deleted": true,
+	}
+	keeps := strings.Fields(`created updated steps_replaced deleted pinned pointed registered rejoined progressed completed
+		renamed muted pin_reset help_asked help_claimed help_resolved feedback_given pulsed help_offered help_released placed
+		quizzes_replaced quiz_submitted poll_changed poll_shown poll_voted poll_unvoted question_asked question_changed
+		question_hidden question_voted asker_stopped timer_set spotlighted check_reported code_taken chat_posted chat_gone
+		thread_created comment_added comments_gone erased material_added material_deleted submission_added conversation_saved
+		ai_used workspace_created workspace_changed workspace_deleted workspace_pushed ticked rehearsal_started
+		rehearsal_ended deletion_set`)
+	kinds := (&pb.Event{}).ProtoReflect().Descriptor().Oneofs().ByName("body").Fields()
+	for i := range kinds.Len() {
+		kind := kinds.Get(i)
+		e := &pb.Event{}
+		e.ProtoReflect().Set(kind, e.ProtoReflect().NewField(kind))
+		if name := string(kind.Name()); asks[name] == slices.Contains(keeps, name) {
+			t.Errorf("%s: does it ask for erasing?", name)
+		} else if Erases(e) != asks[name] {
+			t.Errorf("%s asks for erasing: %v, want %v", name, Erases(e), asks[name])
+		}
+	}
+	if gone := (&pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{BallotsGone: true}}}); !Erases(gone) {
+		t.Error("a change that voids ballots does not ask for erasing")
+	}
+}
+
 // BenchmarkForget removes one of many people from the largest chat.
 func BenchmarkForget(b *testing.B) {
 	var chat cow.Vector[*pb.ChatMessage]
