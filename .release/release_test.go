@@ -354,6 +354,79 @@ func TestBillsNameWhatIsInTheBinaries(t *testing.T) {
 	}
 }
 
+// TestABillIsOfThePlatformOfItsProgram, not of the machine on which it was made.
+func TestABillIsOfThePlatformOfItsProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "commerce")
+	cmd := (&release{root: repository}).goCommand("darwin/arm64", "build", "-o", path, "./cmd/commerce")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	r := &release{work: t.TempDir(), into: t.TempDir(), version: "1.2.3"}
+	if err := os.MkdirAll(filepath.Join(r.work, "darwin-arm64"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, r.program("darwin/arm64", "commerce")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.bill(&parts{}, "darwin/arm64", "commerce", "bill.json"); err != nil {
+		t.Fatal(err)
+	}
+	bill := bytes.ReplaceAll(read(t, r.artifact("bill.json")), []byte(`\u0026`), []byte("&"))
+	purls := regexp.MustCompile(`"purl": "(pkg:golang/[^"]+)"`).FindAllSubmatch(bill, -1)
+	if len(purls) < 5 {
+		t.Fatalf("the bill names %d modules", len(purls))
+	}
+	for _, m := range purls {
+		if purl := string(m[1]); !strings.Contains(purl, "goarch=arm64&goos=darwin&type=module") {
+			t.Errorf("a program for darwin/arm64 has %s", purl)
+		}
+	}
+	if !bytes.Contains(bill, []byte("@v1.2.3?goarch=arm64&goos=darwin&type=module#cmd/commerce")) {
+		t.Errorf("the program itself is not named:\n%.600s", bill)
+	}
+}
+
+// TestAReleaseThatCannotBeMadeLeavesTheLastOne: a version that is none, or an artifact that
+// there is not, is refused before anything is removed.
+func TestAReleaseThatCannotBeMadeLeavesTheLastOne(t *testing.T) {
+	tool := filepath.Join(t.TempDir(), "release")
+	execute(t, ".", "go", "build", "-o", tool, ".")
+	into := t.TempDir()
+	kept := filepath.Join(into, "kept")
+	if err := os.WriteFile(kept, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "transport/web/built"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "transport/web/built/index.html"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(tool, append([]string{"-root", root, "-into", into}, args...)...)
+		cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1800000000")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+		if _, err := os.Stat(kept); err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+	}
+	for _, version := range []string{"", "1.0", "v1.0.0", "01.0.0", "1.0.0; rm", "1.0.0 -X a=b", "../1.0.0", "1.0.0/2", "1.0.0-", "1.0.0-dev+a+b", "Unreleased"} {
+		refused("want one like 1.2.3", "-version", version)
+	}
+	refused(`there is no "packages"`, "-version", "1.0.0", "-only", "packages")
+	refused("want one like linux/amd64", "-version", "1.0.0", "-platforms", "linux/../amd64")
+	for _, version := range []string{"1.0.0", "1.0.1-dev+f00ba12", "1.0.1-dev+f00ba12-dirty", "1.0.0-rc.1", "10.20.30-dev+unknown"} {
+		if !versions.MatchString(version) {
+			t.Errorf("%s is refused", version)
+		}
+	}
+}
+
 // TestDevelopmentVersionsSortBeforeTheirRelease, as dpkg compares versions.
 func TestDevelopmentVersionsSortBeforeTheirRelease(t *testing.T) {
 	for version, want := range map[string]string{"1.2.3": "1.2.3", "1.2.3-dev+f00ba12": "1.2.3~dev+f00ba12", "1.2.3-dev+f00ba12-dirty": "1.2.3~dev+f00ba12.dirty"} {
