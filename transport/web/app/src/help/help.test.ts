@@ -85,6 +85,10 @@ describe('the search', () => {
       ).toContain(place)
   })
 
+  it('shows what has the very word first', () => {
+    expect(find('livez')[0]!.id).toBe('operations#monitoring')
+  })
+
   it('has every word of every page', () => {
     for (const p of read()) {
       const shown = parse(p.source, 2)!.replace(/<[^>]*>|&\w+;/g, ' ')
