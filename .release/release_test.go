@@ -354,6 +354,66 @@ func TestBillsNameWhatIsInTheBinaries(t *testing.T) {
 	}
 }
 
+// TestEverySampleIsInARelease: whoever has only a package or an archive starts from these. The
+// Dockerfile builds from the sources, and pages are in the program's handbook.
+func TestEverySampleIsInARelease(t *testing.T) {
+	listed := map[string]bool{"Dockerfile": true}
+	for _, name := range slices.Concat(samples, units) {
+		listed[name] = true
+	}
+	r := &release{root: repository}
+	err := filepath.WalkDir(r.deploy("."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(r.deploy("."), path)
+		page := filepath.Ext(name) == ".md" && !strings.Contains(name, "/")
+		if !listed[name] && !page && !strings.HasSuffix(name, ".go") {
+			t.Errorf("%s is in no release", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPagesInAReleaseHaveNoDeadLinks: those to files that are only in the repository become text.
+func TestPagesInAReleaseHaveNoDeadLinks(t *testing.T) {
+	page := "[a](a.md#x), [b c](../b.md) and [self](#x), [away](https://example.org/), `[code](b.md)`\n```\n[code](b.md)\n```\n"
+	want := strings.Replace(page, "[b c](../b.md)", "b c", 1)
+	if got := string(withLinks([]byte(page), func(to string) bool { return to == "a.md" })); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	entries := []entry{
+		{name: "README.md", file: filepath.Join(repository, "cmd/commerce/README.md")},
+		{name: "CHANGELOG.md", file: filepath.Join(repository, "CHANGELOG.md")},
+	}
+	for _, sample := range samples {
+		entries = append(entries, entry{name: "deploy/" + sample, file: filepath.Join(repository, "cmd/atelier/deploy", sample)})
+	}
+	if err := unlink(entries); err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, e := range entries {
+		there[e.name] = true
+	}
+	kept := 0
+	for _, e := range entries {
+		for _, m := range linkOrCode.FindAllSubmatch(e.text, -1) {
+			if to := string(m[2]); to != "" && !strings.Contains(to, ":") && !strings.HasPrefix(to, "#") {
+				if kept++; !there[filepath.Join(filepath.Dir(e.name), to)] {
+					t.Errorf("%s leads to %s, which is not in the archive", e.name, to)
+				}
+			}
+		}
+	}
+	if kept < 3 {
+		t.Errorf("only %d links were kept", kept)
+	}
+}
+
 // TestABillIsOfThePlatformOfItsProgram, not of the machine on which it was made.
 func TestABillIsOfThePlatformOfItsProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "commerce")
