@@ -266,6 +266,21 @@ func TestNoLicenceIsMissing(t *testing.T) {
 	}
 }
 
+// TestTheCertificatesOfTheImageHaveTheirLicence: no program imports them, so no binary names them.
+func TestTheCertificatesOfTheImageHaveTheirLicence(t *testing.T) {
+	r := &release{root: repository, into: t.TempDir(), goVersion: "go1", goRoot: strings.TrimSpace(execute(t, repository, "go", "env", "GOROOT"))}
+	found, err := r.findParts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.writeNotice(found); err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^golang\.org/x/crypto/x509roots/fallback v\S+\n\nCopyright`).Match(read(t, r.artifact("NOTICE"))) {
+		t.Error("the root certificates of the image have no licence in NOTICE")
+	}
+}
+
 // bundled are the packages whose code is in the app, by the names in its source maps.
 func bundled(t *testing.T) map[string]string {
 	t.Helper()
