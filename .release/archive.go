@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +65,9 @@ func writeEntry(out *tar.Writer, date time.Time, e entry) error {
 
 // samples are the files of cmd/atelier/deploy that are useful with a server.
 var samples = []string{
-	"Caddyfile", "nginx.conf", "prometheus.yml", "alerts.yml", "grafana-dashboard.json",
+	"Caddyfile", "nginx.conf", "compose.yml", "prometheus.yml", "alerts.yml", "grafana-dashboard.json",
+	"cluster/Caddyfile", "cluster/atelier-cluster.conf", "cluster/compose.yml", "cluster/config.toml",
+	"cluster/haproxy.cfg", "cluster/nginx.conf", "cluster/node.env",
 	"samples/README.md", "samples/plain.md", "samples/claat.md",
 	"samples/folder/codelab.md", "samples/folder/commands.txt", "samples/folder/pictures/parts.png",
 }
@@ -99,6 +103,9 @@ func (r *release) archives(found *parts) error {
 					entries = append(entries, entry{name: "deploy/" + sample, mode: 0o644, file: r.deploy(sample)})
 				}
 			}
+			if err := unlink(entries); err != nil {
+				return err
+			}
 			for i := range entries {
 				entries[i].name = name + "/" + entries[i].name
 			}
@@ -112,6 +119,41 @@ func (r *release) archives(found *parts) error {
 		}
 	}
 	return nil
+}
+
+// In code there are no links.
+var linkOrCode = regexp.MustCompile("(?s)```.*?```|`[^`]*`|" + `\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)`)
+
+// unlink makes text of the links of pages to files that are not among the entries: whoever
+// has only these cannot follow them.
+func unlink(entries []entry) error {
+	there := map[string]bool{}
+	for _, e := range entries {
+		there[strings.TrimSuffix(e.name, "/")] = true
+	}
+	for i, e := range entries {
+		if path.Ext(e.name) != ".md" {
+			continue
+		}
+		text, err := os.ReadFile(e.file)
+		if err != nil {
+			return err
+		}
+		entries[i].file, entries[i].text = "", withLinks(text, func(to string) bool { return there[path.Join(path.Dir(e.name), to)] })
+	}
+	return nil
+}
+
+// withLinks keeps the links of a page to other places, to itself, and to files that there are.
+func withLinks(page []byte, there func(string) bool) []byte {
+	return linkOrCode.ReplaceAllFunc(page, func(link []byte) []byte {
+		m := linkOrCode.FindSubmatch(link)
+		file, _, _ := strings.Cut(string(m[2]), "#")
+		if m[2] == nil || file == "" || strings.Contains(file, ":") || there(file) {
+			return link
+		}
+		return m[1]
+	})
 }
 
 func exists(path string) bool {

@@ -27,6 +27,7 @@ func (r *release) bill(found *parts, platform, program, name string) error {
 		return err
 	}
 	bom.Metadata.Component.Name = program
+	ofPlatform(bom, platform)
 	if program == "atelier" {
 		for _, p := range found.packages {
 			c, err := component(p)
@@ -39,6 +40,36 @@ func (r *release) bill(found *parts, platform, program, name string) error {
 	return r.create(name, func(w io.Writer) error {
 		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cdx.SpecVersion1_6)
 	})
+}
+
+// ofPlatform corrects the addresses of modules: the generator writes the platform of the
+// machine on which it runs, not that of the program.
+func ofPlatform(bom *cdx.BOM, platform string) {
+	system, machine, _ := strings.Cut(platform, "/")
+	correct := func(c *cdx.Component) {
+		at, query, ok := strings.Cut(c.PackageURL, "?")
+		if !ok {
+			return
+		}
+		query, subpath, _ := strings.Cut(query, "#")
+		parts := strings.Split(query, "&")
+		for i, part := range parts {
+			switch name, _, _ := strings.Cut(part, "="); name {
+			case "goos":
+				parts[i] = "goos=" + system
+			case "goarch":
+				parts[i] = "goarch=" + machine
+			}
+		}
+		c.PackageURL = at + "?" + strings.Join(parts, "&")
+		if subpath != "" {
+			c.PackageURL += "#" + subpath
+		}
+	}
+	correct(bom.Metadata.Component)
+	for i := range *bom.Components {
+		correct(&(*bom.Components)[i])
+	}
 }
 
 // component is a package of npm.

@@ -114,13 +114,27 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 	const doc, share = "/usr/share/doc/atelier/", "/usr/share/atelier/"
 	add(files.TypeFile, filepath.Join(r.root, "LICENSE"), doc+"copyright", 0o644)
 	add(files.TypeFile, filepath.Join(r.root, "config.toml"), share+"config.toml", 0o644)
-	for _, sample := range samples {
-		add(files.TypeFile, r.deploy(sample), share+sample, 0o644)
+	entries := make([]entry, len(samples))
+	for i, sample := range samples {
+		entries[i] = entry{name: sample, file: r.deploy(sample)}
+	}
+	if err := unlink(entries); err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.file != "" {
+			add(files.TypeFile, e.file, share+e.name, 0o644)
+		} else if err := made(files.TypeFile, share+e.name, 0o644, e.text); err != nil {
+			return nil, err
+		}
 	}
 	for _, f := range [][2]string{{"NOTICE.gz", r.artifact("NOTICE")}, {"changelog.gz", filepath.Join(r.root, "CHANGELOG.md")}} {
 		text, err := os.ReadFile(f[1])
 		if err != nil {
 			return nil, err
+		}
+		if filepath.Ext(f[1]) == ".md" {
+			text = withLinks(text, func(string) bool { return false })
 		}
 		var small bytes.Buffer
 		err = zipped(&small, func(w io.Writer) error { _, err := w.Write(text); return err })

@@ -15,6 +15,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,16 +44,28 @@ type release struct {
 	goRoot    string
 }
 
+// versions are those of semver.org that can also be a part of a file's name, a flag of the
+// linker, a tag of an image, and the version of a Debian package.
+var versions = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z][0-9A-Za-z.-]*)?(\+[0-9A-Za-z][0-9A-Za-z.-]*)?$`)
+
+var platforms = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+$`)
+
+// kinds are what a release can be limited to.
+var kinds = []string{"archive", "package", "image", "dependencies"}
+
 func main() {
 	r := &release{}
 	flag.StringVar(&r.root, "root", "..", "the repository")
 	flag.StringVar(&r.into, "into", "../dist", "folder of the artifacts, which is made anew")
 	flag.StringVar(&r.version, "version", "", "the version, like 1.2.3")
-	platforms := flag.String("platforms", "linux/amd64 linux/arm64 darwin/arm64", "what programs are built for")
-	only := flag.String("only", "", `"package" or "image" makes nothing else, "dependencies" the tables of that page`)
+	systems := flag.String("platforms", "linux/amd64 linux/arm64 darwin/arm64", "what programs are built for")
+	only := flag.String("only", "", `"package", "image" or "archive" makes nothing else, "dependencies" the tables of that page`)
 	flag.Parse()
-	r.platforms = strings.Fields(*platforms)
+	r.platforms = strings.Fields(*systems)
 	err := r.prepare()
+	if err == nil && *only != "" && !slices.Contains(kinds, *only) {
+		err = fmt.Errorf("there is no %q, only %q", *only, kinds)
+	}
 	if err == nil {
 		err = r.make(*only)
 	}
@@ -66,11 +80,11 @@ func main() {
 
 // prepare finds out what is built, and with what.
 func (r *release) prepare() error {
-	if r.version == "" {
-		return errors.New("which version? -version 1.2.3")
+	if !versions.MatchString(r.version) {
+		return fmt.Errorf("version %q: want one like 1.2.3, or 1.2.4-dev+f00ba12 before it; a tag has a v, a version has none", r.version)
 	}
 	for _, p := range r.platforms {
-		if _, _, ok := strings.Cut(p, "/"); !ok {
+		if !platforms.MatchString(p) {
 			return fmt.Errorf("platform %q: want one like linux/amd64", p)
 		}
 	}
@@ -153,11 +167,7 @@ func (r *release) make(only string) error {
 		"archive": func() error { return r.archives(found) },
 	}
 	if only != "" {
-		step, ok := steps[only]
-		if !ok {
-			return fmt.Errorf("there is no %q", only)
-		}
-		return step()
+		return steps[only]()
 	}
 	for _, name := range []string{"archive", "package", "image"} {
 		if err := steps[name](); err != nil {

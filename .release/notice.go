@@ -53,8 +53,15 @@ func (r *release) findParts() (*parts, error) {
 	if p.packages, err = npmPackages(r.root); err != nil {
 		return nil, err
 	}
+	// Of the image: no program imports them.
+	roots, err := output(filepath.Join(r.root, ".release"), "go", "list", "-m", "-f", "{{.Version}}\t{{.Dir}}", rootsModule)
+	if err != nil {
+		return nil, err
+	}
+	version, dir, _ := strings.Cut(roots, "\t")
 	p.others = []part{
 		{"Go", r.goVersion, r.goRoot},
+		{rootsModule, version, dir},
 		{"Unicode security data", "15.0", filepath.Join(r.root, "actors/naming/unicode")},
 	}
 	return p, nil
@@ -70,6 +77,9 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	}
 	return s, "", false
 }
+
+// rootsModule has the root certificates of the images.
+const rootsModule = "golang.org/x/crypto/x509roots/fallback"
 
 // leavesCode is the builder of the app. It is not in the list of dependencies, but leaves
 // some code in the app.

@@ -266,6 +266,21 @@ func TestNoLicenceIsMissing(t *testing.T) {
 	}
 }
 
+// TestTheCertificatesOfTheImageHaveTheirLicence: no program imports them, so no binary names them.
+func TestTheCertificatesOfTheImageHaveTheirLicence(t *testing.T) {
+	r := &release{root: repository, into: t.TempDir(), goVersion: "go1", goRoot: strings.TrimSpace(execute(t, repository, "go", "env", "GOROOT"))}
+	found, err := r.findParts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.writeNotice(found); err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^golang\.org/x/crypto/x509roots/fallback v\S+\n\nCopyright`).Match(read(t, r.artifact("NOTICE"))) {
+		t.Error("the root certificates of the image have no licence in NOTICE")
+	}
+}
+
 // bundled are the packages whose code is in the app, by the names in its source maps.
 func bundled(t *testing.T) map[string]string {
 	t.Helper()
@@ -350,6 +365,139 @@ func TestBillsNameWhatIsInTheBinaries(t *testing.T) {
 		}
 		if server := strings.HasPrefix(name, "atelier-") && !strings.HasPrefix(name, "atelier-bench"); (packages > 0) != server {
 			t.Errorf("%s names %d packages of npm", name, packages)
+		}
+	}
+}
+
+// TestEverySampleIsInARelease: whoever has only a package or an archive starts from these. The
+// Dockerfile builds from the sources, and pages are in the program's handbook.
+func TestEverySampleIsInARelease(t *testing.T) {
+	listed := map[string]bool{"Dockerfile": true}
+	for _, name := range slices.Concat(samples, units) {
+		listed[name] = true
+	}
+	r := &release{root: repository}
+	err := filepath.WalkDir(r.deploy("."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(r.deploy("."), path)
+		page := filepath.Ext(name) == ".md" && !strings.Contains(name, "/")
+		if !listed[name] && !page && !strings.HasSuffix(name, ".go") {
+			t.Errorf("%s is in no release", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPagesInAReleaseHaveNoDeadLinks: those to files that are only in the repository become text.
+func TestPagesInAReleaseHaveNoDeadLinks(t *testing.T) {
+	page := "[a](a.md#x), [b c](../b.md) and [self](#x), [away](https://example.org/), `[code](b.md)`\n```\n[code](b.md)\n```\n"
+	want := strings.Replace(page, "[b c](../b.md)", "b c", 1)
+	if got := string(withLinks([]byte(page), func(to string) bool { return to == "a.md" })); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	entries := []entry{
+		{name: "README.md", file: filepath.Join(repository, "cmd/commerce/README.md")},
+		{name: "CHANGELOG.md", file: filepath.Join(repository, "CHANGELOG.md")},
+	}
+	for _, sample := range samples {
+		entries = append(entries, entry{name: "deploy/" + sample, file: filepath.Join(repository, "cmd/atelier/deploy", sample)})
+	}
+	if err := unlink(entries); err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, e := range entries {
+		there[e.name] = true
+	}
+	kept := 0
+	for _, e := range entries {
+		for _, m := range linkOrCode.FindAllSubmatch(e.text, -1) {
+			if to := string(m[2]); to != "" && !strings.Contains(to, ":") && !strings.HasPrefix(to, "#") {
+				if kept++; !there[filepath.Join(filepath.Dir(e.name), to)] {
+					t.Errorf("%s leads to %s, which is not in the archive", e.name, to)
+				}
+			}
+		}
+	}
+	if kept < 3 {
+		t.Errorf("only %d links were kept", kept)
+	}
+}
+
+// TestABillIsOfThePlatformOfItsProgram, not of the machine on which it was made.
+func TestABillIsOfThePlatformOfItsProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "commerce")
+	cmd := (&release{root: repository}).goCommand("darwin/arm64", "build", "-o", path, "./cmd/commerce")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	r := &release{work: t.TempDir(), into: t.TempDir(), version: "1.2.3"}
+	if err := os.MkdirAll(filepath.Join(r.work, "darwin-arm64"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, r.program("darwin/arm64", "commerce")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.bill(&parts{}, "darwin/arm64", "commerce", "bill.json"); err != nil {
+		t.Fatal(err)
+	}
+	bill := bytes.ReplaceAll(read(t, r.artifact("bill.json")), []byte(`\u0026`), []byte("&"))
+	purls := regexp.MustCompile(`"purl": "(pkg:golang/[^"]+)"`).FindAllSubmatch(bill, -1)
+	if len(purls) < 5 {
+		t.Fatalf("the bill names %d modules", len(purls))
+	}
+	for _, m := range purls {
+		if purl := string(m[1]); !strings.Contains(purl, "goarch=arm64&goos=darwin&type=module") {
+			t.Errorf("a program for darwin/arm64 has %s", purl)
+		}
+	}
+	if !bytes.Contains(bill, []byte("@v1.2.3?goarch=arm64&goos=darwin&type=module#cmd/commerce")) {
+		t.Errorf("the program itself is not named:\n%.600s", bill)
+	}
+}
+
+// TestAReleaseThatCannotBeMadeLeavesTheLastOne: a version that is none, or an artifact that
+// there is not, is refused before anything is removed.
+func TestAReleaseThatCannotBeMadeLeavesTheLastOne(t *testing.T) {
+	tool := filepath.Join(t.TempDir(), "release")
+	execute(t, ".", "go", "build", "-o", tool, ".")
+	into := t.TempDir()
+	kept := filepath.Join(into, "kept")
+	if err := os.WriteFile(kept, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "transport/web/built"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "transport/web/built/index.html"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(tool, append([]string{"-root", root, "-into", into}, args...)...)
+		cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1800000000")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+		if _, err := os.Stat(kept); err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+	}
+	for _, version := range []string{"", "1.0", "v1.0.0", "01.0.0", "1.0.0; rm", "1.0.0 -X a=b", "../1.0.0", "1.0.0/2", "1.0.0-", "1.0.0-dev+a+b", "Unreleased"} {
+		refused("want one like 1.2.3", "-version", version)
+	}
+	refused(`there is no "packages"`, "-version", "1.0.0", "-only", "packages")
+	refused("want one like linux/amd64", "-version", "1.0.0", "-platforms", "linux/../amd64")
+	for _, version := range []string{"1.0.0", "1.0.1-dev+f00ba12", "1.0.1-dev+f00ba12-dirty", "1.0.0-rc.1", "10.20.30-dev+unknown"} {
+		if !versions.MatchString(version) {
+			t.Errorf("%s is refused", version)
 		}
 	}
 }

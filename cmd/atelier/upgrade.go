@@ -27,14 +27,15 @@ type upgrade struct {
 	// told, and that to which this program brings it.
 	Found  int `json:"format_found"`
 	Writes int `json:"format_writes"`
-	// WayBack is "data" if the previous program can open the data, else "backup".
+	// WayBack is "data" if the previous program can open the data, "backup" if it cannot, and
+	// "" if this one cannot read the data or the configuration.
 	WayBack string           `json:"way_back"`
 	Checks  []doctor.Finding `json:"checks"`
 }
 
 // Run looks at the data as this program would find it.
 func (c upgradeCmd) Run() error {
-	u := upgrade{Program: process.Version(), WayBack: "data"}
+	u := upgrade{Program: process.Version()}
 	cfg, err := c.load()
 	if err == nil {
 		_, err = cfg.Check()
@@ -82,7 +83,13 @@ func (u *upgrade) data(err error) {
 		err = fmt.Errorf("it has format %d, which a newer program wrote: this one knows formats up to %d, and does not start", u.Found, u.Writes)
 	}
 	const remedy = "stop the server in order, and look again; data of a newer program needs that one, or a backup of before"
+	u.WayBack = "data"
+	if err != nil {
+		u.WayBack = ""
+	}
 	switch {
+	case err != nil:
+		u.say("data", err, remedy, "")
 	case u.Found == 0:
 		u.say("data", err, remedy, "there is none: a start makes it, in format %d", u.Writes)
 	case u.Found < u.Writes:
@@ -96,7 +103,10 @@ func (u *upgrade) data(err error) {
 // back determines the way back to the previous program.
 func (u *upgrade) back() {
 	text := "the program of before opens the same data, until something is kept that it does not know; then a backup is the way back"
-	if u.WayBack == "backup" {
+	switch u.WayBack {
+	case "":
+		text = "not known, because this program does not read the data"
+	case "backup":
 		text = "a backup alone: after a start, the program of before does not open this data any more"
 	}
 	u.say("way back", nil, "", "%s", text)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -15,11 +16,26 @@ func TestAnUpgradeOfTheFormatHasABackupAsItsWayBack(t *testing.T) {
 		{3, 3, "it has format 3, and keeps it", "opens the same data", "data"},
 		{0, 3, "there is none", "opens the same data", "data"},
 	} {
-		u := upgrade{Found: c.found, Writes: c.writes, WayBack: "data"}
+		u := upgrade{Found: c.found, Writes: c.writes}
 		u.data(nil)
 		u.back()
 		if data, way := u.Checks[0], u.Checks[1]; !data.OK || !strings.Contains(data.Text, c.data) || !strings.Contains(way.Text, c.way) || u.WayBack != c.back {
 			t.Errorf("format %d to %d: %+v, the way back is %s", c.found, c.writes, u.Checks, u.WayBack)
+		}
+	}
+}
+
+// TestDataThatCannotBeReadHasNoKnownWayBack: nothing promises that another program opens it.
+func TestDataThatCannotBeReadHasNoKnownWayBack(t *testing.T) {
+	for name, u := range map[string]*upgrade{"damaged": {Writes: 3}, "newer": {Found: 9, Writes: 3}} {
+		var err error
+		if name == "damaged" {
+			err = errors.New("the store is damaged")
+		}
+		u.data(err)
+		u.back()
+		if data, way := u.Checks[0], u.Checks[1]; data.OK || u.WayBack != "" || !strings.Contains(way.Text, "not known") {
+			t.Errorf("%s: %+v, the way back is %q", name, u.Checks, u.WayBack)
 		}
 	}
 }

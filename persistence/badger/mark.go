@@ -30,6 +30,12 @@ import (
 // markName is the path of the mark of the store in dir.
 func markName(dir string) string { return dir + ".mark" }
 
+// Marked reports whether there was a store in a folder, which can be missing now.
+func Marked(dir string) bool {
+	_, err := os.Stat(markName(dir))
+	return err == nil
+}
+
 // mark is the open file. The lock on it is the store's: one process at a time
 // looks at the folder.
 type mark struct {

@@ -3,6 +3,7 @@ package acceptance
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -42,6 +43,16 @@ func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
 	} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
+			for _, none := range []string{"", "whsec_", "whsec_no Base64"} {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+				cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+none, "LISTEN=127.0.0.1:0")
+				out, err := cmd.CombinedOutput()
+				if err == nil || ctx.Err() != nil || !strings.Contains(string(out), "WEBHOOK_SECRET must be") {
+					t.Errorf("with the secret %q: %v\n%s", none, err, out)
+				}
+				cancel()
+			}
 			r := newSampleReceiver(t)
 			c := newClassOn(t, addr, record{})
 			secret := c.admin.post("/admin/webhooks", record{"url": r.URL + "/in", "events": []string{"attendee_registered"}, "codelabs": []string{c.id}}).object().text("secret")

@@ -95,6 +95,17 @@ func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
 		t.Errorf("of a server that stopped, after a backup: %v", said)
 	}
 
+	store := service.StoreDir(configOn(data))
+	if err := os.Rename(store, store+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if said, ok = upgradeChecked(t, program, data); ok || !strings.HasPrefix(said.check("data"), "false "+store+" is missing") || said.text("way_back") != "" {
+		t.Errorf("of a store whose disk is not mounted: %v", said)
+	}
+	if err := os.Rename(store+".away", store); err != nil {
+		t.Fatal(err)
+	}
+
 	mark := func(format string) {
 		t.Helper()
 		db, err := badgerdb.Open(badgerdb.DefaultOptions(service.StoreDir(configOn(data))).WithLogger(nil).WithCompression(options.None))

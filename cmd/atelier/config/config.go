@@ -35,7 +35,7 @@ type Config struct {
 	Web     Web     `toml:"web" doc:"The browser app."`
 	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
 	Storage Storage `toml:"storage" doc:"The store of events and records."`
-	Cluster Cluster `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
+	Cluster Cluster `toml:"cluster" doc:"Several servers that share one database; the handbook of a server has the guide, at /help/cluster."`
 	Files   Files   `toml:"files" doc:"Uploads, materials and submissions, and code."`
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 

@@ -2,6 +2,7 @@ package service
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -22,8 +23,10 @@ func FormatOf(cfg config.Config) (found, writes int, err error) {
 	case cfg.Storage.Backend == config.Postgres:
 		found, err = postgres.FormatOf(string(cfg.Storage.Postgres))
 		return found, postgres.Format, err
-	case cfg.Storage.Backend == config.Memory || !HasData(cfg):
+	case cfg.Storage.Backend == config.Memory || !HasData(cfg) && !badger.Marked(StoreDir(cfg)):
 		return 0, badger.Format, nil
+	case !HasData(cfg):
+		return 0, badger.Format, fmt.Errorf("%s is missing, and its mark is there: is its disk mounted?", StoreDir(cfg))
 	}
 	found, err = badger.FormatOf(badgerOptions(cfg))
 	return found, badger.Format, err

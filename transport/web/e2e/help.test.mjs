@@ -46,10 +46,46 @@ test('the handbook explains the screen that one is at, and its search finds a se
   await page.getByText('Page not found').waitFor()
 })
 
+test('on a phone the search is above a page, and tables keep their words', async ({ visitor }) => {
+  const { page } = await visitor({ viewport: { width: 375, height: 700 } })
+  await page.goto('/help/operations')
+  await page.getByRole('heading', { name: 'Trouble' }).waitFor()
+  const box = await page.getByRole('searchbox', { name: 'Search the handbook' }).boundingBox()
+  assert.ok(box && box.y + box.height < 700, `the search is at ${JSON.stringify(box)}`)
+  const broken = await page.locator('main :is(td, th)').evaluateAll((cells) =>
+    cells.flatMap((cell) => {
+      const out = []
+      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+      for (let text; (text = texts.nextNode());) {
+        if (text.parentElement.closest('code')) continue
+        for (const { index, 0: word } of text.data.matchAll(/\p{L}+/gu)) {
+          const range = document.createRange()
+          range.setStart(text, index)
+          range.setEnd(text, index + word.length)
+          if (range.getClientRects().length > 1) out.push(word)
+        }
+      }
+      return out
+    }),
+  )
+  assert.deepEqual(broken, [], 'words of tables are broken')
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 375, 'the page is wider than the phone')
+  await page.getByRole('searchbox', { name: 'Search the handbook' }).fill('livez')
+  await page
+    .getByRole('status')
+    .getByRole('link', { name: /Monitoring/ })
+    .click()
+  await page.waitForURL('**/help/operations#monitoring')
+  await until('the section is shown', () => page.getByRole('heading', { name: 'Monitoring' }).evaluate((h) => Math.abs(h.getBoundingClientRect().top) < 100))
+})
+
 long('a page of the handbook that was opened is there without a network, and prints alone', async ({ server, visitor }) => {
   const network = await Network.before(server)
   try {
-    const ann = await visitor({ baseURL: network.url, serviceWorkers: 'allow' })
+    const ann = await visitor({
+      baseURL: network.url,
+      serviceWorkers: 'allow',
+    })
     ann.expect(offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/)
     const { page } = ann
     await page.goto('/help/attending')

@@ -57,7 +57,13 @@ export const slug = (text) =>
 
 /** The visible text of Markdown tokens, without marks. */
 function plain(tokens) {
-  return tokens.map((t) => (t.tokens ? plain(t.tokens) : t.items ? t.items.map((i) => plain(i.tokens)).join(' ') : (t.text ?? ''))).join('')
+  return tokens.map(words).join('')
+}
+
+function words(t) {
+  if (t.type === 'table') return [t.header, ...t.rows].map((row) => row.map((cell) => plain(cell.tokens)).join(' ')).join('\n')
+  if (t.items) return t.items.map((i) => plain(i.tokens)).join(' ')
+  return t.tokens ? plain(t.tokens) : (t.text ?? '')
 }
 
 /** Where a link of a file leads: the address of a page, or null for what is none. */
@@ -99,15 +105,15 @@ export function read(page) {
   const sections = [{ place: '', heading: title, text: '' }]
   const used = new Map()
   for (const token of marked.lexer(source)) {
-    const words = plain([token])
+    const text = words(token)
     if (token.type !== 'heading') {
-      sections.at(-1).text += words + '\n'
+      sections.at(-1).text += text + '\n'
       continue
     }
-    const id = slug(words)
+    const id = slug(text)
     const n = used.get(id) ?? 0
     used.set(id, n + 1)
-    sections.push({ place: n === 0 ? id : `${id}-${n}`, heading: words, text: '' })
+    sections.push({ place: n === 0 ? id : `${id}-${n}`, heading: text, text: '' })
   }
   return { ...page, title, source, sections }
 }

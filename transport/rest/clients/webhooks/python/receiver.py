@@ -8,6 +8,7 @@ import hmac
 import http.server
 import json
 import os
+import sys
 import threading
 import time
 
@@ -15,7 +16,13 @@ MAX_BODY = 64 << 10
 MAX_AGE = 5 * 60  # seconds
 MAX_SEEN = 10_000  # ids
 
-KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"), validate=True)
+try:
+    KEY = base64.b64decode(os.environ.get("WEBHOOK_SECRET", "").removeprefix("whsec_"), validate=True)
+except ValueError:
+    KEY = b""
+if not KEY:
+    # Everybody can sign with an empty key.
+    sys.exit("WEBHOOK_SECRET must be the secret of the webhook: whsec_ and Base64")
 
 
 def genuine(headers, body):

@@ -20,7 +20,14 @@ export function finder(): Finder {
   const index = new MiniSearch<(typeof sections)[number]>({
     fields: ['heading', 'page', 'text'],
     storeFields: ['heading', 'page', 'text'],
-    searchOptions: { prefix: true, fuzzy: (word) => (word.length > 4 ? 0.2 : false), combineWith: 'AND', boost: { heading: 4, page: 2 } },
+    searchOptions: {
+      prefix: true,
+      fuzzy: (word) => (word.length > 4 ? 0.2 : false),
+      // A word as it was typed comes before one like it in a heading.
+      weights: { prefix: 0.3, fuzzy: 0.1 },
+      combineWith: 'AND',
+      boost: { heading: 4, page: 2 },
+    },
   })
   index.addAll(sections)
   return (wanted) =>

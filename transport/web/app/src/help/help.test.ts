@@ -72,6 +72,32 @@ describe('the search', () => {
     expect(find('qqqqzzzz')).toEqual([])
   })
 
+  it('finds what is in a table', () => {
+    for (const [wanted, place] of [
+      ['livez', 'operations#monitoring'],
+      ['quarantined', 'operations#trouble'],
+      ['session.key signed out', 'operations#trouble'],
+      ['docker load', 'operations#installing'],
+    ] as const)
+      expect(
+        find(wanted).map((f) => f.id),
+        wanted,
+      ).toContain(place)
+  })
+
+  it('shows what has the very word first', () => {
+    expect(find('livez')[0]!.id).toBe('operations#monitoring')
+  })
+
+  it('has every word of every page', () => {
+    for (const p of read()) {
+      const shown = parse(p.source, 2)!.replace(/<[^>]*>|&\w+;/g, ' ')
+      const searched = p.sections.map((s) => s.heading + ' ' + s.text).join('\n')
+      const missing = (shown.match(/[\p{L}\p{N}]{4,}/gu) ?? []).filter((w) => !searched.includes(w))
+      expect(missing, p.id).toEqual([])
+    }
+  })
+
   it('shows the words around what was found', () => {
     const text = 'one '.repeat(60) + 'needle ' + 'two '.repeat(60)
     expect(around(text, ['needle'])).toMatch(/^… (one )+needle (two )+…$/)
