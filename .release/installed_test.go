@@ -320,7 +320,7 @@ func TestThePackageServesOnABareMachine(t *testing.T) {
 	m.run(install)
 	waitReady(t, m.inside)
 	if after := m.run("cat /run/atelier.service.pid"); after == before {
-		t.Error("the program of before runs on")
+		t.Error("the previous program runs on")
 	}
 	m.run("grep -q 'changed here' /etc/atelier/config.toml")
 	m.want("stat -c '%U %a' /etc/atelier/config.toml", "atelier 600")
@@ -358,7 +358,7 @@ func (m *machine) newerAndBack(password string) {
 
 	m.run("(umask 077; head -c 18 /dev/urandom | base64 > /etc/atelier/passphrase); chown atelier /etc/atelier/passphrase; systemctl start atelier-backup")
 	said := m.run("cd /root/next; dpkg-deb --extract ./atelier_*_$(dpkg --print-architecture).deb new; new/usr/bin/atelier upgrade --check --config /etc/atelier/config.toml")
-	if !strings.Contains(said, "the program of before opens the same data") {
+	if !strings.Contains(said, "the previous program opens the same data") {
 		t.Errorf("nothing is said of the way back: %s", said)
 	}
 	m.run("cd /root/next; apt-get install -y ./atelier_*_$(dpkg --print-architecture).deb")

@@ -57,7 +57,7 @@ func (c upgradeCmd) Run() error {
 			u.Found, u.Writes, err = service.FormatOf(cfg)
 			return err
 		})
-		u.data(err)
+		u.data(cfg.Server.Data, err)
 		size, takes, err := service.StoreReadTime(cfg)
 		u.say("time", err, "see that the store can be read", "a start reads %d MB of tables first: %s or so, and the disk decides", size>>20, takes.Round(time.Second/10))
 		u.back()
@@ -78,7 +78,7 @@ func (u *upgrade) say(name string, err error, remedy, text string, args ...any) 
 }
 
 // data describes the changes of the stored data.
-func (u *upgrade) data(err error) {
+func (u *upgrade) data(folder string, err error) {
 	if err == nil && u.Found > u.Writes {
 		err = fmt.Errorf("it has format %d, which a newer program wrote: this one knows formats up to %d, and does not start", u.Found, u.Writes)
 	}
@@ -91,7 +91,7 @@ func (u *upgrade) data(err error) {
 	case err != nil:
 		u.say("data", err, remedy, "")
 	case u.Found == 0:
-		u.say("data", err, remedy, "there is none: a start makes it, in format %d", u.Writes)
+		u.say("data", err, remedy, "there is none in %s: a start makes it, in format %d", folder, u.Writes)
 	case u.Found < u.Writes:
 		u.WayBack = "backup"
 		u.say("data", err, remedy, "a start brings it from format %d to %d", u.Found, u.Writes)
@@ -102,12 +102,12 @@ func (u *upgrade) data(err error) {
 
 // back determines the way back to the previous program.
 func (u *upgrade) back() {
-	text := "the program of before opens the same data, until something is kept that it does not know; then a backup is the way back"
+	text := "the previous program opens the same data, until something is kept that it does not know; then a backup is the way back"
 	switch u.WayBack {
 	case "":
 		text = "not known, because this program does not read the data"
 	case "backup":
-		text = "a backup alone: after a start, the program of before does not open this data any more"
+		text = "a backup alone: after a start, the previous program does not open this data any more"
 	}
 	u.say("way back", nil, "", "%s", text)
 }

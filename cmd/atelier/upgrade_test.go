@@ -17,7 +17,7 @@ func TestAnUpgradeOfTheFormatHasABackupAsItsWayBack(t *testing.T) {
 		{0, 3, "there is none", "opens the same data", "data"},
 	} {
 		u := upgrade{Found: c.found, Writes: c.writes}
-		u.data(nil)
+		u.data("/data", nil)
 		u.back()
 		if data, way := u.Checks[0], u.Checks[1]; !data.OK || !strings.Contains(data.Text, c.data) || !strings.Contains(way.Text, c.way) || u.WayBack != c.back {
 			t.Errorf("format %d to %d: %+v, the way back is %s", c.found, c.writes, u.Checks, u.WayBack)
@@ -32,7 +32,7 @@ func TestDataThatCannotBeReadHasNoKnownWayBack(t *testing.T) {
 		if name == "damaged" {
 			err = errors.New("the store is damaged")
 		}
-		u.data(err)
+		u.data("/data", err)
 		u.back()
 		if data, way := u.Checks[0], u.Checks[1]; data.OK || u.WayBack != "" || !strings.Contains(way.Text, "not known") {
 			t.Errorf("%s: %+v, the way back is %q", name, u.Checks, u.WayBack)

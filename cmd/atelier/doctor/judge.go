@@ -120,7 +120,7 @@ const lastBackup = "backup.last"
 // it. The backup must not be older than most. The record is nil if no backup was made, or
 // if the record is unreadable.
 func LastBackup(data string, most time.Duration, now time.Time) (*Backup, Finding) {
-	const remedy = "atelier backup FILE each night: deploy/atelier-backup.timer does it"
+	const remedy = "make a backup each night: systemctl enable --now atelier-backup.timer, or atelier backup FILE"
 	text, err := os.ReadFile(filepath.Join(data, lastBackup))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, bad(remedy, "there has been no backup")

@@ -124,7 +124,7 @@ long('the owner sees how the server is, what to do, and when it is well again', 
   const backup = line('Last backup')
   await backup.getByText('■ problem', { exact: true }).waitFor()
   await backup.getByText('there has been no backup').waitFor()
-  await backup.getByText(/^What to do: atelier backup FILE each night/).waitFor()
+  await backup.getByText(/^What to do: make a backup each night/).waitFor()
   assert.equal(await line('TLS certificate').count(), 0)
   await accessible(page)
 
