@@ -115,9 +115,11 @@ test('the owner makes a webhook, tries it, and sees how it went', async ({ visit
     const frames = part.locator('[role=region]:has(> table)')
     assert.deepEqual(await frames.evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth)), [0, 0], `tables scroll sideways at ${width}`)
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
-    const cells = await part.locator('tbody tr').first().locator('th, td').evaluateAll((all) =>
-      all.map((e) => ({ top: Math.round(e.getBoundingClientRect().top), label: getComputedStyle(e, '::before').content })),
-    )
+    const cells = await part
+      .locator('tbody tr')
+      .first()
+      .locator('th, td')
+      .evaluateAll((all) => all.map((e) => ({ top: Math.round(e.getBoundingClientRect().top), label: getComputedStyle(e, '::before').content })))
     assert.equal(new Set(cells.map((c) => c.top)).size, 4, 'cells stand one below another, state and delivery side by side')
     assert.deepEqual(
       cells.map((c) => c.label).filter((l) => l !== 'none'),
