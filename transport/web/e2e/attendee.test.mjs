@@ -303,3 +303,47 @@ async function selectWords(page, words) {
     throw new Error(`no text has ${words}`)
   }, words)
 }
+
+test('each step is an address and one press of Back; a panel over the text closes when the window shrinks', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ steps: ['# One', '# Two', '# Three'] })
+  const ann = await person(lab, 'Attendee 1')
+  const { page } = await visitor({ as: ann, viewport: { width: 1280, height: 800 } })
+  await page.goto('/')
+  await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
+  await page.goto(`/codelabs/${lab.id}`)
+  const at = (title) => page.getByRole('main').getByRole('heading', { name: title, exact: true }).waitFor()
+  await at('One')
+  for (const [title, step] of [
+    ['Two', '2'],
+    ['Three', '3'],
+  ]) {
+    await page.keyboard.press('j')
+    await at(title)
+    await page.waitForURL((url) => url.searchParams.get('step') === step)
+  }
+  await page.goBack()
+  await at('Two')
+  await page.goForward()
+  await at('Three')
+  await page.reload()
+  await at('Three')
+  for (const title of ['Two', 'One']) {
+    await page.goBack()
+    await at(title)
+  }
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
+
+  // The panel is beside the text where there is room, and never over it unasked.
+  await page.goto(`/codelabs/${lab.id}?step=2`)
+  await at('Two')
+  const panel = page.getByRole('complementary', { name: 'Chat, comments, files' })
+  await panel.waitFor()
+  await page.setViewportSize({ width: 1060, height: 800 })
+  await panel.waitFor({ state: 'hidden' })
+  await page.keyboard.press('c')
+  await panel.waitFor()
+  await page.keyboard.press('c')
+  await panel.waitFor({ state: 'hidden' })
+})

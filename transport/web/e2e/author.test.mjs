@@ -418,7 +418,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await section(page, 'Quiz')
   await page.getByText('No questions yet.').waitFor()
   await page.getByLabel('There is a quiz').check()
-  await section(page, 'Requirements for completion')
+  await section(page, 'Completion')
   await page.getByLabel('The quiz must be passed').check()
   await section(page, 'Data retention')
   await page.getByLabel('E-mail addresses, days').fill('30')

@@ -109,6 +109,26 @@ test('the owner makes a webhook, tries it, and sees how it went', async ({ visit
   await page.getByRole('dialog', { name: 'Details' }).getByText('the address is in a private network').waitFor()
   await page.keyboard.press('Escape')
   await accessible(page, 'webhooks')
+  // On a phone the rows are cards: nothing scrolls sideways, and each value says what it is.
+  for (const width of [375, 320]) {
+    await page.setViewportSize({ width, height: 812 })
+    const frames = part.locator('[role=region]:has(> table)')
+    assert.deepEqual(await frames.evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth)), [0, 0], `tables scroll sideways at ${width}`)
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
+    const cells = await part
+      .locator('tbody tr')
+      .first()
+      .locator('th, td')
+      .evaluateAll((all) => all.map((e) => ({ top: Math.round(e.getBoundingClientRect().top), label: getComputedStyle(e, '::before').content })))
+    assert.equal(new Set(cells.map((c) => c.top)).size, 4, 'cells stand one below another, state and delivery side by side')
+    assert.deepEqual(
+      cells.map((c) => c.label).filter((l) => l !== 'none'),
+      ['"Tell it when"', '"State"', '"Last delivery"'],
+    )
+    await part.getByRole('row', { name: '127.0.0.1:1/in' }).getByRole('button', { name: 'Test' }).waitFor()
+  }
+  await accessible(page, 'webhooks on a phone')
+  await page.setViewportSize({ width: 1280, height: 800 })
   await part.getByRole('button', { name: 'More: 127.0.0.1:1/in' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()

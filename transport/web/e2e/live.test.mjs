@@ -515,3 +515,64 @@ test('the bar says with words what its signs are, and a row of the floor is as h
   const broken = await page.locator('.do .button').evaluateAll((all) => all.filter((e) => e.checkVisibility() && e.offsetHeight > 44).map((e) => e.textContent))
   assert.deepEqual(broken, [])
 })
+
+test('the quiet start says what is ready; from the first frame there is a verdict, and on a phone the step line is one row of buttons', async ({
+  visitor,
+  facilitator,
+  person,
+}) => {
+  const lead = await facilitator('Lea Brandt')
+  const lab = await lead.codelab({ title: 'Go', steps: ['# One\n\n<details><summary>A hint</summary>Look.</details>', '# Two'] })
+  await lead.put(`/codelabs/${lab.id}`, { quiz_enabled: true })
+  await lead.put(`/codelabs/${lab.id}/quizzes`, [
+    { question: 'Who closes a channel?', quiz_type: 'multiple_choice', options: ['Who writes', 'Who reads'], correct_answer: 0 },
+    { question: 'Why?', quiz_type: 'descriptive', options: [], correct_answer: null },
+  ])
+  await lead.post(`/codelabs/${lab.id}/polls`, { kind: 'choice', question: 'Ready?', options: ['Yes', 'No'] })
+  const phone = { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true }
+  /** Counts frames in which the page is there without its verdict. */
+  const watchFrames = () => {
+    window.blank = 0
+    const look = () => {
+      const section = document.querySelector('section.verdict')
+      if (section && !section.querySelector('h2')) window.blank++
+      requestAnimationFrame(look)
+    }
+    requestAnimationFrame(look)
+  }
+  const whole = async (page) => {
+    await page.locator('section.verdict h2').waitFor()
+    await still(page)
+    assert.equal(await page.evaluate(() => window.blank), 0, 'frames without a verdict')
+  }
+
+  const empty = (await visitor({ as: lead, ...phone })).page
+  await empty.addInitScript(watchFrames)
+  await empty.goto(`/admin/${lab.id}`)
+  await empty.getByText('Nobody has joined yet.').waitFor()
+  await whole(empty)
+  const ready = empty.getByRole('main').getByRole('listitem')
+  await ready.filter({ hasText: '1 poll is ready' }).waitFor()
+  await ready.filter({ hasText: 'A quiz with 2 questions is ready' }).getByRole('link', { name: 'See them' }).click()
+  await empty.waitForURL(`**/admin/${lab.id}/settings/quiz`)
+
+  await person(lab, 'Ann')
+  for (const locale of ['de-DE', 'en-GB', 'fr-FR', 'pl-PL']) {
+    const { page } = await visitor({ as: lead, locale, ...phone })
+    await page.addInitScript(watchFrames)
+    await page.goto(`/admin/${lab.id}`)
+    await page.locator('[data-bring]').waitFor()
+    await whole(page)
+    const tops = await page.locator('[data-bring]').evaluate((e) => [...e.parentElement.children].map((b) => b.getBoundingClientRect().top))
+    assert.equal(tops.length, 1, `${locale}: buttons beside the one that moves the room`)
+    assert.deepEqual(await page.locator('[data-bring]').evaluate((e) => [e.scrollWidth <= e.clientWidth, e.offsetHeight <= 44]), [true, true], locale)
+    if (locale !== 'en-GB') continue
+    // The hints are in the menu of the line, and the line says when they are open.
+    const line = page.getByRole('region', { name: 'For facilitators' })
+    await line.getByRole('button', { name: /^More/ }).click()
+    await page.getByRole('menuitemradio', { name: 'Open hints for all', checked: false }).click()
+    await line.getByText('Hints are open').waitFor()
+    await until('they are open', async () => (await lead.get(`/codelabs/${lab.id}`))[0].pointer?.hints === true)
+    await lead.say(lab, { type: 'pointer', step_number: null, hints: false })
+  }
+})

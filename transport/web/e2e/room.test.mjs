@@ -9,7 +9,7 @@ const connected = (page) =>
     .filter({ visible: true })
     .first()
     .waitFor()
-const { long } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
+const { test, long } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
 long('who was helped is not in the queue after a reload, and can ask again', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
@@ -300,4 +300,68 @@ long('a quiz that was sent is not called unsent, and a box can be typed in each 
   await page.getByRole('alert').first().waitFor()
   assert.equal(await page.getByText('[0').count(), 0)
   assert.equal(await page.getByText('Because').count(), 0)
+})
+
+test('the line of notices stays low, hides no focus, moves no text, and waits for who types in it', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator('Lea')
+  const links = Array.from({ length: 40 }, (_, i) => `A line with [link ${i + 1}](https://example.com/${i}).`).join('\n\n')
+  const lab = await lead.codelab({ steps: [`# One\n\n${links}`, '# Two'] })
+  const ann = await person(lab, 'Attendee 1')
+  for (const [viewport, most] of [
+    [{ width: 1280, height: 800 }, 0.25],
+    [{ width: 375, height: 812 }, 0.4],
+  ]) {
+    const { page } = await visitor({ as: ann, viewport })
+    await page.goto(`/codelabs/${lab.id}`)
+    if (viewport.width > 640) await connected(page)
+    else await page.locator('nav.below').waitFor()
+    await still(page)
+    const line = page.getByRole('region', { name: 'Notices' })
+    const heading = page.getByRole('heading', { name: 'One', exact: true })
+    const before = await heading.boundingBox()
+    const low = async (what) => {
+      await still(page)
+      // A quarter of the column of text; on a phone two fifths of its height.
+      const height = await line.evaluate((e) => e.offsetHeight)
+      const whole = viewport.width < 640 ? viewport.height : await page.getByRole('main').evaluate((e) => e.clientHeight)
+      assert.ok(height <= whole * most, `${what}: ${height} of ${whole} pixels at ${viewport.width}`)
+      assert.deepEqual(await heading.boundingBox(), before, `${what} moves the text`)
+    }
+
+    // A poll with five answers is open in the line.
+    const made = await lead.post(`/codelabs/${lab.id}/polls`, {
+      kind: 'choice',
+      question: 'Have you used channels before?',
+      options: ['Never', 'Once', 'A few times', 'Often', 'Daily'],
+    })
+    await lead.post(`/codelabs/${lab.id}/polls/${made.id}/open`, {})
+    await line.getByText('Daily').waitFor()
+    await low('a poll')
+
+    // Whatever has the focus is seen above it.
+    const last = page.getByRole('link', { name: 'link 40' })
+    await page.getByRole('link', { name: 'link 20', exact: true }).focus()
+    for (let i = 20; i < 40; i++) await page.keyboard.press('Tab')
+    assert.ok(await last.evaluate((e) => e === document.activeElement))
+    const [focused, top] = [await last.boundingBox(), (await line.boundingBox()).y]
+    assert.ok(focused.y + focused.height <= top, `the focus is below the line at ${viewport.width}`)
+    await page.getByRole('main').evaluate((e) => e.scrollTo(0, 0))
+    await page.evaluate(() => scrollTo(0, 0))
+
+    // A direct message is more urgent. While it is answered a broadcast only raises the count.
+    await lead.say(lab, { type: 'dm', target_id: ann.id, message: 'Which line does the error name?' })
+    const field = line.getByRole('textbox')
+    await field.waitFor()
+    await low('a direct message')
+    await field.fill('The 14')
+    await lead.say(lab, { type: 'broadcast', message: 'A break until ten. '.repeat(60) })
+    await line.getByRole('button', { name: '2 more notices' }).waitFor()
+    assert.equal(await field.inputValue(), 'The 14')
+    assert.ok(await field.evaluate((e) => e === document.activeElement), 'the field has lost the focus')
+    await field.press('Enter')
+    await line.getByText('To everybody').waitFor()
+    await low('a broadcast')
+    await line.getByRole('button', { name: 'Seen' }).click()
+    await lead.post(`/codelabs/${lab.id}/polls/${made.id}/close`)
+  }
 })

@@ -16,7 +16,7 @@ export const groups = [
     label: m.lab_group_people,
     sections: [
       { id: 'questions', label: m.lab_questions },
-      { id: 'code', label: m.lab_share_code },
+      { id: 'code', label: m.lab_code },
       { id: 'ai', label: m.lab_ai_title },
     ],
   },

@@ -70,10 +70,15 @@ export class Watch {
     return () => [draw, second, minute, times].forEach(clearInterval)
   }
 
+  /** Draws for the first time, as soon as there is something: nobody sees a frame without a verdict. */
+  first(): void {
+    if (this.#drawn === null) this.#draw()
+  }
+
   /** Draws when something has changed since. */
   #draw() {
     const w = this.room.now
-    if (!w || document.visibilityState === 'hidden') return
+    if (!w || (document.visibilityState === 'hidden' && this.#drawn !== null)) return
     if (w !== this.#drawn) {
       this.#drawn = w
       this.columns = this.#floor.look(w)
