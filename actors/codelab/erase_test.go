@@ -288,7 +288,7 @@ func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 }
 
 // TestEventsThatAskForErasing has every kind of event. Erasing follows where somebody's words go
-// because they, or a facilitator, want it, or because their time is over. A person's data may
+// because they, or a facilitator, want it, or because their time has passed. A person's data may
 // also go because of a limit (gone), or be replaced: then it leaves the log with the next erasing.
 func TestEventsThatAskForErasing(t *testing.T) {
 	asks := map[string]bool{

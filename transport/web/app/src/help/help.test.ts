@@ -92,7 +92,7 @@ describe('the search', () => {
   it('has every word of every page', () => {
     for (const p of read()) {
       const shown = parse(p.source, 2)!.replace(/<[^>]*>|&\w+;/g, ' ')
-      const searched = p.sections.map((s) => s.heading + ' ' + s.text).join('\n')
+      const searched = p.sections.map((s: { heading: string; text: string }) => s.heading + ' ' + s.text).join('\n')
       const missing = (shown.match(/[\p{L}\p{N}]{4,}/gu) ?? []).filter((w) => !searched.includes(w))
       expect(missing, p.id).toEqual([])
     }
