@@ -50,8 +50,8 @@ test('a file is published into a codelab that people are in', async ({ visitor, 
   await found.getByRole('button', { name: 'Publish', exact: true }).click()
   await page.getByText('Published.').waitFor()
 
-  // Ann is on her step still, which is the third now.
-  await read.getByRole('main').getByText('Step 3 of 3').waitFor()
+  // Ann is on her step still, which is the third now: on a phone the bar says so.
+  await read.getByRole('banner').getByText('Step 3 of 3').waitFor()
   await read.getByRole('heading', { name: 'Say hello' }).waitFor()
 })
 
