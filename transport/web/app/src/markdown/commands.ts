@@ -8,6 +8,18 @@ const shells = new Set(['console', 'shell', 'sh', 'bash', 'zsh', 'powershell'])
 const promptOf = (language: string) => (language === 'console' ? /^(?:[$#>]|PS [^>\n]*>) / : /^(?:[$>]|PS [^>\n]*>) /)
 const continued = /(?:^|[^\\])(?:\\\\)*\\$/
 
+/** The lines of a listing: a prompt and what is typed behind it, or without a prompt an answer. */
+function* read(language: string, text: string): Generator<{ prompt: string | null; rest: string; continues: boolean }> {
+  const begins = promptOf(language)
+  let continues = false
+  for (const line of text.split('\n')) {
+    const prompt: string | null = continues ? (/^> /.exec(line)?.[0] ?? '') : (begins.exec(line)?.[0] ?? null)
+    const rest: string = line.slice(prompt?.length ?? 0)
+    yield { prompt, rest, continues }
+    continues = prompt !== null && continued.test(rest)
+  }
+}
+
 /** The pieces of a listing in order: what somebody types, and the prompts and answers around it. */
 export function linesOf(language: string, text: string): { text: string; typed: boolean }[] {
   const out: { text: string; typed: boolean }[] = []
@@ -17,18 +29,12 @@ export function linesOf(language: string, text: string): { text: string; typed: 
     if (last?.typed === typed) last.text += piece
     else out.push({ text: piece, typed })
   }
-  let continues = false
-  for (const [i, line] of text.split('\n').entries()) {
-    if (i > 0) add('\n', out.at(-1)?.typed ?? false)
-    const prompt = continues ? (/^> /.exec(line)?.[0] ?? '') : (promptOf(language).exec(line)?.[0] ?? null)
-    if (prompt === null) {
-      add(line, false)
-      continue
-    }
-    add(prompt, false)
-    const typed = line.slice(prompt.length)
-    add(typed, true)
-    continues = continued.test(typed)
+  let first = true
+  for (const { prompt, rest } of read(language, text)) {
+    if (!first) add('\n', out.at(-1)?.typed ?? false)
+    first = false
+    add(prompt ?? '', false)
+    add(rest, prompt !== null)
   }
   return out
 }
@@ -39,15 +45,10 @@ export function linesOf(language: string, text: string): { text: string; typed: 
  */
 export function commandsOf(language: string, text: string): string[] | null {
   if (!shells.has(language)) return null
-  const prompt = promptOf(language)
   const out: string[] = []
-  let continues = false
-  for (const line of text.split('\n')) {
-    if (!continues && !prompt.test(line)) continue
-    const typed = continues ? line : line.replace(prompt, '')
-    if (continues) out[out.length - 1] += '\n' + typed.replace(/^> /, '')
-    else out.push(typed)
-    continues = continued.test(typed)
+  for (const { prompt, rest, continues } of read(language, text)) {
+    if (continues) out[out.length - 1] += '\n' + rest
+    else if (prompt !== null) out.push(rest)
   }
   return out.length > 0 ? out : null
 }
