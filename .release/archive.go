@@ -124,8 +124,8 @@ func (r *release) archives(found *parts) error {
 // In code there are no links.
 var linkOrCode = regexp.MustCompile("(?s)```.*?```|`[^`]*`|" + `\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)`)
 
-// unlink makes text of the links of pages to files that are not among the entries: whoever
-// has only these cannot follow them.
+// unlink replaces links of pages to files that are not among the entries by their text: a
+// reader who has only the entries cannot follow them.
 func unlink(entries []entry) error {
 	there := map[string]bool{}
 	for _, e := range entries {

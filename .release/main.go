@@ -50,8 +50,11 @@ var versions = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0
 
 var platforms = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+$`)
 
+// artifacts are the kinds of artifacts, in the order in which they are made.
+var artifacts = []string{"archive", "package", "image"}
+
 // kinds are what a release can be limited to.
-var kinds = []string{"archive", "package", "image", "dependencies"}
+var kinds = slices.Concat(artifacts, []string{"dependencies"})
 
 func main() {
 	r := &release{}
@@ -169,7 +172,7 @@ func (r *release) make(only string) error {
 	if only != "" {
 		return steps[only]()
 	}
-	for _, name := range []string{"archive", "package", "image"} {
+	for _, name := range artifacts {
 		if err := steps[name](); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -369,7 +369,7 @@ func TestBillsNameWhatIsInTheBinaries(t *testing.T) {
 	}
 }
 
-// TestEverySampleIsInARelease: whoever has only a package or an archive starts from these. The
+// TestEverySampleIsInARelease, because a user of a package or an archive starts from these. The
 // Dockerfile builds from the sources, and pages are in the program's handbook.
 func TestEverySampleIsInARelease(t *testing.T) {
 	listed := map[string]bool{"Dockerfile": true}
