@@ -174,7 +174,7 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	if !f.joined {
 		f.load(m.answer.seq)
 	}
-	f.reach(ctx, m.answer.seq)
+	f.reach(m.answer.seq, replication{})
 	f.compareAnswer(m.answer)
 	f.freshSince(m.sent, m.answer.seq)
 }
@@ -205,7 +205,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	switch m.told.kind {
 	case tellBatch:
 	case tellNews, tellBeat:
-		f.reach(ctx, m.told.seq)
+		f.reach(m.told.seq, m.told)
 		if m.from == f.owner {
 			f.compare(m.told.seq, m.told.chain)
 		}
@@ -214,22 +214,22 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 		return
 	}
 	if f.handle.distrusted.Load() {
-		f.reach(ctx, m.told.seq+uint64(len(m.told.origins))-1)
+		f.reach(m.told.seq+uint64(len(m.told.origins))-1, m.told)
 		return
 	}
 	// A committed record is valid, whichever node sent it.
 	if m.told.seq > f.seq+1 {
-		f.reach(ctx, m.told.seq-1)
+		f.reach(m.told.seq-1, replication{})
 	}
 	var events []Committed[E]
 	seq, chain := m.told.seq, f.chain
 	err := m.told.records.Each(func(record []byte) error {
-		if i := int(seq - m.told.seq); seq == f.seq+1+uint64(len(events)) && i < len(m.told.origins) {
+		if seq == f.seq+1+uint64(len(events)) && int(seq-m.told.seq) < len(m.told.origins) {
 			event, err := f.host.kind.parse(seq, record)
 			if err != nil {
 				return err
 			}
-			events = append(events, Committed[E]{Seq: seq, Event: event, Origin: m.told.origins[i]})
+			events = append(events, Committed[E]{Seq: seq, Event: event, Origin: m.told.origin(seq)})
 			chain = chained(chain, record)
 		}
 		seq++
@@ -247,11 +247,12 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	f.show()
 }
 
-// reach reads the missing records up to a position from the log.
-func (f *follower[C, E, V]) reach(ctx actor.Context, seq uint64) {
+// reach reads the missing records up to a position from the log. Their sessions are in the
+// owner's message, if it has them.
+func (f *follower[C, E, V]) reach(seq uint64, told replication) {
 	f.handle.head.Store(seq)
 	if seq > f.seq {
-		f.catchUp(seq)
+		f.catchUp(seq, told)
 	}
 	f.show()
 }

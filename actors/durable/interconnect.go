@@ -90,10 +90,22 @@ var elsewhere = answer{kind: answerElsewhere}.encode()
 // replication is a message of an owner to the followers.
 type replication struct {
 	kind    byte
-	seq     uint64 // of the first record of a batch; else the position
-	chain   uint64 // the hash of the log after it
-	origins []uint64
-	records Records // of a batch
+	seq     uint64   // of the first record of a batch; else the position
+	chain   uint64   // the hash of the log after it
+	origins []uint64 // of the records of a batch, or of those up to the position
+	records Records  // of a batch
+}
+
+// origin returns the session of a record, 0 if the message does not have it.
+func (t replication) origin(seq uint64) uint64 {
+	first := t.seq
+	if t.kind != tellBatch {
+		first -= uint64(len(t.origins)) - 1
+	}
+	if i := seq - first; seq >= first && i < uint64(len(t.origins)) {
+		return t.origins[i]
+	}
+	return 0
 }
 
 func (t replication) encode() []byte {

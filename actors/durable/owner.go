@@ -44,17 +44,20 @@ func (s *actorRuntime[C, E, V]) beat() {
 }
 
 // tellBatch sends a committed batch to the followers, to each node once. A follower that
-// misses it notices the gap in the numbers and reads the log.
+// misses it notices the gap in the numbers and reads the log. It also reads the records of
+// a batch that is too large for a message, and takes their sessions from the message: the
+// log does not have them.
 func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return
 	}
 	t := replication{kind: tellNews, seq: s.committed, chain: s.agreed}
 	if len(b.records) <= s.host.opts.Cluster.MaxTold {
-		t = replication{kind: tellBatch, seq: b.first, chain: b.chain, records: b.records, origins: make([]uint64, len(b.events))}
-		for i := range b.events {
-			t.origins[i] = b.events[i].Origin
-		}
+		t = replication{kind: tellBatch, seq: b.first, chain: b.chain, records: b.records}
+	}
+	t.origins = make([]uint64, len(b.events))
+	for i := range b.events {
+		t.origins[i] = b.events[i].Origin
 	}
 	s.tellAll(t)
 }

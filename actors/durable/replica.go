@@ -34,7 +34,7 @@ func (f *follower[C, E, V]) open() {
 
 // catchUp reads the log from the replica's position to another. If the log was rewritten
 // meanwhile, the state is loaded again.
-func (f *follower[C, E, V]) catchUp(upTo uint64) {
+func (f *follower[C, E, V]) catchUp(upTo uint64, told replication) {
 	f.open()
 	read, err := f.host.readOn(f.reader, f.seq, f.chain, upTo)
 	if errors.Is(err, ErrCompacted) {
@@ -43,6 +43,9 @@ func (f *follower[C, E, V]) catchUp(upTo uint64) {
 	}
 	if err != nil {
 		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+	}
+	for i := range read.events {
+		read.events[i].Origin = told.origin(read.events[i].Seq)
 	}
 	f.apply(read.events, read.chain)
 }
@@ -79,7 +82,7 @@ func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
 	}
 	for len(f.unheard) > 0 && now-f.unheard[0].at > f.leaseTime() {
 		if f.unheard[0].seq > f.seq {
-			f.catchUp(f.unheard[0].seq)
+			f.catchUp(f.unheard[0].seq, replication{})
 		}
 		f.unheard = f.unheard[1:]
 	}
@@ -97,7 +100,7 @@ func (f *follower[C, E, V]) readByItself(now time.Duration) {
 		return
 	}
 	if tail > f.seq {
-		f.catchUp(tail)
+		f.catchUp(tail, replication{})
 	}
 	f.freshSince(now, tail)
 }

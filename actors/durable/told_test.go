@@ -56,9 +56,9 @@ func (o *origins) Commit(_ *sumView, _ uint64, events []durable.Committed[string
 	}
 }
 
-// A commit is sent to followers if it is no larger than a message may be, with the session that
-// it came through, which must not get its own frames. Of a larger commit they get the position, and
-// read it from the log.
+// A commit is sent to followers if it is no larger than a message may be. Of a larger commit they
+// get the position, and read it from the log. With both they get the session that it came
+// through, which must not get its own frames.
 func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 	const most = 100
 	for _, tc := range []struct {
@@ -102,7 +102,7 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 					t.Errorf("it told %q, and not %q", kinds, tc.kind)
 				}
 				for i, o := range seen {
-					if !slices.Equal(o.of, []uint64{session}) && (i == 0 || tc.kind == "tell batch") {
+					if !slices.Equal(o.of, []uint64{session}) {
 						t.Errorf("at node %d the sessions are %v", i, o.of)
 					}
 				}
