@@ -13,9 +13,10 @@ import (
 )
 
 // bill writes what a program was made of, in CycloneDX: the Go modules that the binary
-// itself names, and for the server the packages of the app in it. It has no serial number
-// and no time, so that it is the same each time.
-func (r *release) bill(found *parts, platform, program, name string) error {
+// itself names, and for the server the packages of the app in it. Modules that come with
+// the program are in more. It has no serial number and no time, so that it is the same each
+// time.
+func (r *release) bill(found *parts, platform, program, name string, more ...part) error {
 	quiet := zerolog.Nop()
 	generator, err := bin.NewGenerator(r.program(platform, program), bin.WithLogger(quiet), bin.WithIncludeStdlib(true),
 		bin.WithLicenseDetector(newDetector()), bin.WithVersionOverride("v"+r.version))
@@ -30,12 +31,19 @@ func (r *release) bill(found *parts, platform, program, name string) error {
 	ofPlatform(bom, platform)
 	if program == "atelier" {
 		for _, p := range found.packages {
-			c, err := component(p)
+			c, err := npmComponent(p)
 			if err != nil {
 				return err
 			}
 			*bom.Components = append(*bom.Components, c)
 		}
+	}
+	for _, p := range more {
+		c, err := component(p, "pkg:golang/"+p.name+"@"+p.version+"?type=module")
+		if err != nil {
+			return err
+		}
+		*bom.Components = append(*bom.Components, c)
 	}
 	return r.create(name, func(w io.Writer) error {
 		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cdx.SpecVersion1_6)
@@ -72,13 +80,18 @@ func ofPlatform(bom *cdx.BOM, platform string) {
 	}
 }
 
-// component is a package of npm.
-func component(p part) (cdx.Component, error) {
-	purl := "pkg:npm/" + strings.Replace(p.name, "@", "%40", 1) + "@" + p.version
-	c := cdx.Component{Type: cdx.ComponentTypeLibrary, BOMRef: purl, Name: path.Base(p.name), Version: p.version, PackageURL: purl, Scope: cdx.ScopeRequired}
+// npmComponent is a package of npm.
+func npmComponent(p part) (cdx.Component, error) {
+	c, err := component(p, "pkg:npm/"+strings.Replace(p.name, "@", "%40", 1)+"@"+p.version)
 	if group := path.Dir(p.name); group != "." {
-		c.Group = group
+		c.Group, c.Name = group, path.Base(p.name)
 	}
+	return c, err
+}
+
+// component is a part with its licence.
+func component(p part, purl string) (cdx.Component, error) {
+	c := cdx.Component{Type: cdx.ComponentTypeLibrary, BOMRef: purl, Name: p.name, Version: p.version, PackageURL: purl, Scope: cdx.ScopeRequired}
 	// A few bring the text of their licence, and do not name it.
 	if expression, err := named(p.dir); err == nil {
 		c.Licenses = &cdx.Licenses{{Expression: expression}}

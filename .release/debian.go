@@ -64,7 +64,8 @@ func (r *release) debianPackage(machine string) error {
 	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {
 		return err
 	}
-	return r.create(fmt.Sprintf("atelier_%s_%s.deb", debianVersion(r.version), machine), func(w io.Writer) error {
+	// Some forges replace the ~ of a Debian version in the names of files.
+	return r.create(fmt.Sprintf("atelier_%s_%s.deb", r.version, machine), func(w io.Writer) error {
 		return deb.Default.Package(info, w)
 	})
 }

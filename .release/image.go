@@ -25,9 +25,9 @@ import (
 // person is the user that the server is in a container.
 const person = 65532
 
-// images makes one for each processor, as "docker load" takes it, and an archive of an OCI
-// layout with all of them, for registries.
-func (r *release) images() error {
+// images makes one for each processor, as "docker load" takes it, with its bill of materials
+// beside it, and an archive of an OCI layout with all of them, for registries.
+func (r *release) images(found *parts) error {
 	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, machine := range r.machines() {
 		img, err := r.image(machine)
@@ -40,9 +40,12 @@ func (r *release) images() error {
 		if err != nil {
 			return err
 		}
-		err = r.create(fmt.Sprintf("atelier-%s-image-linux-%s.tar", r.version, machine), func(w io.Writer) error { return writeTar(w, r.date, entries) })
-		if err != nil {
+		name := fmt.Sprintf("atelier-%s-image-linux-%s", r.version, machine)
+		if err := r.create(name+".tar", func(w io.Writer) error { return writeTar(w, r.date, entries) }); err != nil {
 			return err
+		}
+		if err := r.bill(found, "linux/"+machine, "atelier", name+".cdx.json", found.roots); err != nil {
+			return fmt.Errorf("bill of materials of the image: %w", err)
 		}
 	}
 	return r.layout(all)

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -69,6 +70,45 @@ func mountProc(t *testing.T, root string) {
 }
 
 // waitReady waits until the server reports on its internal listener that it is ready.
+// TestTheArchiveServesByItsReadme runs the commands of the page in the unpacked folder.
+func TestTheArchiveServesByItsReadme(t *testing.T) {
+	dir := t.TempDir()
+	execute(t, dir, "tar", "-xzf", one(t, fmt.Sprintf("atelier-[0-9]*-%s-%s.tar.gz", runtime.GOOS, runtime.GOARCH)), "--strip-components=1")
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(read(t, filepath.Join(dir, "README.md")), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("the page has %d blocks of commands, not the server's and those beside it", len(blocks))
+	}
+	addr, inside := freeAddr(t), freeAddr(t)
+	shell := func(script []byte) *exec.Cmd {
+		cmd := exec.Command("sh", "-ec", string(script))
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "ATELIER_SERVER_LISTEN="+addr, "ATELIER_SERVER_INTERNAL_LISTEN="+inside, "ATELIER_STORAGE_MIN_FREE_MIB=64")
+		return cmd
+	}
+	var said bytes.Buffer
+	server := shell(append([]byte("exec "), blocks[0][1]...))
+	server.Stdout, server.Stderr = &said, &said
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Signal(os.Interrupt)
+		if err := server.Wait(); err != nil {
+			t.Errorf("the server: %v\n%s", err, said.Bytes())
+		}
+	})
+	waitReady(t, inside)
+	out, err := shell(blocks[1][1]).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	password, _, _ := strings.Cut(string(out), "\n")
+	signIn(t, addr, password).has("A walk through the command line")
+	if _, err := os.Stat(filepath.Join(dir, "data/store")); err != nil {
+		t.Error(err)
+	}
+}
+
 func waitReady(t *testing.T, inside string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -534,6 +574,12 @@ func TestTheImagesAreWhatTheyShouldBe(t *testing.T) {
 		}
 		if libs, err := program.ImportedLibraries(); err != nil || len(libs) > 0 || program.Machine != wanted {
 			t.Errorf("the program is for %s, and needs %q: %v", program.Machine, libs, err)
+		}
+		bill := read(t, one(t, "*-image-linux-"+machine+".cdx.json"))
+		for _, name := range []string{"pkg:golang/golang.org/x/crypto/x509roots/fallback@", "pkg:golang/github.com/valyala/fasthttp@", "pkg:npm/svelte@"} {
+			if !bytes.Contains(bill, []byte(name)) {
+				t.Errorf("the bill of materials of the image for %s does not name %s", machine, name)
+			}
 		}
 		if n := bytes.Count(content["etc/ssl/certs/ca-certificates.crt"], []byte("BEGIN CERTIFICATE")); n < 100 {
 			t.Errorf("%d certificates are trusted", n)

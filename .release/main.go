@@ -166,7 +166,7 @@ func (r *release) make(only string) error {
 	}
 	steps := map[string]func() error{
 		"package": r.packages,
-		"image":   r.images,
+		"image":   func() error { return r.images(found) },
 		"archive": func() error { return r.archives(found) },
 	}
 	if only != "" {

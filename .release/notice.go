@@ -25,6 +25,7 @@ type parts struct {
 	modules  []part // of Go, on any of the platforms
 	packages []part // of npm, in the browser app
 	others   []part // Go itself, and data
+	roots    part   // the certificates of the images, also in others
 }
 
 // findParts asks Go what the programs import on each of the platforms, and reads what the
@@ -59,9 +60,10 @@ func (r *release) findParts() (*parts, error) {
 		return nil, err
 	}
 	version, dir, _ := strings.Cut(roots, "\t")
+	p.roots = part{rootsModule, version, dir}
 	p.others = []part{
 		{"Go", r.goVersion, r.goRoot},
-		{rootsModule, version, dir},
+		p.roots,
 		{"Unicode security data", "15.0", filepath.Join(r.root, "actors/naming/unicode")},
 	}
 	return p, nil
