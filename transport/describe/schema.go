@@ -29,6 +29,8 @@ type Schema struct {
 	Properties  Object    `json:"properties,omitempty"`
 	Required    []string  `json:"required,omitempty"`
 	Not         *Schema   `json:"not,omitempty"`
+	If          *Schema   `json:"if,omitempty"`
+	Then        *Schema   `json:"then,omitempty"` // for a value that If describes
 	// PropertyNames is a schema of the members' names.
 	PropertyNames *Schema `json:"propertyNames,omitempty"`
 	// Open reports whether members are allowed that are not described; nil if the value is not an

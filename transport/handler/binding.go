@@ -9,17 +9,20 @@ import (
 // checkoutType matches the permitted types of a binding's checkout.
 const checkoutType = "dev.commerce.checkout"
 
+// maxCheckout is the longest id of a checkout, bytes.
+const maxCheckout = 255
+
 // binding ties a token to a checkout and a participant.
 type binding struct {
-	CheckoutID *string   `json:"checkout_id"`
-	Identity   *identity `json:"identity"`
-	Type       *string   `json:"type"`
-	ID         *string   `json:"id"`
+	CheckoutID *string   `json:"checkout_id" length:"1..255" doc:"1 to 255 bytes, opaque."`
+	Identity   *identity `json:"identity" optional:"true"`
+	Type       *string   `json:"type" optional:"true" const:"dev.commerce.checkout"`
+	ID         *string   `json:"id" optional:"true" doc:"Beside type: the same checkout again."`
 }
 
 // identity is the participant that the caller represents.
 type identity struct {
-	AccessToken *string `json:"access_token"`
+	AccessToken *string `json:"access_token" doc:"The participant's identity: a public name, never an authenticator."`
 }
 
 // checkout checks the binding's shape and returns the checkout's id, which is
@@ -43,7 +46,7 @@ func (b *binding) checkout() (string, error) {
 }
 
 func checkCheckout(id string) error {
-	if len(id) < 1 || len(id) > 255 || !utf8.ValidString(id) {
+	if len(id) < 1 || len(id) > maxCheckout || !utf8.ValidString(id) {
 		return invalid("checkout_id must have 1 to 255 bytes")
 	}
 	return nil

@@ -13,4 +13,4 @@
 // it has been answered. RULES.md has the rules that are not in the document.
 package handler
 
-//go:generate go test . -run TestTheTableOfRefusalsIsTrue -update
+//go:generate go test . -run TestTheTableOfRefusalsIsTrue|TestTheFileOfTheDocumentIsFresh -update

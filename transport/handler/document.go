@@ -36,53 +36,69 @@ type Document struct {
 
 // specification is the document as it is served.
 type specification struct {
-	Name            string               `json:"name"`
-	Environment     string               `json:"environment"`
-	BaseURLs        map[string]string    `json:"base_urls"`
+	Name            string               `json:"name" doc:"The handler's reverse-domain name."`
+	Environment     string               `json:"environment" enum:"production|sandbox"`
+	BaseURLs        baseURLs             `json:"base_urls" doc:"Where the interface is reached, by environment."`
 	Operations      []operationText      `json:"operations"`
 	Authentication  []authenticationText `json:"authentication"`
-	Onboarding      string               `json:"onboarding"`
+	Onboarding      string               `json:"onboarding" doc:"How to become a participant."`
 	Credentials     []credentialText     `json:"accepted_credentials"`
 	Lifecycle       lifecycleText        `json:"lifecycle"`
-	Acknowledgement map[string]string    `json:"acknowledgement"`
-	Encryption      map[string]string    `json:"encrypted_credentials"`
+	Acknowledgement acknowledgementText  `json:"acknowledgement" doc:"What whoever receives credentials accepts."`
+	Encryption      encryptionText       `json:"encrypted_credentials" doc:"How credentials are sent without tokens."`
 	Errors          []errorText          `json:"errors"`
-	OpenAPI         string               `json:"openapi"`
+	OpenAPI         string               `json:"openapi" doc:"Where this description is served."`
+}
+
+type baseURLs struct {
+	Production string `json:"production"`
+	Sandbox    string `json:"sandbox"`
 }
 
 type operationText struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	URL    string `json:"url"`
-	Scope  string `json:"scope,omitempty"`
+	Scope  string `json:"scope,omitempty" doc:"The scope that the bearer needs; absent where none is needed."`
 	About  string `json:"description"`
 }
 
 type authenticationText struct {
 	Type     string            `json:"type"`
 	About    string            `json:"description"`
-	TokenURL string            `json:"token_url,omitempty"`
-	Scopes   map[string]string `json:"scopes,omitempty"`
+	TokenURL string            `json:"token_url,omitempty" doc:"Where access tokens are given."`
+	Scopes   map[string]string `json:"scopes,omitempty" doc:"What each scope allows."`
 }
 
 type credentialText struct {
 	Type        string   `json:"type"`
 	NumberTypes []string `json:"card_number_types,omitempty"`
-	Becomes     string   `json:"checkout_credential"`
+	Becomes     string   `json:"checkout_credential" doc:"The type of the credential that goes into the checkout instead."`
 	About       string   `json:"description"`
 }
 
 type lifecycleText struct {
 	DefaultPolicy string            `json:"default_policy"`
-	TTLSeconds    int               `json:"ttl_seconds"`
-	CapSeconds    int               `json:"session_cap_seconds"`
-	Mismatches    int               `json:"mismatches_before_lock"`
+	TTLSeconds    int               `json:"ttl_seconds" range:"any"`
+	CapSeconds    int               `json:"session_cap_seconds" range:"any"`
+	Mismatches    int               `json:"mismatches_before_lock" range:"any"`
 	DropSensitive bool              `json:"drop_sensitive_after_first_use"`
-	Policies      map[string]string `json:"policies"`
+	Policies      map[string]string `json:"policies" doc:"What each policy means."`
+}
+
+type acknowledgementText struct {
+	RequiredFor string `json:"required_for"`
+	Text        string `json:"text"`
+	Version     string `json:"version"`
+}
+
+type encryptionText struct {
+	About  string `json:"description"`
+	KeyURL string `json:"key_url"`
 }
 
 type errorText struct {
-	Status int    `json:"status"`
+	Status int    `json:"status" range:"any"`
 	Code   string `json:"code"`
 	About  string `json:"description"`
 }
@@ -92,14 +108,14 @@ func (b *base) specify(root string) specification {
 	d, here := b.Document, root+b.path
 	s := specification{
 		Name: d.Name, Environment: b.environment, Onboarding: d.Onboarding,
-		BaseURLs: map[string]string{participant.Production: root + b.bases[0].path, participant.Sandbox: root + b.bases[1].path},
-		Acknowledgement: map[string]string{
-			"version": d.AcknowledgementVersion, "text": d.AcknowledgementText,
-			"required_for": "detokenize, publishing and removing an encryption key, and introspect and revoke on behalf of another participant",
+		BaseURLs: baseURLs{Production: root + b.bases[0].path, Sandbox: root + b.bases[1].path},
+		Acknowledgement: acknowledgementText{
+			RequiredFor: "detokenize, publishing and removing an encryption key, and introspect and revoke on behalf of another participant",
+			Text:        d.AcknowledgementText, Version: d.AcknowledgementVersion,
 		},
-		Encryption: map[string]string{
-			"description": "Instead of tokenizing, a platform may encrypt to the key that a business published (JWE; ECDH-ES+A256KW or RSA-OAEP-256 with A256GCM). The payload is {checkout_id, credential}, and who decrypts refuses another checkout.",
-			"key_url":     here + "/keys/{identity}",
+		Encryption: encryptionText{
+			About:  "Instead of tokenizing, a platform may encrypt to the key that a business published (JWE; ECDH-ES+A256KW or RSA-OAEP-256 with A256GCM). The payload is {checkout_id, credential}, and who decrypts refuses another checkout.",
+			KeyURL: here + "/keys/{identity}",
 		},
 		OpenAPI: here + "/openapi.json",
 		Authentication: []authenticationText{
@@ -118,21 +134,11 @@ func (b *base) specify(root string) specification {
 	for _, p := range token.Policies() {
 		s.Lifecycle.Policies[p.Name] = p.About
 	}
-	add := func(offered bool, method, path, scope, about string) {
-		if offered {
-			s.Operations = append(s.Operations, operationText{method, path, here + path, scope, about})
+	for _, op := range b.operations {
+		if op.Line != "" {
+			s.Operations = append(s.Operations, operationText{op.Method, op.Path, here + op.Path, op.Scope, op.Line})
 		}
 	}
-	add(b.Tokenize, "POST", "/tokenize", "tokenize", "Turns a credential into a token that is bound to a checkout and a participant.")
-	add(b.Detokenize, "POST", "/detokenize", "detokenize", "Returns the credential to the bound participant or who may act for it.")
-	add(true, "POST", "/introspect", "detokenize", "Tells policy, state and expiry of a token, and type, brand and last four digits of its credential. Uses nothing up.")
-	add(true, "POST", "/revoke", "detokenize", "Ends a token.")
-	add(true, "POST", "/sessions/{checkout_id}/end", "detokenize", "Ends a checkout session and all its tokens for good.")
-	add(true, "GET", "/events", "", "Lists what was done with the caller's tokens, and security events, newest first.")
-	add(true, "POST", "/oauth/token", "", "Gives an access token to an OAuth 2.0 client.")
-	add(true, "PUT", "/keys", "detokenize", "Publishes the caller's encryption key (JWK).")
-	add(true, "DELETE", "/keys", "detokenize", "Takes the caller's encryption key back.")
-	add(true, "GET", "/keys/{identity}", "", "Returns the encryption key that a participant published.")
 	s.Credentials = []credentialText{
 		{"card", credential.NumberTypes, "token", "Number, expiry_month and expiry_year are required; cvc, name, cryptogram and eci_value are optional."},
 		{"pan", nil, "token", "Number, expiry_month and expiry_year are required."},
@@ -198,42 +204,13 @@ var documentHTML string
 
 var documentPage = template.Must(template.New("document").Parse(documentHTML))
 
-//go:embed openapi.json
-var openAPIDocument []byte
-
 // OpenAPI returns the description of the interface, with every operation.
-func OpenAPI() []byte { return openAPIDocument }
-
-// description is the OpenAPI document, as far as something in it depends on the
-// configuration and on how the server is reached.
-type description struct {
-	OpenAPI    string                     `json:"openapi"`
-	Info       json.RawMessage            `json:"info"`
-	Servers    []serverText               `json:"servers"`
-	Tags       json.RawMessage            `json:"tags"`
-	Paths      map[string]json.RawMessage `json:"paths"`
-	Components json.RawMessage            `json:"components"`
-}
-
-type serverText struct {
-	URL   string `json:"url"`
-	About string `json:"description"`
-}
-
-// render prepares the OpenAPI document: what is not offered is not described.
-func (b *base) render() error {
-	d := json.NewDecoder(bytes.NewReader(openAPIDocument))
-	d.DisallowUnknownFields() // or it would be lost
-	if err := d.Decode(&b.description); err != nil {
-		return fmt.Errorf("openapi of the handler: %w", err)
+func OpenAPI() []byte {
+	b, err := stable(describeAll(operations()))
+	if err != nil { // it has nothing that JSON has not
+		panic(err)
 	}
-	if !b.Tokenize {
-		delete(b.description.Paths, "/tokenize")
-	}
-	if !b.Detokenize {
-		delete(b.description.Paths, "/detokenize")
-	}
-	return nil
+	return b
 }
 
 func (c *call) openAPI() error {

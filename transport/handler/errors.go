@@ -25,18 +25,24 @@ func (e *refusal) Error() string { return e.content }
 
 // body returns the body of the answer.
 func (e *refusal) body() any {
-	type ours struct {
-		Code    string `json:"code"`
-		Content string `json:"content"`
-	}
+	ours := problem{e.code, e.content}
 	if e.oauth == "" {
-		return ours{e.code, e.content}
+		return ours
 	}
-	return struct {
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
-		ours
-	}{e.oauth, e.content, ours{e.code, e.content}}
+	return oauthProblem{e.oauth, e.content, ours}
+}
+
+// problem is the body of every refusal.
+type problem struct {
+	Code    string `json:"code"`
+	Content string `json:"content"`
+}
+
+// oauthProblem is that of the token endpoint (RFC 6749, section 5.2).
+type oauthProblem struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description" optional:"true"`
+	problem
 }
 
 func invalid(content string) error {

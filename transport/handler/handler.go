@@ -3,6 +3,7 @@ package handler
 import (
 	"bytes"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -58,6 +59,7 @@ type base struct {
 	environment string
 	vault       *token.Vault
 	way         *httpapi.API
+	operations  []operation // that are offered
 	description description
 }
 
@@ -73,13 +75,12 @@ func New(cfg Config) (*Handler, error) {
 	h.bases[0] = &base{Handler: h, path: "/handler", environment: participant.Production, vault: cfg.Production}
 	h.bases[1] = &base{Handler: h, path: "/sandbox/handler", environment: participant.Sandbox, vault: cfg.Sandbox}
 	for _, b := range h.bases {
+		b.operations = slices.DeleteFunc(operations(), func(op operation) bool { return op.Offered != nil && !op.Offered(b) })
 		b.way = httpapi.New(httpapi.Config{
 			Endpoints: b.endpoints(), Drain: 1 << 20, Valid: cfg.Valid, Bodies: cfg.Bodies, Logger: cfg.Logger, Now: time.Now,
 			Stray: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b} },
 		})
-		if err := b.render(); err != nil {
-			return nil, err
-		}
+		b.description = describeAll(b.operations)
 	}
 	return h, nil
 }
@@ -90,29 +91,12 @@ const maxBody = 64 << 10
 
 // endpoints is the interface of one address.
 func (b *base) endpoints() (out []httpapi.Endpoint) {
-	add := func(method, path, name string, handle func(*call) error) {
+	for _, op := range b.operations {
 		out = append(out, httpapi.Endpoint{
-			Method: method, Path: b.path + path, Name: name, Body: maxBody, Open: path == "/oauth/token",
-			Begin: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b, handle: handle} },
+			Method: op.Method, Path: b.path + op.Path, Name: op.Name, Body: maxBody, Open: op.Path == "/oauth/token",
+			Begin: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b, handle: op.Handle} },
 		})
 	}
-	add("GET", "", "document", (*call).describe)
-	add("GET", "/openapi.json", "openapi", (*call).openAPI)
-	add("POST", "/oauth/token", "oauth_token", (*call).accessToken)
-	add("GET", "/keys/{identity}", "key_get", (*call).getKey)
-	add("PUT", "/keys", "key_put", (*call).putKey)
-	add("POST", "/keys", "key_put", (*call).putKey)
-	add("DELETE", "/keys", "key_delete", (*call).deleteKey)
-	add("GET", "/events", "events", (*call).events)
-	if b.Tokenize {
-		add("POST", "/tokenize", "tokenize", (*call).tokenize)
-	}
-	if b.Detokenize {
-		add("POST", "/detokenize", "detokenize", (*call).detokenize)
-	}
-	add("POST", "/revoke", "revoke", (*call).revoke)
-	add("POST", "/introspect", "introspect", (*call).introspect)
-	add("POST", "/sessions/{checkout}/end", "session_end", (*call).endSession)
 	return out
 }
 

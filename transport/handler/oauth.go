@@ -87,12 +87,15 @@ func (c *call) accessToken() error {
 		return err
 	}
 	c.Response.Header.Set("Pragma", "no-cache")
-	return c.JSON(struct {
-		AccessToken string `json:"access_token"`
-		TokenType   string `json:"token_type"`
-		ExpiresIn   int    `json:"expires_in"`
-		Scope       string `json:"scope"`
-	}{signed, "Bearer", int(accessTokenLife.Seconds()), scope})
+	return c.JSON(accessToken{signed, "Bearer", int(accessTokenLife.Seconds()), scope})
+}
+
+// accessToken is the answer of the token endpoint (RFC 6749, section 5.1).
+type accessToken struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type" const:"Bearer"`
+	ExpiresIn   int    `json:"expires_in" range:"any"`
+	Scope       string `json:"scope"`
 }
 
 // oauthError is an error as OAuth clients expect it (RFC 6749, section 5.2), with

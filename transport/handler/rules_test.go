@@ -1,6 +1,8 @@
 package handler
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -8,7 +10,24 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of RULES.md anew")
+var update = flag.Bool("update", false, "write the table of RULES.md and openapi.json anew")
+
+// The file is what a review sees of a change of the interface.
+func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
+	const file = "openapi.json"
+	var want bytes.Buffer
+	if err := json.Indent(&want, OpenAPI(), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("%s is not what the code says (%v); run make generate", file, err)
+	}
+}
 
 // TestTheTableOfRefusalsIsTrue: RULES.md has the table that the specification document
 // of the handler has.

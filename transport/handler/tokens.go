@@ -19,10 +19,7 @@ func (c *call) tokenize() error {
 	if err := c.admit(participant.ScopeTokenize); err != nil {
 		return err
 	}
-	var in struct {
-		Credential secretJSON `json:"credential"`
-		Binding    *binding   `json:"binding"`
-	}
+	var in tokenizeBody
 	sent, err := c.decode(&in, false)
 	c.own(in.Credential)
 	if err != nil {
@@ -58,9 +55,22 @@ func (c *call) tokenize() error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(struct {
-		Token string `json:"token"`
-	}{string(t)})
+	return c.JSON(newToken{string(t)})
+}
+
+type tokenizeBody struct {
+	Credential secretJSON `json:"credential" is:"Credential" as:"string"`
+	Binding    *binding   `json:"binding"`
+}
+
+type newToken struct {
+	Token string `json:"token" pattern:"^tok_(live|test)_[A-Za-z0-9_-]{43}$"`
+}
+
+// useBody is the request of an operation on a token.
+type useBody struct {
+	Token   *string  `json:"token"`
+	Binding *binding `json:"binding"`
 }
 
 // idempotencyKey is the request's Idempotency-Key; "" without one. An empty header, or two,
@@ -100,10 +110,7 @@ func (c *call) use() (u token.Use, known bool, err error) {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return u, false, err
 	}
-	var in struct {
-		Token   *string  `json:"token"`
-		Binding *binding `json:"binding"`
-	}
+	var in useBody
 	if _, err := c.decode(&in, false); err != nil {
 		return u, false, err
 	}
@@ -174,17 +181,19 @@ func (c *call) introspect() error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(struct {
-		Policy    string  `json:"policy"`
-		State     string  `json:"state"`
-		ExpiresAt string  `json:"expires_at"`
-		Type      string  `json:"type"`
-		Brand     *string `json:"brand"`
-		LastFour  *string `json:"last_four"`
-	}{
+	return c.JSON(introspection{
 		token.PolicyName(s.Policy), string(s.State), wire.Stamp(s.ExpiresAt), s.Display.Type,
 		wire.OrNull(s.Display.Brand), wire.OrNull(s.Display.LastFour),
 	})
+}
+
+type introspection struct {
+	Policy    string  `json:"policy" enum:"single_use|ttl|session"`
+	State     string  `json:"state" enum:"active|redeemed|expired|revoked|session_ended|locked"`
+	ExpiresAt string  `json:"expires_at" format:"date-time"`
+	Type      string  `json:"type"`
+	Brand     *string `json:"brand"`
+	LastFour  *string `json:"last_four"`
 }
 
 // endSession ends a checkout session of the caller, or of the participant that
@@ -193,13 +202,11 @@ func (c *call) endSession() error {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return err
 	}
-	checkout := c.Param("checkout")
+	checkout := c.Param("checkout_id")
 	if err := checkCheckout(checkout); err != nil {
 		return err
 	}
-	var in struct {
-		Identity *identity `json:"identity"`
-	}
+	var in endBody
 	if _, err := c.decode(&in, true); err != nil {
 		return err
 	}
@@ -214,4 +221,8 @@ func (c *call) endSession() error {
 		return err
 	}
 	return c.NoContent()
+}
+
+type endBody struct {
+	Identity *identity `json:"identity" optional:"true"`
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 	"unsafe"
@@ -59,17 +60,20 @@ func (*Credential) String() string { return "[redacted]" }
 // GoString hides the credential.
 func (*Credential) GoString() string { return "[redacted]" }
 
-// card has the fields of all card types; a missing one is nil.
+// CardType is the type whose fields and tags describe a credential of type card.
+var CardType = reflect.TypeFor[card]()
+
+// card has the fields of all card types; a missing one is nil. The tags are about type card.
 type card struct {
-	Type       *string `json:"type"`
-	NumberType *string `json:"card_number_type"`
-	Number     *field  `json:"number"`
-	Month      *int    `json:"expiry_month"`
-	Year       *int    `json:"expiry_year"`
-	CVC        *field  `json:"cvc"`
-	Name       *field  `json:"name"`
-	Cryptogram *field  `json:"cryptogram"`
-	ECI        *field  `json:"eci_value"`
+	Type       *string `json:"type" const:"card"`
+	NumberType *string `json:"card_number_type" enum:"fpan|dpan|network_token"`
+	Number     *field  `json:"number" as:"string" pattern:"^[0-9]{12,19}$"`
+	Month      *int    `json:"expiry_month" range:"1..12"`
+	Year       *int    `json:"expiry_year" range:"1000..9999"`
+	CVC        *field  `json:"cvc" as:"string" optional:"true" pattern:"^[0-9]{3,4}$"`
+	Name       *field  `json:"name" as:"string" optional:"true"`
+	Cryptogram *field  `json:"cryptogram" as:"string" optional:"true"`
+	ECI        *field  `json:"eci_value" as:"string" optional:"true"`
 }
 
 // secrets are the fields that are wiped, with their names.
