@@ -25,8 +25,8 @@ import (
 // person is the user that the server is in a container.
 const person = 65532
 
-// images makes one for each processor, as "docker load" takes it, with its bill of materials
-// beside it, and an archive of an OCI layout with all of them, for registries.
+// images makes one for each processor, for "docker load", with its bill of materials. An
+// archive of an OCI layout has all of them, for registries.
 func (r *release) images(found *parts) error {
 	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, machine := range r.machines() {

@@ -384,7 +384,8 @@ func TestThePackageServesOnABareMachine(t *testing.T) {
 }
 
 // newerAndBack installs the package of a later version as TOMORROW.md says ("A new version"),
-// works with it, and goes back to the earlier one, which has everything that the later one wrote.
+// and works with it. Then it goes back to the earlier version, which has everything that the
+// later one wrote.
 func (m *machine) newerAndBack(password string) {
 	t := m.t
 	t.Helper()

@@ -44,8 +44,8 @@ type release struct {
 	goRoot    string
 }
 
-// versions are those of semver.org that can also be a part of a file's name, a flag of the
-// linker, a tag of an image, and the version of a Debian package.
+// versions are those of semver.org that are also allowed in names of files, flags of the
+// linker, tags of images and versions of Debian packages.
 var versions = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z][0-9A-Za-z.-]*)?(\+[0-9A-Za-z][0-9A-Za-z.-]*)?$`)
 
 var platforms = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+$`)

@@ -11,8 +11,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// What each command does to a request in each state, and to whom the request belongs then. Two
-// facilitators have the same name: a request is that of a login, not of everybody with the name.
+// What each command does to a request in each state, and the helper that the request has then.
+// Two facilitators have the same name: a request is that of a login, not of everybody with the
+// name.
 func TestARequestIsOfOneLogin(t *testing.T) {
 	ada, namesake := *admin, *admin
 	ada.Name, ada.Person, ada.AdminID = "Ada", PersonPrefix+"ada", "ada"

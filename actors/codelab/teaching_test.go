@@ -317,9 +317,9 @@ func TestAPulseGoesWithItsStep(t *testing.T) {
 	expect("without the step of one", 1, 0, "0 1")
 }
 
-// The projector shows questions that the room sees, and no others: those that wait, or are
-// hidden, would be shown to all before a facilitator has looked at them.
-func TestTheProjectorShowsWhatTheRoomSees(t *testing.T) {
+// The projector shows no question that waits or is hidden: everybody would see it before a
+// facilitator has looked at it.
+func TestTheProjectorShowsPublicQuestions(t *testing.T) {
 	for state, shown := range map[pb.QuestionState]bool{
 		questionWaiting: false, questionOpen: true, questionAnswered: true, questionHidden: false,
 	} {

@@ -44,7 +44,7 @@ func recordOf(bytes int) string {
 }
 
 // A large state is written when half of its size was appended since, and a small one after a
-// number of events: the cost of snapshots is in proportion to what is written.
+// number of events. So the cost of snapshots is in proportion to that of the log.
 func TestALargeStateIsWrittenLessOften(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		k := kind()
@@ -131,8 +131,7 @@ func TestACommandThatReachedNobodyIsSentAgain(t *testing.T) {
 	})
 }
 
-// Waiting for what is due to be erased goes on beside an actor that cannot erase, and then says
-// that there is one.
+// An actor that cannot erase does not stop the others: they erase, and then the error names it.
 func TestAQuarantineDoesNotEndTheErasingOfOthers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j, k := store(t), eraser(nil)
@@ -177,8 +176,8 @@ func TestAQuarantineDoesNotEndTheErasingOfOthers(t *testing.T) {
 	})
 }
 
-// A command that comes to an owner while its actor goes to rest is carried out by the next owner,
-// also one that must not be done twice: nothing was done.
+// A command that comes to an owner while its actor goes to rest is carried out by the next
+// owner. That holds for a command that must not be done twice, because nothing was done.
 func TestACommandThatMeetsARestingActorGoesOn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var hosts []*host

@@ -477,7 +477,7 @@ func TestManyCallersLoseNothing(t *testing.T) {
 }
 
 // A batch uses the reserve of a disk that is nearly full only if every command in it frees
-// space, in whatever order they came: one that takes space would use up what the others need.
+// space, in whatever order they came. One that takes space would use up the reserve.
 func TestABatchIsUrgentIfAllOfItIs(t *testing.T) {
 	for _, tc := range []struct {
 		cmds   []string

@@ -48,8 +48,8 @@ func (c *clan) shows(began time.Time, after time.Duration, want int) {
 	}
 }
 
-// A follower that does not hear its owner shows listeners what the log has once it is older than
-// a lease: until then the owner need not have acknowledged it, and could still show a state
+// A follower that does not hear its owner shows listeners a record of the log once it is older
+// than a lease. Until then the owner has perhaps not acknowledged it, and could show a state
 // without it. Each record has its own time.
 func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
 	const lease = 3 * time.Second

@@ -260,7 +260,7 @@ func TestASweepFindsWhatACrashLeft(t *testing.T) {
 }
 
 // TestAForgottenCodelabRefersToNothing, whatever the reference was for. A sweep has nothing to
-// do after it, and what others refer to stays.
+// do after it, and the files of others stay.
 func TestAForgottenCodelabRefersToNothing(t *testing.T) {
 	for _, by := range []By{ByMaterial, ByText, ByTalk} {
 		w := newWorld(t)

@@ -184,9 +184,8 @@ func TestPeopleMindOthers(t *testing.T) {
 	})
 }
 
-// A rehearsal whose end could not be recorded, since the disk was full at that moment, ends
-// when it can be, also if the time of day was set back meanwhile: by that it would have
-// another hour.
+// The end of a rehearsal could not be recorded, since the disk was full at that moment. It ends
+// when there is room again, also if the clock was set back meanwhile and still says an hour to go.
 func TestARehearsalEndsAlthoughTheClockWasSetBack(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		c := clocktest.New()

@@ -192,8 +192,8 @@ func TestABackupIsOneState(t *testing.T) {
 	}
 }
 
-// An actor whose removal was in progress when a backup was made is gone after the restore,
-// with the records that the removal had not reached: nobody would look for them any more.
+// An actor whose removal was in progress when a backup was made is gone after the restore. So
+// are the records that the removal had not reached, because nobody would look for them.
 func TestARestoreFinishesARemoval(t *testing.T) {
 	for _, from := range kinds {
 		t.Run(from.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"atelier/actors/naming"
+	"atelier/transport/describe"
 	"atelier/transport/wire"
 )
 
@@ -18,11 +19,33 @@ const (
 type ownEvent struct {
 	ID            string  `json:"id" format:"uuid"`
 	At            string  `json:"at" format:"date-time"`
-	Type          string  `json:"type" enum:"token_create|token_replay|token_detokenize|token_introspect|token_revoke|token_mismatch|token_lock|token_reuse|token_quarantine|token_session_end|participant_encryption_key" doc:"What happened. «token_replay» is a tokenize that was repeated with its Idempotency-Key. Security events are «token_mismatch» (another checkout was named), «token_lock» (once too often), «token_reuse» (a used token came again), «token_quarantine» (the stored token is damaged) and «participant_encryption_key» (the key was published or removed)."`
+	Type          string  `json:"type" is:"event"`
 	TokenLastFour *string `json:"token_last_four" length:"4..4" doc:"The last four characters of the token; null where the event is about none. Those of the credential are sealed: introspect tells them."`
 	CheckoutID    *string `json:"checkout_id" doc:"The checkout that the caller named; null where the event is about none."`
 	Policy        *string `json:"policy" enum:"single_use|ttl|session" doc:"Of the token; null where the event is about none."`
 	By            string  `json:"by" doc:"The id of the participant that called."`
+}
+
+// eventType has the names of events, as the audit trail records them.
+var eventType = &describe.Schema{
+	Type: "string",
+	Enum: []any{
+		"token_create",
+		"token_replay",
+		"token_detokenize",
+		"token_introspect",
+		"token_revoke",
+		"token_mismatch",
+		"token_lock",
+		"token_reuse",
+		"token_quarantine",
+		"token_session_end",
+		"participant_encryption_key",
+	},
+	Description: "What happened. `token_replay` is a tokenize that was repeated with its Idempotency-Key. " +
+		"Security events are `token_mismatch` (another checkout was named), `token_lock` (once too often), " +
+		"`token_reuse` (a used token came again), `token_quarantine` (the stored token is damaged) and " +
+		"`participant_encryption_key` (the key was published or removed).",
 }
 
 // events answers what was done with the caller's tokens, by whomever, what the caller has

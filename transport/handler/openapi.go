@@ -197,7 +197,10 @@ var sent = []string{"Binding", "Card", "EndRequest", "Identity", "TokenizeReques
 
 // Named implements describe.Vocabulary.
 func (v vocabulary) Named(name string) (*describe.Schema, bool) {
-	if v[name] == nil {
+	switch {
+	case name == "event":
+		return eventType, false
+	case v[name] == nil:
 		panic("no component is " + name)
 	}
 	return nil, true

@@ -60,7 +60,7 @@ type certificateSettings struct {
 	Seal            bool    `json:"seal" doc:"The certificate shows which part of the person's time each step took."`
 }
 
-// codelabMembers are all members that a codelab can have, by what is asked for.
+// codelabMembers are all members that a codelab can have in an answer.
 type codelabMembers struct {
 	codelabRecord
 	clockRecord    `optional:"true"`

@@ -241,9 +241,9 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	x.wants(t, "and is as lonely as before", false, true, true)
 }
 
-// Whom a node that reaches nobody leaves serving to, by what the others record: to one that
-// reaches somebody, else to the first by name. One that has not recorded anything since it
-// started serves nobody yet.
+// A node that reaches nobody leaves serving to another that reaches somebody, else to the
+// first by name. Nodes record this in the database. One that has not recorded anything since
+// it started serves nobody yet.
 func TestTheNodeThatStandsAside(t *testing.T) {
 	row := func(incarnation uint64, lonely bool) []byte {
 		b, _ := json.Marshal(told{incarnation, lonely})

@@ -14,9 +14,8 @@ import (
 	"atelier/transport/server"
 )
 
-// An operator who looks at a node sees its worst copy, of whichever kind of actor, and all
-// that is wrong. A database that does not answer is one of these problems, and not the end of
-// the answer.
+// The status of a node has its worst copy, of whichever kind of actor, and every problem. A
+// database that does not answer is one of these problems, and not the end of the answer.
 func TestStatusNamesTheWorst(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	var cfg config.Config

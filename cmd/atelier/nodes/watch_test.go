@@ -61,7 +61,7 @@ func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 // duties are those of a server that always owns something. Guarded by mu.
 type duties struct {
 	mu       sync.Mutex
-	given    []string // to whom it was to give what it owns
+	given    []string // the nodes that were asked to take its actors
 	compared []string // the nodes alive when its copies were compared
 	compares int
 	sentAway []string

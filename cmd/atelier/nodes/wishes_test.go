@@ -101,9 +101,8 @@ func TestANodeThatStoppedIsDrained(t *testing.T) {
 	}
 }
 
-// A drained node leaves although the others do not take all that it owns: otherwise
-// a codelab that no node can load would keep it, and an operator would wait for ever to switch it
-// off.
+// A drained node leaves although the others do not take all that it owns. Otherwise a codelab
+// that no node can load would keep it, and an operator could never switch it off.
 func TestADrainedNodeLeavesWhatNobodyTakes(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	w := wanted{drained: map[string]bool{n.Store.Node(): true}}

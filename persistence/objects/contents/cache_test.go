@@ -9,15 +9,15 @@ import (
 	"atelier/actors/files"
 )
 
-// newCache is a cache for that number of bytes, and the first bytes of the sums of what it has dropped,
-// in order.
+// newCache is a cache for that number of bytes. dropped has the first byte of the sum of each
+// copy that it has dropped, in order.
 func newCache(limit int64) (c *cache, dropped *[]byte) {
 	dropped = new([]byte)
 	return &cache{limit: limit, copies: map[files.Sum]copied{}, drop: func(sum files.Sum) { *dropped = append(*dropped, sum[0]) }}, dropped
 }
 
-// A copy goes an hour after it was made, however often it was used: what was erased in the store
-// must not stay on a node because many ask for it.
+// A copy goes an hour after it was made, however often it was used. A file that was erased in
+// the store must not stay on a node because many ask for it.
 func TestACopyGoesAfterAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dropped := newCache(100)

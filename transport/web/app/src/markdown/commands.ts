@@ -8,7 +8,7 @@ const shells = new Set(['console', 'shell', 'sh', 'bash', 'zsh', 'powershell'])
 const promptOf = (language: string) => (language === 'console' ? /^(?:[$#>]|PS [^>\n]*>) / : /^(?:[$>]|PS [^>\n]*>) /)
 const continued = /(?:^|[^\\])(?:\\\\)*\\$/
 
-/** The lines of a listing: a prompt and what is typed behind it, or without a prompt an answer. */
+/** The lines of a listing: a prompt and its command, or without a prompt an answer. */
 function* read(language: string, text: string): Generator<{ prompt: string | null; rest: string; continues: boolean }> {
   const begins = promptOf(language)
   let continues = false

@@ -72,7 +72,7 @@ function picture(img: HTMLImageElement, words: Words) {
   if (img.complete && img.naturalWidth > 0) here()
 }
 
-/** Makes prompts and what programs answer quiet, so that the commands stand out. */
+/** Makes prompts and answers quiet, so that the commands stand out. */
 function quietOutput(code: HTMLElement, language: string) {
   const parts = document.createDocumentFragment()
   for (const { text, typed } of linesOf(language, code.textContent ?? '')) {
