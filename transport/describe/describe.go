@@ -134,6 +134,8 @@ func (d describer) ofType(f reflect.StructField, t reflect.Type) *Schema {
 		t = reflect.TypeFor[float64]()
 	case "string":
 		t = reflect.TypeFor[string]()
+	case "boolean":
+		t = reflect.TypeFor[bool]()
 	}
 	is := f.Tag.Get("is")
 	if !d.isWhole(is) {

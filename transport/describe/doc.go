@@ -28,6 +28,6 @@
 //	null:"true"           null is possible; "false": it is not
 //	optional:"true"       the member can be missing; of an embedded struct each of its members
 //	defaults:"false"      of an embedded struct: its members have no default here
-//	as:"number"           what a json.RawMessage holds: number or string
+//	as:"number"           what a json.RawMessage holds: number, string or boolean
 //	open:"true"           an object within can have other members
 package describe

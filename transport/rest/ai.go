@@ -70,9 +70,7 @@ func saveConversation(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		ID string `json:"id"`
-	}{v.(*pb.Conversation).Id})
+	return r.JSON(created{v.(*pb.Conversation).Id})
 }
 
 func getConversations(r *Request) error {
@@ -153,9 +151,11 @@ func aiUsage(r *Request) error {
 		return cmp.Or(cmp.Compare(b.TotalTokens, a.TotalTokens), cmp.Compare(a.Model, b.Model))
 	})
 	slices.SortStableFunc(codelabs, func(a, b codelabUsage) int { return cmp.Compare(b.TotalTokens, a.TotalTokens) })
-	return r.JSON(struct {
-		usageNumbers
-		Models   []modelUsage   `json:"models"`
-		Codelabs []codelabUsage `json:"codelabs"`
-	}{total, byModel, codelabs})
+	return r.JSON(usageRecord{total, byModel, codelabs})
+}
+
+type usageRecord struct {
+	usageNumbers
+	Models   []modelUsage   `json:"models"`
+	Codelabs []codelabUsage `json:"codelabs"`
 }

@@ -131,11 +131,13 @@ func postDirects(r *Request) error {
 	if err != nil {
 		return err
 	}
-	var out struct {
-		Sent *int `json:"sent"`
-	}
+	var out directMessagesPosted
 	if done, ok := v.(codelab.DirectsPosted); ok {
 		out.Sent = &done.Sent
 	}
 	return r.JSON(out)
+}
+
+type directMessagesPosted struct {
+	Sent *int `json:"sent" doc:"How many people it went to, 0 when nobody was in the audience; null when this «ref» was done before."`
 }

@@ -87,11 +87,13 @@ func giveCheckAccess(r *Request) error {
 	if !ok {
 		return errForbidden
 	}
-	return r.JSON(struct {
-		URL       string `json:"url"`
-		Token     string `json:"token"`
-		ExpiresAt string `json:"expires_at"`
-	}{r.root() + "/api/check", secret, wire.Stamp(expires.UnixMilli())})
+	return r.JSON(checkAccess{r.root() + "/api/check", secret, wire.Stamp(expires.UnixMilli())})
+}
+
+type checkAccess struct {
+	URL       string `json:"url" doc:"Behind it come a slash and the name of the check."`
+	Token     string `json:"token" doc:"For «Authorization: Bearer». A secret."`
+	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
 // identifyChecker finds out who is calling by a personal secret for checks, and enters

@@ -95,8 +95,10 @@ func problemOf(err error) httpapi.Problem {
 	return httpapi.Problem{
 		Status: status, Retry: retry, Hint: err,
 		Unexpected: status >= 500 && status != fasthttp.StatusServiceUnavailable,
-		Body: struct {
-			Error string `json:"error"`
-		}{text},
+		Body:       problemRecord{text},
 	}
+}
+
+type problemRecord struct {
+	Error string `json:"error" doc:"Error text for people; it names the field at fault, if there is one."`
 }

@@ -44,9 +44,7 @@ func giveFeedback(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		ID string `json:"id"`
-	}{v.(*pb.Feedback).Id})
+	return r.JSON(created{v.(*pb.Feedback).Id})
 }
 
 func getFeedback(r *Request) error {

@@ -40,7 +40,7 @@ type policyRecord struct {
 // shownSecret is a new key: the only time its secret is shown.
 type shownSecret struct {
 	ID     string `json:"id"`
-	Secret string `json:"secret"`
+	Secret string `json:"secret" pattern:"^ak_(live|test)_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$"`
 }
 
 func recordOfParticipant(p *participant.Participant) participantRecord {

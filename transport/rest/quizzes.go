@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 
 	"atelier/actors/codelab"
@@ -145,7 +146,9 @@ type quizSubmitBody struct {
 
 type submittedAnswer struct {
 	QuizID *string `json:"quiz_id"`
-	Answer *string `json:"answer"`
+	Answer *string `json:"answer" length:"..10000" doc:"The index of the option as text, a JSON array of indexes as text, or free text."`
+	// Correct is not read, whatever it is.
+	Correct json.RawMessage `json:"is_correct" as:"boolean" optional:"true" doc:"Ignored: the server grades."`
 }
 
 func submitQuiz(r *Request) error {

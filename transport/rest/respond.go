@@ -111,12 +111,21 @@ func (r *Request) slot() int {
 	return forOthers
 }
 
+// created is the answer of operations that make one object.
+type created struct {
+	ID string `json:"id" is:"Id"`
+}
+
 // ok answers the plain success.
 func (r *Request) ok() error {
 	return r.Answer(statusOK)
 }
 
 var statusOK = []byte(`{"status":"ok"}`)
+
+type statusRecord struct {
+	Status string `json:"status" const:"ok"`
+}
 
 // view returns the codelab's view and tells the client which position of the
 // stream it shows.

@@ -41,9 +41,11 @@ func uploadImage(r *Request) error {
 	if err := r.register(u, "image_upload"); err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		URL string `json:"url"`
-	}{files.Folder + u.Name})
+	return r.JSON(imageUploaded{files.Folder + u.Name})
+}
+
+type imageUploaded struct {
+	URL string `json:"url" pattern:"^/uploads/images/[0-9a-f]{32}\\.(png|jpg|gif|webp)$"`
 }
 
 type materialUploaded struct {

@@ -23,8 +23,6 @@ var severalTypes = map[string]string{
 	// A profile is kept as it is given.
 	"CommerceProfile":    "a document that transport/commerce/profile reads",
 	"NegotiationRequest": "what ReadRequest of transport/commerce/negotiate takes",
-	// is_correct is taken and ignored, since clients send an answer as they read one.
-	"QuizAnswer": "an answer of quizzes.go, with is_correct",
 }
 
 // TestMembersAreThoseOfAType: what the REST document says an object has, some struct of the
