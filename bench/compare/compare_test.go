@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // From the tables of the test: the smallest two-sided p of 4 against 4 is 2/70,
@@ -30,23 +28,6 @@ func TestRankTestHasTheKnownValues(t *testing.T) {
 			t.Errorf("%v against %v: p %v, want %v", c.a, c.b, got, c.p)
 		}
 	}
-}
-
-// All arrangements together are as many as there are ways to choose.
-func TestArrangementsAreCountedOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n, m := rapid.IntRange(1, 9).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "m")
-		sum, want := 0.0, 1.0
-		for _, ways := range arrangements(n, m) {
-			sum += ways
-		}
-		for i := range n {
-			want = want * float64(m+i+1) / float64(i+1)
-		}
-		if math.Abs(sum-want) > 1e-6 {
-			t.Errorf("%d and %d: %v ways, want %v", n, m, sum, want)
-		}
-	})
 }
 
 func text(p99, rate float64, valid bool) []byte {
