@@ -347,3 +347,38 @@ test('each step is an address and one press of Back; a panel over the text close
   await page.keyboard.press('c')
   await panel.waitFor({ state: 'hidden' })
 })
+
+long('a link to a paragraph leads there, and commands are copied without prompts and answers', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const filler = 'A line of the text that is being read. '.repeat(60)
+  const listing = '```console\n$ go build \\\n    -o queue .\n$ ./queue\nlistening on 8080\n```'
+  const lab = await lead.codelab({ steps: ['# One', `# Two\n\n${filler}\n\n${filler}\n\nThe place that is meant.\n\n${listing}\n\n${filler}`] })
+  const [ann, ben] = [await person(lab, 'Ann'), await person(lab, 'Ben')]
+  const copies = (page) =>
+    page.evaluate(() => {
+      navigator.clipboard.writeText = async (text) => void (window.copied = text)
+    })
+  const copied = (page) => page.evaluate(() => window.copied)
+
+  const { page } = await visitor({ as: ann, permissions: ['clipboard-write'] })
+  await page.goto(`/codelabs/${lab.id}?step=2`)
+  await page.getByText('The place that is meant.').waitFor()
+  await copies(page)
+  await selectWords(page, 'place that')
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  const link = await until('the link is copied', () => copied(page))
+  assert.equal(new URL(link).search, '?step=2&at=3')
+  await page.getByRole('button', { name: 'Copy 2 commands' }).click()
+  assert.equal(await until('the commands are copied', async () => (await copied(page)) !== link && copied(page)), 'go build \\\n    -o queue .\n./queue')
+
+  // For another person it opens the step at that place, from where a keyboard goes on.
+  const other = await visitor({ as: ben, viewport: { width: 1280, height: 700 } })
+  await other.page.goto(link)
+  const place = other.page.getByText('The place that is meant.')
+  await until('the place has the focus', () => place.evaluate((e) => document.activeElement === e))
+  await until('the place is at the top', () =>
+    place.evaluate((e) => Math.abs(e.getBoundingClientRect().top - e.closest('main').getBoundingClientRect().top) < 100),
+  )
+  await other.page.keyboard.press('Tab')
+  assert.ok(await other.page.evaluate(() => document.activeElement.closest('.code') !== null), 'the listing is next')
+})

@@ -551,8 +551,8 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   }
 
   // The end, and what is behind it.
-  await section(page, 'End, export and delete')
-  const danger = page.getByRole('region', { name: 'End, export and delete' })
+  await section(page, 'End, export, delete')
+  const danger = page.getByRole('region', { name: 'End, export, delete' })
   await danger.getByRole('button', { name: 'End the workshop' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'End the workshop' }).click()
   await danger.getByText(/The workshop ended/).waitFor()

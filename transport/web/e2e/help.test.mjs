@@ -69,7 +69,7 @@ test('on a phone the search is above a page, and tables keep their words', async
     }),
   )
   assert.deepEqual(broken, [], 'words of tables are broken')
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 375, 'the page is wider than the phone')
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, 'the page is wider than the phone')
   await page.getByRole('searchbox', { name: 'Search the handbook' }).fill('livez')
   await page
     .getByRole('status')

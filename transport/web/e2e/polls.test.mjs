@@ -116,6 +116,42 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   await accessible(page)
 })
 
+long('an open poll leaves two thirds of a small phone to the text', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ steps: [text] })
+  const small = { ...phone, viewport: { width: 375, height: 667 } }
+  const page = await reader(visitor, await person(lab, 'Ann'), lab, small)
+  for (const [question, options] of [
+    ['How often do you write Go?', ['Every day', 'Each week', 'Now and then', 'Once', 'Never']],
+    [
+      'Which of the ways to wait for several goroutines do you use, when they may fail?',
+      ['', '', '', '', ''].map((_, i) => `${i} an answer as long as it gets`.slice(0, 26)),
+    ],
+  ]) {
+    const { id } = await lead.post(`/codelabs/${lab.id}/polls`, {
+      kind: 'choice',
+      question,
+      options,
+    })
+    await lead.post(`/codelabs/${lab.id}/polls/${id}/open`, {})
+    const line = strip(page)
+    await line.getByRole('button', { name: options[4] }).waitFor()
+    await still(page)
+    assert.ok((await line.boundingBox()).height <= 667 / 3, `${(await line.boundingBox()).height} pixels`)
+    for (const option of options) {
+      const at = await line.getByRole('button', { name: option }).boundingBox()
+      assert.ok(at.height >= 44 && at.width >= 44, `${option}: ${at.width} x ${at.height}`)
+    }
+    // The last answer is reached, and the question stays in view.
+    await line.getByRole('button', { name: options[4] }).scrollIntoViewIfNeeded()
+    const [words, whole] = [await line.getByText(question).boundingBox(), await line.boundingBox()]
+    assert.ok(words.y >= whole.y && words.y + words.height <= whole.y + whole.height, 'the question is out of sight')
+    await line.getByRole('button', { name: options[4] }).tap()
+    await line.getByText(`You said ${options[4]}`).waitFor()
+    await lead.post(`/codelabs/${lab.id}/polls/${id}/close`)
+  }
+})
+
 long('an anonymous poll says so before and after, and shows nothing while it is open', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { adapt, openFirefox, untouched } from './firefox.mjs'
+import { adapt, leaving, openFirefox, untouched } from './firefox.mjs'
 import { ofTheApp } from './ofTheApp.mjs'
 import { until } from './until.mjs'
 
@@ -97,7 +97,7 @@ export class Visitor {
   page
   /** Console errors, uncaught errors and violations of the policy, as text. */
   problems = []
-  #expected = []
+  #expected = inFirefox ? [leaving] : []
 
   /**
    * @param {import('playwright-core').Browser} browser

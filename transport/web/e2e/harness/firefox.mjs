@@ -51,6 +51,9 @@ function answerForFirefox() {
   }
 }
 
+/** Firefox complains of a font that was on its way when its page was left: NS_BINDING_ABORTED. */
+export const leaving = /downloadable font: download failed .* status=2152398850 /
+
 /** No touch screen: the touches of WebDriver are not clicks in Firefox. A phone is a small window here. */
 export const untouched = { hasTouch: false, isMobile: undefined }
 

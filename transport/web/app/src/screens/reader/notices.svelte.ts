@@ -8,15 +8,13 @@ import { announce, announceNow } from '../../parts/announcer.svelte'
 import { toast } from '../../parts/toasts.svelte'
 import { labelOf } from '../../timer/words'
 import { secondsLeft } from '../../workshop/timer'
-import { markRead, withUnread } from '../../talk/readMarks'
+import { Unread } from '../../talk/unread.svelte'
 import { otherEnd } from '../../workshop/chat'
 import type { ChatMessage } from '../../workshop/state'
 import type { Reading } from './reading.svelte'
 
 /** How long news that pass stay, milliseconds. */
 const passing = 10_000
-/** The maximum number of direct messages for the line; older ones are in the chat. */
-const most = 20
 
 export class Notices {
   readonly #reading: Reading
@@ -25,8 +23,7 @@ export class Notices {
   /** The latest broadcast, or answer to the own question, until it has been seen. */
   banner = $state.raw<{ id: string; text: string; answer: boolean } | null>(null)
 
-  /** Direct messages that were not read, the oldest first. */
-  direct = $state.raw<readonly ChatMessage[]>([])
+  readonly #direct: Unread
   /** What became of one's own question or request. */
   news = $state.raw<{ id: string; text: string } | null>(null)
   /** The step whose hints were opened a moment ago, and whether the timer has just run out. */
@@ -35,6 +32,12 @@ export class Notices {
 
   constructor(reading: Reading) {
     this.#reading = reading
+    this.#direct = new Unread(reading.room)
+  }
+
+  /** Direct messages that were not read, the oldest first. */
+  get direct(): readonly ChatMessage[] {
+    return this.#direct.list
   }
 
   /** Something of these is to be told. */
@@ -46,30 +49,20 @@ export class Notices {
     setTimeout(() => (this.timeUp = false), passing)
   }
 
-  #begun = false
-
   /** The chat is there: direct messages from before that were not read wait, too. */
   begin(): void {
-    if (this.#begun) return
-    this.#begun = true
-    this.direct = withUnread(this.#reading.room, this.direct, most)
+    this.#direct.begin()
   }
 
   /** Messages with somebody were read or answered. */
   readDirect(person: string): void {
     const me = this.#reading.room.now?.me ?? ''
-    this.#read((x) => otherEnd(x, me) === person)
+    this.#direct.read((x) => otherEnd(x, me) === person)
   }
 
   /** One message is put off: it stays in the chat. */
   later(message: ChatMessage): void {
-    this.#read((x) => x.id === message.id)
-  }
-
-  #read(which: (x: ChatMessage) => boolean): void {
-    const read = this.direct.filter(which)
-    markRead(this.#reading.room.id, read)
-    if (read.length > 0) this.direct = this.direct.filter((x) => !which(x))
+    this.#direct.read((x) => x.id === message.id)
   }
 
   /** Takes the arrived messages. missed means that they are from a time without a connection. */
@@ -105,8 +98,7 @@ export class Notices {
       case 'dm':
         if (!this.#own(t)) {
           announce(m.dm_heard({ name: t.sender, text: t.message }))
-          const message = this.#reading.room.now?.chat.find((x) => x.id === t.id)
-          if (message && !this.direct.some((x) => x.id === t.id)) this.direct = [...this.direct, message].slice(-most)
+          this.#direct.add(t.id)
         } else if (t.target_id) this.readDirect(t.target_id)
         return
       case 'chat':

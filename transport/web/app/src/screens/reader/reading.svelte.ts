@@ -221,16 +221,11 @@ export class Reading {
   arrive(text: HTMLElement): void {
     const fragment = this.#sought
     const block = this.#block
-    this.#block = null
-    if (block !== null && fragment === null) {
-      const place = text.children[block - 1]
-      void tick().then(() => requestAnimationFrame(() => (place ? place.scrollIntoView() : text.closest('main')?.scrollTo(0, 0))))
-    }
-    if (fragment === null) return
-    this.#sought = null
+    this.#sought = this.#block = null
+    if (fragment === null && block === null) return
     void Promise.all([import('../../markdown/anchors'), tick()]).then(([{ placeOf, fragmentOf, goTo }]) => {
+      const place = fragment !== null ? placeOf(text, fragmentOf('#' + fragment)) : text.children[block! - 1]
       // Behind the position that is kept on the device, which is set first.
-      const place = placeOf(text, fragmentOf('#' + fragment))
       requestAnimationFrame(() => (place ? goTo(place as HTMLElement) : text.closest('main')?.scrollTo(0, 0)))
     })
   }
