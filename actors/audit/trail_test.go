@@ -117,7 +117,7 @@ func TestTheTrailIsSearched(t *testing.T) {
 	}{
 		{audit.Query{}, "54321"}, {audit.Query{Limit: 2}, "54"}, {audit.Query{Limit: 2, Offset: 2}, "32"}, {audit.Query{Offset: 5}, ""},
 		{audit.Query{CodelabID: "lab"}, "41"}, {audit.Query{CodelabID: "la"}, ""}, {audit.Query{OfCodelabs: true}, "431"},
-		{audit.Query{Action: "add"}, "52"}, {audit.Query{Action: "add", Offset: 1}, "2"}, {audit.Query{CodelabID: "lab", Offset: 1}, "1"},
+		{audit.Query{Action: "add"}, "52"}, {audit.Query{Action: "edit", Offset: 1}, "31"}, {audit.Query{CodelabID: "lab", Offset: 1}, "1"},
 		{audit.Query{Person: "ada"}, "421"}, {audit.Query{Person: "bob"}, "32"}, {audit.Query{Person: "ada", Action: "edit", Limit: 1}, "4"},
 		{audit.Query{Person: "ada", CodelabID: "lab", Offset: 1}, "1"}, {audit.Query{Person: "ad"}, ""},
 	} {
