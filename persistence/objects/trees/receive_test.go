@@ -219,3 +219,20 @@ func TestAPushOfMoreThanAWorkspaceHoldsIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A push has at most 2,000 commits. The last that is allowed is looked at: here, a file of it
+// is missing.
+func TestAPushOfTooManyCommitsIsRefused(t *testing.T) {
+	p := push{}
+	tree := p.folder("100644 a " + push{}.blob("a"))
+	tips := []string{p.commit(tree)}
+	for len(tips) <= 2_000 {
+		tips = append(tips, p.commit(tree, tips[len(tips)-1]))
+	}
+	s := alone(t, code.Git)
+	for commits, why := range map[int]string{2_000: "neither here", 2_001: "more than 2000 commits"} {
+		if _, err := s.Receive(id, nil, tips[commits-1:commits], p); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%d commits: %v", commits, err)
+		}
+	}
+}
