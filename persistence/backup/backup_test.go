@@ -156,6 +156,48 @@ func TestASectionIsOptional(t *testing.T) {
 	left(t, data, "files")
 }
 
+// A backup without a section that is required changes nothing.
+func TestARequiredSectionIsNotLeftOut(t *testing.T) {
+	_, sections := sample(t)
+	var b bytes.Buffer
+	if err := Write(&b, sections[1]); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	sections[0].Required = true
+	if err := Restore(data, &b, sections...); err == nil || !strings.Contains(err.Error(), "holds no store") {
+		t.Errorf("it restored: %v", err)
+	}
+	left(t, data)
+}
+
+// What a section without a folder has prepared is given up at the end, whether the backup is
+// whole or damaged.
+func TestASectionThatWasPreparedIsGivenUp(t *testing.T) {
+	saved, sections := sample(t)
+	for name, in := range map[string][]byte{"whole": saved, "cut off": saved[:len(saved)-1], "none": nil} {
+		var calls []string
+		said := func(what string) func() error {
+			return func() error { calls = append(calls, what); return nil }
+		}
+		of := slices.Clone(sections)
+		of[1].Folder, of[1].Vacant, of[1].Discard = "beside", said("vacant"), said("discard")
+		of[1].Place = func(string) error { return said("place")() }
+		data := t.TempDir()
+		if err := Restore(data, bytes.NewReader(in), of...); (err == nil) != (name == "whole") {
+			t.Errorf("%s: %v", name, err)
+		}
+		want := map[string]string{"whole": "vacant place discard"}[name]
+		if want == "" {
+			want = "vacant discard"
+			left(t, data)
+		}
+		if got := strings.Join(calls, " "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // All holds last from before the first section is saved until after the last.
 func TestEverythingIsHeldWhileItIsSaved(t *testing.T) {
 	held := false
