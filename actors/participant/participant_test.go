@@ -285,6 +285,10 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 	d := newDesk(t)
 	shop, keyID, _ := d.add("Shop", "")
 	psp, _, _ := d.add("PSP", "")
+	key, next := []byte(`{"kty":"RSA","n":"AQ","e":"AQAB"}`), []byte(`{"kty":"RSA","n":"AQ","e":"Aw"}`)
+	if thumbprint(key) == "" || thumbprint(key) == thumbprint(next) {
+		t.Fatal("the keys are none, or the same")
+	}
 	seen := 2
 	for _, tc := range []struct {
 		body Body
@@ -306,7 +310,9 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 		{Grant{ID: psp.Id, For: shop.Id}, func(p *Participant) bool { return slices.Equal(p.Delegates, []string{psp.Id}) }, ""},
 		{Ungrant{ID: psp.Id, For: shop.Id}, func(p *Participant) bool { return len(p.Delegates) == 0 }, "participant_ungrant map[for:" + shop.Id + "]"},
 		{SetEncryptionKey{ID: shop.Id, Key: []byte("{}")}, func(p *Participant) bool { return string(p.EncryptionKey) == "{}" }, "participant_encryption_key map[security:true]"},
-		{SetEncryptionKey{ID: shop.Id}, func(p *Participant) bool { return len(p.EncryptionKey) == 0 }, "participant_encryption_key map[security:true]"},
+		{SetEncryptionKey{ID: shop.Id, Key: key}, func(p *Participant) bool { return string(p.EncryptionKey) == string(key) }, "participant_encryption_key map[new_thumbprint:" + thumbprint(key) + " security:true]"},
+		{SetEncryptionKey{ID: shop.Id, Key: next}, func(p *Participant) bool { return string(p.EncryptionKey) == string(next) }, "participant_encryption_key map[new_thumbprint:" + thumbprint(next) + " old_thumbprint:" + thumbprint(key) + " security:true]"},
+		{SetEncryptionKey{ID: shop.Id}, func(p *Participant) bool { return len(p.EncryptionKey) == 0 }, "participant_encryption_key map[old_thumbprint:" + thumbprint(next) + " security:true]"},
 		{Disable{ID: shop.Id}, func(p *Participant) bool { return p.Disabled }, "participant_disable map[]"},
 		{Disable{ID: shop.Id}, func(p *Participant) bool { return p.Disabled }, ""},
 	} {

@@ -156,6 +156,18 @@ func TestASectionIsOptional(t *testing.T) {
 	left(t, data, "files")
 }
 
+// A folder in which there is anything is not restored over, and an empty one is.
+func TestAFolderMustBeVacant(t *testing.T) {
+	for name, tc := range map[string]struct {
+		dir    string
+		vacant bool
+	}{"missing": {filepath.Join(t.TempDir(), "none"), true}, "empty": {tree(t), true}, "with a file": {tree(t, "a", ""), false}, "with a folder": {filepath.Dir(tree(t)), false}} {
+		if err := CheckVacant(tc.dir); (err == nil) != tc.vacant {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A backup without a section that is required changes nothing.
 func TestARequiredSectionIsNotLeftOut(t *testing.T) {
 	_, sections := sample(t)
