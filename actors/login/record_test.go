@@ -63,6 +63,16 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+// A row lasts as long as the last of its ids, and is deleted with it.
+func TestARowLastsAsLongAsItsIds(t *testing.T) {
+	rec := &record{ids: []*entry{{expires: 5_000}, {expires: 9_000}, {expires: 7_000}}}
+	for now, want := range map[int64]time.Duration{0: 9 * time.Second, 8_999: time.Millisecond, 9_000: 0} {
+		if row := newFamily().rows(rec, now)[0]; row.TTL != want || row.Delete != (want == 0) {
+			t.Errorf("after %d ms it lasts for %v, deleted %v", now, row.TTL, row.Delete)
+		}
+	}
+}
+
 // unstored says that everything is on disk, and keeps nothing.
 type unstored struct{ durable.Journal }
 

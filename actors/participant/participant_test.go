@@ -452,3 +452,33 @@ func TestAViewDoesNotChange(t *testing.T) {
 		t.Errorf("what was read is %s", got)
 	}
 }
+
+// A participant who is added after a restart has an id of their own, also if the clock was set
+// back.
+func TestIdsAreNotGivenTwice(t *testing.T) {
+	kind := Kind(audit.New(nil, clock.System, 0))
+	at := time.UnixMilli(1_800_000_000_000)
+	added := func(c *core) string {
+		t.Helper()
+		d, err := c.Decide(Command{Body: Add{Name: "N", Kind: PSP, Scopes: []string{ScopeTokenize}}}, durable.Env{Now: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Apply(1, d.Events[0])
+		return d.Reply.(*Participant).Id
+	}
+	before := kind.New(ID).(*core)
+	first := added(before)
+	state, err := kind.EncodeState(before.Capture())
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := kind.New(ID).(*core)
+	if err := after.Restore(1, state); err != nil {
+		t.Fatal(err)
+	}
+	at = at.Add(-time.Hour)
+	if next := added(after); next <= first {
+		t.Errorf("behind %s comes %s", first, next)
+	}
+}

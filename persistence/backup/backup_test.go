@@ -183,6 +183,20 @@ func TestARequiredSectionIsNotLeftOut(t *testing.T) {
 	left(t, data)
 }
 
+// A section of which something was not read is not restored: nobody knows what it is.
+func TestASectionIsReadToItsEnd(t *testing.T) {
+	saved, sections := sample(t)
+	data := t.TempDir()
+	sections[1].Load = func(dir string, r io.Reader) error {
+		_, err := io.ReadFull(r, make([]byte, 10))
+		return errors.Join(err, os.Mkdir(dir, 0o700))
+	}
+	if err := Restore(data, bytes.NewReader(saved), sections...); !errors.Is(err, ErrDamaged) {
+		t.Errorf("it restored: %v", err)
+	}
+	left(t, data)
+}
+
 // What a section without a folder has prepared is given up at the end, whether the backup is
 // whole or damaged.
 func TestASectionThatWasPreparedIsGivenUp(t *testing.T) {

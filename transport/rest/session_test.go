@@ -13,6 +13,7 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/clock"
+	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/login"
 	"atelier/actors/people"
@@ -20,6 +21,11 @@ import (
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 )
+
+// nowhere has no codelabs.
+type nowhere struct{ codelab.Directory }
+
+func (nowhere) ReleaseClaims(func(person, codelab string) bool) error { return nil }
 
 // entrance is where people log in and out, with a clock of its own.
 type entrance struct {
@@ -51,7 +57,7 @@ func newEntrance(t *testing.T, change func(*Config)) *entrance {
 		t.Fatal(err)
 	}
 	cfg := Config{
-		AdminID: "admin", Audit: trail, People: host, Passwords: auth.NewPasswordComputer(), Now: now, Logger: slog.New(slog.DiscardHandler),
+		AdminID: "admin", Codelabs: nowhere{}, Audit: trail, People: host, Passwords: auth.NewPasswordComputer(), Now: now, Logger: slog.New(slog.DiscardHandler),
 		Auth: auth.New(auth.Config{
 			AdminID: "admin", AdminPassword: "password", AdminLifetime: 8 * time.Hour, AttendeeLifetime: 12 * time.Hour,
 			Signer: auth.NewSigner("secret", nil, now), Sessions: sessions, Now: now,
@@ -92,12 +98,13 @@ func (e *entrance) tell(b people.Body) *people.Person {
 type browser struct {
 	*entrance
 	address string
+	uri     string // of what it asks for
 	cookies map[string]*fasthttp.Cookie
 	answer  *fasthttp.Response
 }
 
 func (e *entrance) browser(address string) *browser {
-	return &browser{e, address, map[string]*fasthttp.Cookie{}, nil}
+	return &browser{e, address, "/", map[string]*fasthttp.Cookie{}, nil}
 }
 
 // ask runs an operation, and returns the status of its answer.
@@ -106,6 +113,7 @@ func (b *browser) ask(op func(*Request) error, body string, headers ...string) i
 	ctx := &fasthttp.RequestCtx{}
 	ctx.Init2(&net.TCPConn{}, slog.NewLogLogger(slog.DiscardHandler, 0), false)
 	ctx.SetRemoteAddr(&net.TCPAddr{IP: net.ParseIP(b.address)})
+	ctx.Request.SetRequestURI(b.uri)
 	ctx.Request.Header.SetContentType("application/json")
 	ctx.Request.Header.SetUserAgent("a browser")
 	for i := 0; i < len(headers); i += 2 {
