@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -175,6 +176,50 @@ func TestHostileArchives(t *testing.T) {
 		if !errors.As(err, &r) || r.Reason != durable.Invalid || r.Text == "" {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// A text of 32 MiB is read, and a larger one is refused without being unpacked further.
+func TestTextsOfAnArchiveAreBounded(t *testing.T) {
+	for size, ok := range map[int]bool{maxFile: true, maxFile + 1: false} {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for name, content := range map[string]string{"codelab.json": `{"title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "guide.md": strings.Repeat("x", size)} {
+			w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+			if err == nil {
+				_, err = io.WriteString(w, content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := read(b.Bytes()); (err == nil) != ok || !ok && !strings.Contains(err.Error(), "guide.md is too large") || ok && len(*c.Codelab.GuideMarkdown) != size {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+// Sizes that overflow when they are added are refused before anything is unpacked.
+func TestSizesThatOverflowAreRefused(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, claimed := range map[string]uint64{"lab.md": 100, "a.md": math.MaxUint64 - 50} {
+		w, err := z.CreateRaw(&zip.FileHeader{Name: name, UncompressedSize64: claimed, CompressedSize64: 1})
+		if err == nil {
+			_, err = w.Write([]byte("x"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(b.Bytes()); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
+		t.Errorf("%v", err)
 	}
 }
 

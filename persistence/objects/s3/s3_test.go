@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -76,6 +77,11 @@ func TestAServerThatFails(t *testing.T) {
 		{500, "InternalError", durable.ErrUnavailable, 2, 4},
 		{503, "SlowDown", durable.ErrUnavailable, 2, 4},
 		{507, "XMinioStorageFull", durable.ErrReadOnly, 1, 4},
+		{507, "NoSpaceLeft", durable.ErrReadOnly, 1, 4},
+		{403, "QuotaExceeded", durable.ErrReadOnly, 1, 4},
+		{400, "XMinioAdminBucketQuotaExceeded", durable.ErrReadOnly, 1, 4},
+		{400, "XAmzContentSHA256Mismatch", objects.ErrSum, 1, 4},
+		{400, "BadDigest", objects.ErrSum, 1, 4},
 		{400, "<script>" + objectstest.SecretKey, durable.ErrUnavailable, 1, 1},
 	} {
 		t.Run(fmt.Sprint(c.status, c.code[:8]), func(t *testing.T) {
@@ -170,6 +176,9 @@ func TestAServerThatListsNonsense(t *testing.T) {
 	if err := list(); err != nil || len(got) != 1 || got[0] != "good" {
 		t.Errorf("%q, %v", got, err)
 	}
+	if err := s.List(t.Context(), "a", func(i objects.Info) error { t.Errorf("%s does not begin with a", i.Key); return nil }); err != nil {
+		t.Error(err)
+	}
 	forever = true
 	if err := list(); !errors.Is(err, durable.ErrUnavailable) || len(got) > 1001 {
 		t.Errorf("%d, %v", len(got), err)
@@ -197,4 +206,32 @@ func (d dying) ReadAt(p []byte, at int64) (int, error) {
 		d.die()
 	}
 	return len(p), nil
+}
+
+// A transfer has more time the larger it is: a second for each MiB.
+func TestALargeTransferHasMoreTime(t *testing.T) {
+	const size, pause = 2 << 20, 1200 * time.Millisecond
+	s, err := objectstest.Hostile(t, pause*2/3, func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodPut:
+			time.Sleep(pause)
+			_, _ = io.Copy(io.Discard, r.Body)
+		case http.MethodGet:
+			w.Header().Set("Content-Length", strconv.Itoa(size))
+			w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+			_, _ = w.Write(make([]byte, size/2))
+			w.(http.Flusher).Flush()
+			time.Sleep(pause)
+			_, _ = w.Write(make([]byte, size/2))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := objects.PutBytes(t.Context(), s, "key", make([]byte, size)); err != nil {
+		t.Errorf("put: %v", err)
+	}
+	if b, err := objects.GetBytes(t.Context(), s, "key", 0, -1, size); err != nil || len(b) != size {
+		t.Errorf("get: %d bytes, %v", len(b), err)
+	}
 }
