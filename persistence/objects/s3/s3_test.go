@@ -42,6 +42,19 @@ func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 	if vacant, err := objects.Vacant(t.Context(), one); vacant || err != nil {
 		t.Errorf("it holds nothing, %v", err)
 	}
+	if err := objects.PutBytes(t.Context(), two, "a", []byte("22")); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Delete(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := two.Stat(t.Context(), "a"); !errors.Is(err, objects.ErrNotFound) {
+		t.Errorf("what was deleted is there: %v", err)
+	}
+	info, err := one.Stat(t.Context(), "a")
+	if b, failed := objects.GetBytes(t.Context(), one, "a", 0, -1, 10); failed != nil || string(b) != "1" || err != nil || info.Key != "a" || info.Size != 1 {
+		t.Errorf("the first holds %q and %+v: %v, %v", b, info, failed, err)
+	}
 }
 
 // The error names the cause, without secrets.
