@@ -255,6 +255,20 @@ func TestAFolderIsNotLeft(t *testing.T) {
 	left(t, parent, "in")
 }
 
+// A folder is saved without those at its top that are to be skipped.
+func TestAFolderIsSavedWithoutWhatIsSkipped(t *testing.T) {
+	var b bytes.Buffer
+	if err := SaveFolder(&b, tree(t, "a", "", "cache/b", "", "cached/c", "", "deep/cache/d", ""), "cache"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "in")
+	if err := LoadFolder(dir, &b); err != nil {
+		t.Fatal(err)
+	}
+	left(t, dir, "a", "cached", "deep")
+	left(t, filepath.Join(dir, "deep"), "cache")
+}
+
 func FuzzRestore(f *testing.F) {
 	saved, sections := sample(f)
 	f.Add([]byte("atelier-backup 2\nsection files\n"))
