@@ -135,9 +135,9 @@ func TestTheTrailIsSearched(t *testing.T) {
 	}
 }
 
-// Everything of a record goes when its time is over, and the mark of a participant's span not
+// All rows of a record expire together, and the mark of a participant's span does not expire
 // before the records in it.
-func TestRecordsGoWhenTheirTimeIsOver(t *testing.T) {
+func TestRecordsExpireTogether(t *testing.T) {
 	for _, retention := range []time.Duration{0, time.Hour} {
 		trail := audit.New(nil, clock.System, retention)
 		rows := trail.OwnRows(&audit.Record{CodelabId: "lab"}, &audit.Own{}, "p")
@@ -184,7 +184,8 @@ func TestADamagedRecordIsAnError(t *testing.T) {
 	}
 }
 
-// What is recorded alone, such as a login, is also recorded while the disk is nearly full.
+// A record without a change, such as that of a login, is also written while the disk is nearly
+// full.
 func TestARecordUsesTheReserveOfTheDisk(t *testing.T) {
 	store := memory.New()
 	defer store.Close()

@@ -197,9 +197,9 @@ func TestASectionIsReadToItsEnd(t *testing.T) {
 	left(t, data)
 }
 
-// What a section without a folder has prepared is given up at the end, whether the backup is
-// whole or damaged.
-func TestASectionThatWasPreparedIsGivenUp(t *testing.T) {
+// A section without a folder discards its preparations at the end, whether the backup is whole
+// or damaged.
+func TestASectionDiscardsItsPreparations(t *testing.T) {
 	saved, sections := sample(t)
 	for name, in := range map[string][]byte{"whole": saved, "cut off": saved[:len(saved)-1], "none": nil} {
 		var calls []string

@@ -189,7 +189,7 @@ func TestKeysThatOthersMayReadAreRefused(t *testing.T) {
 	}
 }
 
-// Who has the keys of a moment before a rotation still has them afterwards.
+// A rotation does not change the keys that its caller has.
 func TestARotationChangesNoKeysThatAreInUse(t *testing.T) {
 	keys := Announced([]seal.Key{newKey(1, now)}, now)
 	if used := Used(keys, now); !keys[1].Pending || used[1].Pending || !keys[0].RetiredAt.IsZero() || used[0].RetiredAt.IsZero() {

@@ -320,8 +320,8 @@ func TestAnErrorOfTheFolderOfBallotsIsReported(t *testing.T) {
 	}
 }
 
-// What was given to another node does not change when the secret is destroyed.
-func TestASecretThatIsOnItsWayStays(t *testing.T) {
+// A copy for another node does not change when the secret is destroyed.
+func TestACopyOfASecretStays(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()
 	id, _, err := b.Make(aCodelab)
@@ -333,11 +333,11 @@ func TestASecretThatIsOnItsWayStays(t *testing.T) {
 	one, ok := b.Find(id)
 	b.Destroy(id)
 	if err != nil || !ok || len(all) != 1 || !bytes.Equal(all[0].Secret, want) || !bytes.Equal(one.Secret, want) {
-		t.Errorf("%v and %v are on their way, not %v: %v", all, one, want, err)
+		t.Errorf("%v and %v are the copies, not %v: %v", all, one, want, err)
 	}
 }
 
-// What is remembered of destroyed secrets is bounded: the oldest is forgotten.
+// The memory of destroyed secrets is bounded: the oldest is forgotten.
 func TestDestroyedSecretsAreRememberedWithinABound(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()

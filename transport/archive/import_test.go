@@ -149,9 +149,9 @@ func TestAVersionHasWhatItsFormHas(t *testing.T) {
 	}
 }
 
-// What a file brought goes when nothing refers to it, unless it is unknown whether anything
-// does.
-func TestWhatAFileBroughtGoes(t *testing.T) {
+// The contents of an imported file are removed when nothing refers to them, unless it is unknown
+// whether anything does.
+func TestUnusedContentsOfAFileAreRemoved(t *testing.T) {
 	for unknown, stays := range map[bool]bool{true: true, false: false} {
 		d := newDepot(t)
 		in := d.open(pack(t, sent(t, "notes.txt")))

@@ -86,7 +86,7 @@ func TestPeopleActWhileTheirRecordStands(t *testing.T) {
 	}
 }
 
-// A request that is under way notices that its person may not lead any more, and so does a
+// A request in progress notices that its person is no longer a facilitator, and so does a
 // connection, which ends.
 func TestAPersonWhoEndsMeanwhile(t *testing.T) {
 	g := newGate(t)
@@ -145,8 +145,8 @@ func TestAnEndedLoginEndsItsConnections(t *testing.T) {
 	}
 }
 
-// A name is reserved where its bearer leads and is logged in. While nobody knows who leads
-// where, it is reserved everywhere.
+// A name is reserved in the codelabs of a facilitator who is logged in under it. While the
+// facilitators are unknown, it is reserved in all codelabs.
 func TestNamesOfPeopleAreReservedWhereTheyLead(t *testing.T) {
 	g := newGate(t)
 	ada, bob, eve := g.staff()
@@ -230,8 +230,8 @@ func TestARequestShowsItsSessionsToken(t *testing.T) {
 	}
 }
 
-// API tokens act as facilitators until their time is over. The name of the scheme is in any
-// case.
+// API tokens act as facilitators until they expire. The case of the scheme's name does not
+// count.
 func TestAnAPITokenActsUntilItEnds(t *testing.T) {
 	g := newGate(t)
 	g.robot()
@@ -253,7 +253,7 @@ func TestAnAPITokenActsUntilItEnds(t *testing.T) {
 	}
 }
 
-// Who leaves a codelab ends what lives on that grant, and nothing else.
+// Leaving a codelab ends the connections that depend on that grant, and no others.
 func TestLeavingEndsWhatLivesOnThatGrant(t *testing.T) {
 	g := newGate(t)
 	i, err := g.GrantAttendee(g.attendee(), "other", "max", "Max", 0)

@@ -98,7 +98,7 @@ func (e *entrance) tell(b people.Body) *people.Person {
 type browser struct {
 	*entrance
 	address string
-	uri     string // of what it asks for
+	uri     string // of its next request
 	cookies map[string]*fasthttp.Cookie
 	answer  *fasthttp.Response
 }
@@ -165,7 +165,7 @@ func (e *entrance) recorded() (out []string) {
 
 // The owner and people log in with their passwords, and nobody with another's, or while they
 // are disabled. Every try is in the audit trail.
-func TestWhoMayLogIn(t *testing.T) {
+func TestPasswordsThatLogIn(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {
 		id, password string

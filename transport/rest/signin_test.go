@@ -26,8 +26,8 @@ func withProvider(t *testing.T) (*entrance, *oidctest.Provider) {
 	return e, at
 }
 
-// signIn begins to sign in to a page and returns with what the provider answers. It returns
-// the page to which that leads.
+// signIn begins to sign in to a page, and returns with the provider's answer. It returns the
+// page to which that leads.
 func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer url.Values)) string {
 	b.t.Helper()
 	b.uri = signInPath + "?" + url.Values{"to": {to}}.Encode()
@@ -49,8 +49,8 @@ func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer ur
 	return string(b.answer.Header.Peek("Location"))
 }
 
-// Who comes back from the provider is in, at the page where they wanted to go, if that is one
-// of this server. The session has a new id, and what the browser kept meanwhile is gone.
+// A person who comes back from the provider has a session, with a new id, and gets to the page
+// that they wanted, if it is one of this server. The cookie of the attempt is removed.
 func TestSigningInAtTheProvider(t *testing.T) {
 	for to, want := range map[string]string{"/admin/1?a=b&c": "/admin/1?a=b&c", "": "/admin", "//evil.test": "/admin", "https://evil.test": "/admin"} {
 		e, at := withProvider(t)
@@ -75,8 +75,8 @@ func TestSigningInAtTheProvider(t *testing.T) {
 	}
 }
 
-// Who is refused learns why on the page to sign in, and gets no session. A refusal that the
-// provider has a part in is recorded.
+// The page to sign in says why somebody is refused, who gets no session. A refusal after an
+// answer of the provider is recorded.
 func TestRefusedAtTheProvider(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {
@@ -126,9 +126,9 @@ func TestRefusedAtTheProvider(t *testing.T) {
 	}
 }
 
-// What a browser keeps while it is at the provider is sent to no other path, is hidden from
-// scripts, and ends in ten minutes. The attempt ends then, too.
-func TestWhatABrowserKeepsAtTheProvider(t *testing.T) {
+// The cookie of an attempt is sent to no other path, is hidden from scripts, and ends in ten
+// minutes. The attempt ends then, too.
+func TestTheCookieOfAnAttemptAtTheProvider(t *testing.T) {
 	e, at := withProvider(t)
 	b := e.browser("192.0.2.1")
 	got := b.signIn(at, "", func(url.Values) {

@@ -53,8 +53,8 @@ func (p push) commit(tree string, parents ...string) string {
 	return p.add(code.CommitObject, text+"author"+person+"committer"+person+"\nchange\n")
 }
 
-// What is pushed is there as it was committed: its files with their modes, its folders, and
-// what it takes over from the commits that are there. It is stored once.
+// A pushed commit is stored once, with its files, their modes, and its folders, including those
+// that earlier commits have.
 func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
 	s := alone(t, code.Git)
 	p := push{}

@@ -562,7 +562,7 @@ func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
 	}
 }
 
-// The time that an answer has spent on its way counts.
+// The time that an answer has spent in caches counts.
 func TestAnAnswerOfACacheCountsForTheRest(t *testing.T) {
 	for _, tc := range []struct {
 		said, age string
