@@ -235,3 +235,18 @@ func TestSubmissionsAreByAttendee(t *testing.T) {
 		}
 	}
 }
+
+// An address in code stays as it was written, also if it is that of a file of the archive.
+func TestNothingInCodeIsRelinked(t *testing.T) {
+	old := "/uploads/images/" + strings.Repeat("a", 32) + ".png"
+	all := sent(t, "notes.txt")
+	all["steps/01.md"] = "---\ntitle: a\n---\n![](" + old + ") and `" + old + "`\n\n```\n" + old + "\n```\n"
+	c, err := read(pack(t, all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := "/uploads/" + c.Uploads[0].Name
+	if got, want := c.Steps[0].ContentMarkdown, "![]("+shown+") and `"+old+"`\n\n```\n"+old+"\n```\n"; got != want {
+		t.Errorf("it is %q, not %q", got, want)
+	}
+}
