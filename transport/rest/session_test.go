@@ -309,3 +309,30 @@ func TestALogoutEndsTheSession(t *testing.T) {
 		t.Errorf("a copied session: %d", status)
 	}
 }
+
+// Somebody can leave one codelab. The login of the same browser stays.
+func TestLeavingACodelabIsNoLogout(t *testing.T) {
+	e := newEntrance(t, nil)
+	issued, err := e.Auth.GrantAttendee(auth.Identity{}, "lab", "lin", "Lin", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := e.browser("192.0.2.1")
+	c := &fasthttp.Cookie{}
+	c.SetValue(issued.Cookie)
+	b.cookies[auth.SessionCookie] = c
+	if status := b.logIn("admin", "password"); status != 200 {
+		t.Fatal(status)
+	}
+	for _, lab := range []string{"other", "lab"} {
+		if status := b.ask(logOut, fmt.Sprintf(`{"codelab_id":%q}`, lab)); status != 204 {
+			t.Errorf("leaving %s: %d", lab, status)
+		}
+		who, _, err := e.Auth.Identify(b.cookies[auth.SessionCookie].Value(), "")
+		in := false
+		who.Grants(func(g *login.AttendeeGrant) { in = in || g.AttendeeID == "lin" })
+		if err != nil || !who.Admin() || in != (lab == "other") {
+			t.Errorf("after leaving %s: rank %v, in the codelab %v, %v", lab, who.Rank(), in, err)
+		}
+	}
+}
