@@ -77,3 +77,29 @@ func TestAFloodOfDenialsIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// A denial names who was refused, where and how, and a failed sign-in why.
+func TestDenialsNameTheCaller(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	trail := audit.New(store, clocktest.New(), time.Hour)
+	d := audit.NewDenials(trail, time.Hour, slog.New(slog.DiscardHandler))
+	d.Note(403, "attendee", "lin", "lab", "192.0.2.1")
+	d.NoteSignIn("expired", "192.0.2.2")
+	d.Close()
+	records, err := trail.Find(audit.Query{Limit: 10})
+	got := map[string]*audit.Record{}
+	for _, r := range records {
+		got[r.Action] = r
+	}
+	denied, failed := got["access_denied"], got["admin_login_failed"]
+	if err != nil || denied == nil || failed == nil {
+		t.Fatal(records, err)
+	}
+	if denied.ActorType != "attendee" || denied.ActorId != "lin" || denied.CodelabId != "lab" || denied.Ip != "192.0.2.1" || denied.Metadata["status"] != "403" || denied.Metadata["count"] != "1" {
+		t.Errorf("refused is %v", denied)
+	}
+	if failed.ActorType != "anonymous" || failed.Ip != "192.0.2.2" || failed.Metadata["why"] != "expired" || failed.Metadata["by"] != "oidc" || failed.Metadata["count"] != "1" {
+		t.Errorf("failed is %v", failed)
+	}
+}

@@ -102,3 +102,14 @@ func testSpans(t *testing.T) {
 		t.Errorf("the next span has the marks %v", next)
 	}
 }
+
+// The memory for marked spans is bounded, however many participants there are.
+func TestMarkedSpansAreBounded(t *testing.T) {
+	var s spans
+	for i := range maxSpans + 10 {
+		s.add(fmt.Sprint(i), "a span")
+	}
+	if n := len(s.latest); n > maxSpans || !s.known(fmt.Sprint(maxSpans+9), "a span") {
+		t.Errorf("%d are kept", n)
+	}
+}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"atelier/actors/audit"
 	"atelier/actors/clock"
@@ -89,5 +91,106 @@ func TestAnExpiredRecordHidesNoOlderOnes(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("without record %d it shows %q, %v", expired+1, got, err)
 		}
+	}
+}
+
+// The trail is searched by codelab, by action, and by the person who did it or was affected.
+// The newest records come first, and only those that match count for a page.
+func TestTheTrailIsSearched(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	trail := audit.New(store, clock.System, time.Hour)
+	for _, r := range []*audit.Record{
+		{UserAgent: "1", Action: "edit", ActorId: "ada", CodelabId: "lab"},
+		{UserAgent: "2", Action: "add", ActorId: "ada", TargetId: "bob"},
+		{UserAgent: "3", Action: "edit", ActorId: "bob", CodelabId: "other"},
+		{UserAgent: "4", Action: "edit", ActorId: "eve", TargetId: "ada", CodelabId: "lab"},
+		{UserAgent: "5", Action: "add", ActorId: "eve", TargetId: "lab"},
+	} {
+		if err := trail.Record(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		audit.Query
+		want string
+	}{
+		{audit.Query{}, "54321"}, {audit.Query{Limit: 2}, "54"}, {audit.Query{Limit: 2, Offset: 2}, "32"}, {audit.Query{Offset: 5}, ""},
+		{audit.Query{CodelabID: "lab"}, "41"}, {audit.Query{CodelabID: "la"}, ""}, {audit.Query{OfCodelabs: true}, "431"},
+		{audit.Query{Action: "add"}, "52"}, {audit.Query{Action: "edit", Offset: 1}, "31"}, {audit.Query{CodelabID: "lab", Offset: 1}, "1"},
+		{audit.Query{Person: "ada"}, "421"}, {audit.Query{Person: "bob"}, "32"}, {audit.Query{Person: "ada", Action: "edit", Limit: 1}, "4"},
+		{audit.Query{Person: "ada", CodelabID: "lab", Offset: 1}, "1"}, {audit.Query{Person: "ad"}, ""},
+	} {
+		if tc.Limit == 0 {
+			tc.Limit = 10
+		}
+		records, err := trail.Find(tc.Query)
+		var got string
+		for _, r := range records {
+			got += r.UserAgent
+		}
+		if err != nil || got != tc.want {
+			t.Errorf("%+v finds %q, not %q: %v", tc.Query, got, tc.want, err)
+		}
+	}
+}
+
+// All rows of a record expire together, and the mark of a participant's span does not expire
+// before the records in it.
+func TestRecordsExpireTogether(t *testing.T) {
+	for _, retention := range []time.Duration{0, time.Hour} {
+		trail := audit.New(nil, clock.System, retention)
+		rows := trail.OwnRows(&audit.Record{CodelabId: "lab"}, &audit.Own{}, "p")
+		for i, row := range rows {
+			if mark := i == 2; row.TTL < retention || (row.TTL > retention) != (mark && retention > 0) {
+				t.Errorf("kept for %v, the row of %s has %v", retention, row.Table, row.TTL)
+			}
+		}
+		if len(rows) != 3 {
+			t.Errorf("%d rows", len(rows))
+		}
+	}
+}
+
+// A text that a client chooses is cut at a whole character.
+func TestALongUserAgentIsCut(t *testing.T) {
+	trail := audit.New(nil, clock.System, 0)
+	for _, agent := range []string{strings.Repeat("x", 256), strings.Repeat("x", 300), "x" + strings.Repeat("\u00e9", 200), strings.Repeat("\U0001f600", 70)} {
+		r := &audit.Record{UserAgent: agent}
+		trail.Rows(r)
+		if n := len(r.UserAgent); n > 256 || n < min(len(agent), 253) || !utf8.ValidString(r.UserAgent) || !strings.HasPrefix(agent, r.UserAgent) {
+			t.Errorf("of %d bytes %d stay: %q", len(agent), n, r.UserAgent)
+		}
+	}
+}
+
+// A record that is damaged is an error, and not the end of the trail.
+func TestADamagedRecordIsAnError(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	trail := audit.New(store, clock.System, time.Hour)
+	rows := trail.OwnRows(&audit.Record{CodelabId: "lab"}, &audit.Own{}, "p")
+	rows[0].Value = []byte{0xff}
+	if err := durable.Commit(store, rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []audit.Query{{Limit: 10}, {Limit: 10, CodelabID: "lab"}} {
+		if records, err := trail.Find(q); err == nil {
+			t.Errorf("%+v finds %v", q, records)
+		}
+	}
+	if entries, err := trail.Owned("p", "", 10); err == nil {
+		t.Errorf("the participant's log has %v", entries)
+	}
+}
+
+// A record without a change, such as that of a login, is also written while the disk is nearly
+// full.
+func TestARecordUsesTheReserveOfTheDisk(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	store.SetReadOnly(true)
+	if err := audit.New(store, clock.System, time.Hour).Record(&audit.Record{Action: "admin_login"}); err != nil {
+		t.Error(err)
 	}
 }

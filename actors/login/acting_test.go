@@ -27,6 +27,7 @@ func TestEachActsByTheirOwnSession(t *testing.T) {
 	give("a", "b", lin("lin", 2*time.Hour))
 	give("a", "c", lin("max", 3*time.Hour))
 	give("b", "d", lin("lin", 4*time.Hour))
+	give("c", "e", lin("lin", time.Hour)) // issued last, and ends first
 	s, ok, err := d.Use("b")
 	if !ok || err != nil {
 		t.Fatal("the session is not good", err)
@@ -135,6 +136,27 @@ func TestUntilWhenSomebodyIsIn(t *testing.T) {
 	}
 	if _, left := until(s, "lin"); !left {
 		t.Error("the session has left, and Until does not report it")
+	}
+}
+
+// An id that was replaced has its grants for one more minute. So its successor acts, and lasts
+// longer, even if its grant ends earlier.
+func TestAReplacedIdLastsAMinute(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "a", "lab")
+	began := d.clock
+	if _, err := d.GrantAttendee("a", "b", "Lin", AttendeeGrant{Codelab: "lab", AttendeeID: "attendee of lab", ExpiresAt: began.Add(time.Hour).UnixMilli()}); err != nil {
+		t.Fatal(err)
+	}
+	s, _, _ := d.Use("b")
+	for after, until := range map[time.Duration]time.Duration{0: 12 * time.Hour, lastMinute - time.Millisecond: 12 * time.Hour, lastMinute: time.Hour} {
+		d.clock = began.Add(after)
+		if got, ok, err := d.Acting(s.Family(), "lab", false, "attendee of lab"); !ok || err != nil || got.id != KeyOf("b") {
+			t.Errorf("after %v they do not act by the id that lasts longer: %v, %v", after, ok, err)
+		}
+		if last, _ := s.Until(d.ms(), "lab", "attendee of lab"); last != began.Add(until).UnixMilli() {
+			t.Errorf("after %v it is in until %v", after, time.UnixMilli(last).Sub(began))
+		}
 	}
 }
 

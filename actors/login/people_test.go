@@ -60,3 +60,19 @@ func TestEndedOwnerLoginEndsItsDependents(t *testing.T) {
 		t.Errorf("the login stands on: %v, %v", ended, err)
 	}
 }
+
+// A login ends for each id that was issued with it, also for a store that is read again. Other
+// grants stay.
+func TestALoginEndsForEveryId(t *testing.T) {
+	d := newDesk(t)
+	d.admin("", "a", "Grace")
+	d.attendee("a", "b", "a")
+	if ended, err := d.EndLogin("", "login of a"); !ended || err != nil {
+		t.Fatal(ended, err)
+	}
+	for range 2 {
+		d.want("the id of the login", "a", "-")
+		d.want("the next", "b", "a")
+		d.crash()
+	}
+}

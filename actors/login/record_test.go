@@ -1,12 +1,16 @@
 package login
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"testing"
 	"time"
 
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
+	pb "atelier/actors/login/loginpb"
 )
 
 // A grant is removed, replaced or given in a copy: a record that somebody looks at does
@@ -35,6 +39,36 @@ func TestARecordThatWasReadDoesNotChange(t *testing.T) {
 			if got := before.ids[i]; got.expires != e.expires || (got.replaces == nil) != (e.replaces == nil) || fmt.Sprint(got.attendees) != fmt.Sprint(e.attendees) {
 				t.Errorf("%s changed what was read: %+v", name, got)
 			}
+		}
+	}
+}
+
+// A record is read as it was written, and a damaged one is refused.
+func TestARecordIsReadAsItWasWritten(t *testing.T) {
+	root := KeyOf("root")
+	e := &entry{
+		hash: KeyOf("id"), expires: 100, replaces: &root, admin: &pb.AdminGrant{Login: "x", Person: "p", Generation: 3},
+		attendees: []AttendeeGrant{{"lab", "lin", 50, 7}}, by: &pb.Registration{Codelab: "lab", Name: nameHash("Lin"), At: 9},
+	}
+	got, err := parseRecord((&record{ids: []*entry{e}}).encode())
+	if err != nil || len(got.ids) != 1 || !reflect.DeepEqual(got.ids[0], e) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for name, id := range map[string]*pb.SessionId{
+		"without a hash": {}, "with half a hash": {Hash: root[:16]}, "with half of its predecessor": {Hash: root[:], Replaces: root[:16]},
+	} {
+		if _, err := parseRecord(pbwire.Encode(&pb.SessionFamily{Ids: []*pb.SessionId{id}})); !errors.Is(err, durable.ErrCorrupt) {
+			t.Errorf("an id %s: %v", name, err)
+		}
+	}
+}
+
+// A row lasts as long as the last of its ids, and is deleted with it.
+func TestARowLastsAsLongAsItsIds(t *testing.T) {
+	rec := &record{ids: []*entry{{expires: 5_000}, {expires: 9_000}, {expires: 7_000}}}
+	for now, want := range map[int64]time.Duration{0: 9 * time.Second, 8_999: time.Millisecond, 9_000: 0} {
+		if row := newFamily().rows(rec, now)[0]; row.TTL != want || row.Delete != (want == 0) {
+			t.Errorf("after %d ms it lasts for %v, deleted %v", now, row.TTL, row.Delete)
 		}
 	}
 }

@@ -163,6 +163,11 @@ func TestTwoRegistrationsAreAtOnceForAMinute(t *testing.T) {
 	}
 	d.attendee("old", "three", "c")
 	d.want("later", "three", "a c")
+	d.attendee("old", "four", "b")
+	d.Forget("attendee of b")
+	if g := d.UnderWay("old", "b", "Lin"); g != nil {
+		t.Errorf("somebody who was removed is still under way: %+v", g)
+	}
 	d.want("the first", "one", "a b c")
 }
 
@@ -216,6 +221,19 @@ func TestALostAnswerShutsNobodyOut(t *testing.T) {
 	d.clock = d.clock.Add(time.Second)
 	d.want("a minute after its successor was used", "old", "-")
 	d.want("the successor", "new", "a c")
+}
+
+// The last minute of an id is its last, also if the id is replaced once more in it.
+func TestAReplacedIdGainsNoFurtherMinute(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	d.attendee("old", "one", "b")
+	d.want("the successor", "one", "a b")
+	d.clock = d.clock.Add(30 * time.Second)
+	d.attendee("old", "two", "c")
+	d.want("the next successor", "two", "a c")
+	d.clock = d.clock.Add(30 * time.Second)
+	d.want("a minute after the first", "old", "-")
 }
 
 func TestAnIdThatEndedStaysSoAfterACrash(t *testing.T) {
@@ -296,17 +314,37 @@ func TestUnstoredGrantsAreNotVisible(t *testing.T) {
 }
 
 func TestANoteThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
+	for name, fail := range map[string]func(*desk){
+		"the commit fails":  func(d *desk) { d.journal.FailCommits(1, durable.ErrReadOnly) },
+		"the queue is full": func(d *desk) { d.journal.SetFull(true) },
+	} {
+		d := newDesk(t)
+		d.attendee("", "old", "a")
+		d.attendee("old", "new", "b")
+		fail(d)
+		d.want("the use", "new", "a b")
+		d.journal.SetFull(false)
+		d.attendee("", "yet another", "a") // behind it
+		d.Expire()
+		d.attendee("", "other", "a") // behind it
+		d.crash()
+		d.clock = d.clock.Add(time.Minute)
+		d.want(name+": over", "old", "-")
+	}
+}
+
+// People sign in and out while the disk is nearly full: only then can they delete something.
+func TestSessionsUseTheReserveOfTheDisk(t *testing.T) {
 	d := newDesk(t)
-	d.attendee("", "old", "a")
-	d.attendee("old", "new", "b")
-	d.journal.FailCommits(1, durable.ErrReadOnly)
-	d.want("the use", "new", "a b")
-	d.attendee("", "yet another", "a") // behind it
-	d.Expire()
-	d.attendee("", "other", "a") // behind it
-	d.crash()
-	d.clock = d.clock.Add(time.Minute)
-	d.want("over", "old", "-")
+	d.journal.SetReadOnly(true)
+	d.admin("", "a", "Grace")
+	d.attendee("a", "b", "lab")
+	if _, err := d.Leave("b", "lab"); err != nil {
+		t.Error(err)
+	}
+	if err := d.End("b"); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestGrantsAndIdsEndWithTheirLives(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/clock/clocktest"
 	"atelier/actors/durable"
+	pb "atelier/actors/login/loginpb"
 	"atelier/persistence/memory"
 )
 
@@ -46,6 +47,10 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 	if _, err := s[0].GrantAttendee("", "first", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
+	here, _, _ := s[0].Use("first")
+	if acts, ok, err := s[1].Acting(here.Family(), "lab", false, "ann"); !ok || err != nil || attendee(acts, "lab") != "ann" {
+		t.Errorf("on the other node acts %v, %v, %v", acts.Grants(), ok, err)
+	}
 	got, ok, _ := s[1].Use("first")
 	if !ok || attendee(got, "lab") != "ann" {
 		t.Fatalf("the other node knows %v, %v", got.Grants(), ok)
@@ -69,6 +74,22 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 	}
 	if err := s[0].End("first"); err != nil {
 		t.Errorf("ending it again: %v", err)
+	}
+}
+
+// A login to an account that a node does not have is good for nothing there.
+func TestAnotherAccountIsRefusedOnEveryNode(t *testing.T) {
+	store, nodes := memory.Share(2)
+	t.Cleanup(func() { _ = store.Close() })
+	s := following(t, func(err error) { t.Error(err) }, nodes[0], nodes[1])
+	s[1].account = []byte("another account")
+	if _, err := s[0].GrantAdmin("", "first", &pb.AdminGrant{Login: "x", ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}); err != nil {
+		t.Fatal(err)
+	}
+	for node, want := range []bool{true, false} {
+		if _, ok, err := s[node].Use("first"); ok != want || err != nil {
+			t.Errorf("node %d lets the login in: %v, %v", node, ok, err)
+		}
 	}
 }
 
@@ -294,6 +315,9 @@ func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	}
 	if _, ok, err := s[1].Use("elsewhere"); ok || !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("what the node does not know: %v, %v", ok, err)
+	}
+	if _, ok, err := s[1].Acting("elsewhere", "lab", false, "ann"); ok || !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("a browser that the node does not know: %v, %v", ok, err)
 	}
 	if err := s[1].End("elsewhere"); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("an end: %v", err)

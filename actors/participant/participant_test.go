@@ -285,6 +285,10 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 	d := newDesk(t)
 	shop, keyID, _ := d.add("Shop", "")
 	psp, _, _ := d.add("PSP", "")
+	key, next := []byte(`{"kty":"RSA","n":"AQ","e":"AQAB"}`), []byte(`{"kty":"RSA","n":"AQ","e":"Aw"}`)
+	if thumbprint(key) == "" || thumbprint(key) == thumbprint(next) {
+		t.Fatal("the keys are none, or the same")
+	}
 	seen := 2
 	for _, tc := range []struct {
 		body Body
@@ -306,7 +310,9 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 		{Grant{ID: psp.Id, For: shop.Id}, func(p *Participant) bool { return slices.Equal(p.Delegates, []string{psp.Id}) }, ""},
 		{Ungrant{ID: psp.Id, For: shop.Id}, func(p *Participant) bool { return len(p.Delegates) == 0 }, "participant_ungrant map[for:" + shop.Id + "]"},
 		{SetEncryptionKey{ID: shop.Id, Key: []byte("{}")}, func(p *Participant) bool { return string(p.EncryptionKey) == "{}" }, "participant_encryption_key map[security:true]"},
-		{SetEncryptionKey{ID: shop.Id}, func(p *Participant) bool { return len(p.EncryptionKey) == 0 }, "participant_encryption_key map[security:true]"},
+		{SetEncryptionKey{ID: shop.Id, Key: key}, func(p *Participant) bool { return string(p.EncryptionKey) == string(key) }, "participant_encryption_key map[new_thumbprint:" + thumbprint(key) + " security:true]"},
+		{SetEncryptionKey{ID: shop.Id, Key: next}, func(p *Participant) bool { return string(p.EncryptionKey) == string(next) }, "participant_encryption_key map[new_thumbprint:" + thumbprint(next) + " old_thumbprint:" + thumbprint(key) + " security:true]"},
+		{SetEncryptionKey{ID: shop.Id}, func(p *Participant) bool { return len(p.EncryptionKey) == 0 }, "participant_encryption_key map[old_thumbprint:" + thumbprint(next) + " security:true]"},
 		{Disable{ID: shop.Id}, func(p *Participant) bool { return p.Disabled }, "participant_disable map[]"},
 		{Disable{ID: shop.Id}, func(p *Participant) bool { return p.Disabled }, ""},
 	} {
@@ -368,5 +374,111 @@ func TestKeysAndNamesSayTheirEnvironment(t *testing.T) {
 				t.Errorf("%q names the key %s", bad, got)
 			}
 		}
+	}
+}
+
+// The last that a bound allows is taken, and the next refused.
+func TestBoundsOfParticipants(t *testing.T) {
+	filled := func(change func(c *core, p *Participant)) *core {
+		c := Kind(audit.New(nil, clock.System, 0)).New(ID).(*core)
+		c.all = []*Participant{{Id: "shop", Environment: Production}, {Id: "psp", Environment: Production}}
+		change(c, c.all[0])
+		return c
+	}
+	participants := func(n int) *core {
+		return filled(func(c *core, _ *Participant) { c.all = append(c.all, make([]*Participant, n-len(c.all))...) })
+	}
+	keys := func(n int) *core { return filled(func(_ *core, p *Participant) { p.Keys = make([]*Key, n) }) }
+	delegates := func(n int) *core {
+		return filled(func(_ *core, p *Participant) { p.Delegates = slices.Repeat([]string{"other"}, n) })
+	}
+	any := filled(func(*core, *Participant) {})
+	add := Add{Name: "N", Kind: PSP, Scopes: []string{ScopeTokenize}}
+	named := func(name string) Add { a := add; a.Name = name; return a }
+	scoped := func(scopes ...string) Add { a := add; a.Scopes = scopes; return a }
+	life := func(policy string, seconds int64) Body {
+		return SetPolicy{ID: "shop", Policy: policy, TTLSeconds: seconds}
+	}
+	for name, tc := range map[string]struct {
+		*core
+		body   Body
+		reason durable.Reason // 0: it is taken
+	}{
+		"the longest name":         {any, named(strings.Repeat("ä", 80)), 0},
+		"an empty list of scopes":  {any, scoped([]string{}...), durable.Invalid},
+		"the last participant":     {participants(MaxParticipants - 1), add, 0},
+		"one participant more":     {participants(MaxParticipants), add, durable.Conflict},
+		"the last key":             {keys(MaxKeys - 1), AddKey{ID: "shop"}, 0},
+		"one key more":             {keys(MaxKeys), AddKey{ID: "shop"}, durable.Conflict},
+		"the last delegate":        {delegates(MaxDelegates - 1), Grant{ID: "psp", For: "shop"}, 0},
+		"one delegate more":        {delegates(MaxDelegates), Grant{ID: "psp", For: "shop"}, durable.Conflict},
+		"the shortest life":        {any, life("ttl", 60), 0},
+		"the longest life":         {any, life("single_use", 1800), 0},
+		"the default of a session": {any, life("session", 0), 0},
+		"a minute for a session":   {any, life("session", 60), durable.Invalid},
+		"the longest version":      {any, Acknowledge{ID: "shop", Version: strings.Repeat("ä", 200)}, 0},
+		"a longer version":         {any, Acknowledge{ID: "shop", Version: strings.Repeat("ä", 201)}, durable.Invalid},
+		"the largest key":          {any, SetEncryptionKey{ID: "shop", Key: make([]byte, 8<<10)}, 0},
+		"a larger key":             {any, SetEncryptionKey{ID: "shop", Key: make([]byte, 8<<10+1)}, durable.Invalid},
+	} {
+		_, err := tc.Decide(Command{Body: tc.body}, durable.Env{Now: time.Now()})
+		var r *durable.Rejection
+		if errors.As(err, &r); err != nil && r == nil || r != nil && r.Reason != tc.reason || r == nil && tc.reason != 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A view that somebody reads does not change, and neither do the participants in it.
+func TestAViewDoesNotChange(t *testing.T) {
+	c := Kind(nil).New(ID).(*core)
+	c.Apply(1, &Event{Body: &Event_Added{&Participant{Id: "shop", Keys: []*Key{{Id: "one"}, {Id: "two"}}, Delegates: []string{"psp", "other"}}}})
+	c.all = slices.Grow(c.all, 4)
+	before := c.Capture()
+	want := fmt.Sprint(before.All())
+	for i, e := range []*Event{
+		{Body: &Event_Added{&Participant{Id: "psp"}}}, {Body: &Event_KeyRemoved{&KeyRemoved{Id: "shop", KeyId: "one"}}},
+		{Body: &Event_KeyAdded{&KeyAdded{Id: "shop", Key: &Key{Id: "three"}}}}, {Body: &Event_Ungranted{&Ungranted{Id: "psp", ParticipantId: "shop"}}},
+		{Body: &Event_Disabled{&Disabled{Id: "shop"}}},
+	} {
+		later := c.Capture()
+		is := fmt.Sprint(later.All())
+		c.Apply(uint64(i+2), e)
+		if got := fmt.Sprint(later.All()); got != is {
+			t.Errorf("event %d changes what was read: %s", i, got)
+		}
+	}
+	if got := fmt.Sprint(before.All()); got != want {
+		t.Errorf("what was read is %s", got)
+	}
+}
+
+// A participant who is added after a restart has an id of their own, also if the clock was set
+// back.
+func TestIdsAreNotGivenTwice(t *testing.T) {
+	kind := Kind(audit.New(nil, clock.System, 0))
+	at := time.UnixMilli(1_800_000_000_000)
+	added := func(c *core) string {
+		t.Helper()
+		d, err := c.Decide(Command{Body: Add{Name: "N", Kind: PSP, Scopes: []string{ScopeTokenize}}}, durable.Env{Now: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Apply(1, d.Events[0])
+		return d.Reply.(*Participant).Id
+	}
+	before := kind.New(ID).(*core)
+	first := added(before)
+	state, err := kind.EncodeState(before.Capture())
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := kind.New(ID).(*core)
+	if err := after.Restore(1, state); err != nil {
+		t.Fatal(err)
+	}
+	at = at.Add(-time.Hour)
+	if next := added(after); next <= first {
+		t.Errorf("behind %s comes %s", first, next)
 	}
 }

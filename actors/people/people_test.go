@@ -356,3 +356,39 @@ func TestAnInvitationForgetsTheOtherPhone(t *testing.T) {
 		t.Errorf("facilitators see another phone since %d", got.MovedAt)
 	}
 }
+
+// The longest name of a person is of 80 characters, and there are at most 2,000 people.
+func TestBoundsOfPeople(t *testing.T) {
+	o := newOffice(t)
+	for _, n := range []int{80, 81} {
+		_, err := o.try(owner, Invite{Login: "ann", Name: strings.Repeat("ä", n), Role: Assistant, Token: []byte("t")})
+		if (err == nil) != (n == 80) {
+			t.Errorf("a name of %d characters: %v", n, err)
+		}
+	}
+	for i := len(o.c.all); i < MaxPeople-1; i++ {
+		o.c.all = append(o.c.all, &Person{Id: fmt.Sprint(i), Role: Assistant})
+	}
+	o.invite("last", Assistant)
+	o.refused(owner, Invite{Login: "more", Name: "More", Role: Assistant, Token: []byte("more")}, durable.Conflict)
+}
+
+// An assistant who helps in another codelab instead has lost rights, so their sessions end.
+func TestAnotherCodelabEndsTheSessionsOfAnAssistant(t *testing.T) {
+	o := newOffice(t)
+	p := o.do(owner, Invite{Login: "ann", Name: "Ann", Role: Assistant, Codelabs: []string{lab}, Token: []byte("t")})
+	next := o.do(owner, Update{ID: p.Id, Codelabs: &[]string{lab[:len(lab)-1] + "c"}})
+	if next.Generation == p.Generation {
+		t.Error("the sessions go on")
+	}
+}
+
+// An invitation that was open when its person was disabled stays void when they are enabled.
+func TestADisabledPersonsInvitationStaysVoid(t *testing.T) {
+	o := newOffice(t)
+	p := o.invite("ann", Assistant)
+	for _, disabled := range []bool{true, false} {
+		o.do(owner, Update{ID: p.Id, Disabled: &disabled})
+	}
+	o.refused(Caller{}, Accept{Token: p.Invitation, Password: "hash"}, durable.Missing)
+}

@@ -65,3 +65,38 @@ func TestTheAuditTrailSaysWhatWasChanged(t *testing.T) {
 		}
 	}
 }
+
+// The last that a bound of API tokens allows is taken, and the next refused.
+func TestBoundsOfAPITokens(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	for name, tc := range map[string]struct {
+		CreateToken
+		there int // tokens
+		ok    bool
+	}{
+		"the longest name":   {CreateToken{Name: strings.Repeat("ä", 80)}, 0, true},
+		"a longer name":      {CreateToken{Name: strings.Repeat("ä", 81)}, 0, false},
+		"two lines":          {CreateToken{Name: "a\nb"}, 0, false},
+		"a day":              {CreateToken{Name: "a", Days: 1}, 0, true},
+		"the longest time":   {CreateToken{Name: "a", Days: 3650}, 0, true},
+		"a longer time":      {CreateToken{Name: "a", Days: 3651}, 0, false},
+		"a time before":      {CreateToken{Name: "a", Days: -1}, 0, false},
+		"an unknown scope":   {CreateToken{Name: "a", Scope: "some"}, 0, false},
+		"the last token":     {CreateToken{Name: "a"}, 199, true},
+		"one token too many": {CreateToken{Name: "a"}, 200, false},
+	} {
+		s := Kind(audit.New(nil, clock.System, 0)).New(ID).(*settings)
+		for i := range tc.there {
+			s.Apply(uint64(i+1), &Event{Body: &Event_TokenCreated{TokenCreated: &ApiToken{Id: fmt.Sprint(i)}}})
+		}
+		d, err := s.Decide(Command{Body: tc.CreateToken}, durable.Env{Now: now})
+		if (err == nil) != tc.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		if made, _ := d.Reply.(*ApiToken); tc.ok {
+			if want := now.Add(time.Duration(tc.Days) * 24 * time.Hour).UnixMilli(); made.ExpiresAt != want && (tc.Days != 0 || made.ExpiresAt != 0) {
+				t.Errorf("%s: it ends at %v", name, time.UnixMilli(made.ExpiresAt))
+			}
+		}
+	}
+}

@@ -628,6 +628,18 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 			t.Errorf("an event of no codelab costs %d rows", len(rows))
 		} else if rows[0].TTL != 7*24*time.Hour {
 			t.Errorf("a row stays for %s", rows[0].TTL)
+		} else {
+			var ids []string
+			for _, row := range rows {
+				d := &Delivery{}
+				if err := d.Decode(row.Value); err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, d.Id)
+			}
+			if ids[0] == "" || len(slices.Compact(ids)) != 1 {
+				t.Errorf("one event has the ids %q", ids)
+			}
 		}
 	})
 }

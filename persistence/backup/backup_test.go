@@ -156,6 +156,74 @@ func TestASectionIsOptional(t *testing.T) {
 	left(t, data, "files")
 }
 
+// A folder in which there is anything is not restored over, and an empty one is.
+func TestAFolderMustBeVacant(t *testing.T) {
+	for name, tc := range map[string]struct {
+		dir    string
+		vacant bool
+	}{"missing": {filepath.Join(t.TempDir(), "none"), true}, "empty": {tree(t), true}, "with a file": {tree(t, "a", ""), false}, "with a folder": {filepath.Dir(tree(t)), false}} {
+		if err := CheckVacant(tc.dir); (err == nil) != tc.vacant {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A backup without a section that is required changes nothing.
+func TestARequiredSectionIsNotLeftOut(t *testing.T) {
+	_, sections := sample(t)
+	var b bytes.Buffer
+	if err := Write(&b, sections[1]); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	sections[0].Required = true
+	if err := Restore(data, &b, sections...); err == nil || !strings.Contains(err.Error(), "holds no store") {
+		t.Errorf("it restored: %v", err)
+	}
+	left(t, data)
+}
+
+// A section of which something was not read is not restored: nobody knows what it is.
+func TestASectionIsReadToItsEnd(t *testing.T) {
+	saved, sections := sample(t)
+	data := t.TempDir()
+	sections[1].Load = func(dir string, r io.Reader) error {
+		_, err := io.ReadFull(r, make([]byte, 10))
+		return errors.Join(err, os.Mkdir(dir, 0o700))
+	}
+	if err := Restore(data, bytes.NewReader(saved), sections...); !errors.Is(err, ErrDamaged) {
+		t.Errorf("it restored: %v", err)
+	}
+	left(t, data)
+}
+
+// A section without a folder discards its preparations at the end, whether the backup is whole
+// or damaged.
+func TestASectionDiscardsItsPreparations(t *testing.T) {
+	saved, sections := sample(t)
+	for name, in := range map[string][]byte{"whole": saved, "cut off": saved[:len(saved)-1], "none": nil} {
+		var calls []string
+		said := func(what string) func() error {
+			return func() error { calls = append(calls, what); return nil }
+		}
+		of := slices.Clone(sections)
+		of[1].Folder, of[1].Vacant, of[1].Discard = "beside", said("vacant"), said("discard")
+		of[1].Place = func(string) error { return said("place")() }
+		data := t.TempDir()
+		if err := Restore(data, bytes.NewReader(in), of...); (err == nil) != (name == "whole") {
+			t.Errorf("%s: %v", name, err)
+		}
+		want := map[string]string{"whole": "vacant place discard"}[name]
+		if want == "" {
+			want = "vacant discard"
+			left(t, data)
+		}
+		if got := strings.Join(calls, " "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // All holds last from before the first section is saved until after the last.
 func TestEverythingIsHeldWhileItIsSaved(t *testing.T) {
 	held := false
@@ -185,6 +253,20 @@ func TestAFolderIsNotLeft(t *testing.T) {
 		t.Error("it was accepted")
 	}
 	left(t, parent, "in")
+}
+
+// A folder is saved without those at its top that are to be skipped.
+func TestAFolderIsSavedWithoutWhatIsSkipped(t *testing.T) {
+	var b bytes.Buffer
+	if err := SaveFolder(&b, tree(t, "a", "", "cache/b", "", "cached/c", "", "deep/cache/d", ""), "cache"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "in")
+	if err := LoadFolder(dir, &b); err != nil {
+		t.Fatal(err)
+	}
+	left(t, dir, "a", "cached", "deep")
+	left(t, filepath.Join(dir, "deep"), "cache")
 }
 
 func FuzzRestore(f *testing.F) {

@@ -4,13 +4,19 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
 	"atelier/persistence/backup"
+	"atelier/persistence/layout"
 )
 
 // sampleBackup is a backup of a store with something of everything.
@@ -54,6 +60,122 @@ func TestRestore(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(dir + ".restore-*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A row ends after a restore when it would have ended before.
+func TestARestoreKeepsTheEndsOfRows(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	short := row("t", "a while")
+	short.TTL = time.Hour
+	if err := durable.Commit(s, []durable.Row{short, row("t", "for ever")}); err != nil {
+		t.Fatal(err)
+	}
+	ends := func(s *Store, key string) (at uint64) {
+		t.Helper()
+		err := s.view(func(txn *badgerdb.Txn) error {
+			item, err := txn.Get(layout.AppendRowKey(nil, "t", []byte(key)))
+			if err == nil {
+				at = item.ExpiresAt()
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	var backup bytes.Buffer
+	if err := s.Backup(&backup); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := Restore(dir, &backup); err != nil {
+		t.Fatal(err)
+	}
+	restored := openTest(t, small(dir), hooks{})
+	if got, want := ends(restored, "a while"), ends(s, "a while"); got != want || want == 0 {
+		t.Errorf("it ends at %d, not at %d", got, want)
+	}
+	if got := ends(restored, "for ever"); got != 0 {
+		t.Errorf("a row without an end ends at %d", got)
+	}
+}
+
+// A large value is in a backup once, as a whole, which every kind of store reads.
+func TestALargeValueIsInABackupOnce(t *testing.T) {
+	backup, _ := sampleBackup(t)
+	in, err := layout.NewEntryReader(bytes.NewReader(backup))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		e, err := in.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Key[0] == familyLarge {
+			t.Fatalf("a part of %d bytes is there, too", len(e.Value))
+		}
+	}
+}
+
+// A table that is damaged while the store is open ends in no backup: it would be whole in form
+// only.
+func TestAStoreThatIsDamagedIsNotBackedUp(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeRound(t, s, 0)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, small(dir), hooks{})
+	if err := s.Backup(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatal("no tables", err)
+	}
+	f, err := os.OpenFile(tables[0], os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b := make([]byte, 1)
+	if _, err := f.ReadAt(b, 100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{b[0] ^ 1}, 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Backup(io.Discard); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("it is a backup: %v", err)
+	}
+}
+
+// The mark of a store that was in the place of a restored one is removed: it would speak of
+// writes that the new one does not have.
+func TestARestoreRemovesTheMarkOfAnEarlierStore(t *testing.T) {
+	backup, _ := sampleBackup(t)
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := os.WriteFile(markName(dir), []byte("of another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Restore(dir, bytes.NewReader(backup)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(markName(dir)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is there: %v", err)
+	}
+	if s := openTest(t, small(dir), hooks{}); s.StreamID() == "" {
+		t.Error("it has no stream")
 	}
 }
 

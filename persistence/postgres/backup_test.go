@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -189,6 +190,62 @@ func TestABackupIsOneState(t *testing.T) {
 		if v, err := n.Get("last", []byte(actor)); err != nil || string(v) != fmt.Sprint(tail) {
 			t.Errorf("%s ends at %d, its row says %q, %v", actor, tail, v, err)
 		}
+	}
+}
+
+// A row ends after a restore when it would have ended before, or within a second. The secrets of
+// nodes are in no backup. A snapshot that is stored afterwards has an id that no other has had.
+func TestARestoreKeepsTheEndsOfRowsAndNoSecrets(t *testing.T) {
+	s := openTest(t, small(postgrestest.Database(t)))
+	put(t, s, durable.Row{Table: "t", Key: []byte("a while"), Value: []byte("v"), TTL: time.Hour}, row("for ever", "v"), durable.Row{Table: durable.NodeSecrets, Key: []byte("key"), Value: []byte("secret")})
+	log := openLog(t, s, "codelab/1")
+	for seq := range uint64(30) {
+		if err := commit(log, seq+1, "a"); err != nil {
+			t.Fatal(err)
+		}
+		snap(t, log, seq+1, strings.Repeat("s", layout.PartBytes+1), 0)
+	}
+	ends := func(s *Store, key string) (at *time.Time) {
+		t.Helper()
+		if err := s.pool.QueryRow(t.Context(), "select expires from rows where tbl = 't' and key = $1", []byte(key)).Scan(&at); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	want := ends(s, "a while")
+	var backup bytes.Buffer
+	if err := s.Backup(&backup); err != nil {
+		t.Fatal(err)
+	}
+	place := postgrestest.Database(t)
+	if err := restoreInto(place, backup.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	n := openTest(t, small(place))
+	if got := ends(n, "a while"); got == nil || got.Before(*want) || got.Sub(*want) > time.Second {
+		t.Errorf("it ends at %v, not at %v", got, want)
+	}
+	if got := ends(n, "for ever"); got != nil {
+		t.Errorf("a row without an end ends at %v", got)
+	}
+	if _, err := n.Get(durable.NodeSecrets, []byte("key")); !errors.Is(err, durable.ErrNotFound) {
+		t.Errorf("the secret of a node: %v", err)
+	}
+	var last, next int64
+	if err := n.pool.QueryRow(t.Context(), "select max(id), nextval('epochs') from snapshot_parts").Scan(&last, &next); err != nil || next <= last {
+		t.Errorf("behind the snapshot %d comes %d, %v", last, next, err)
+	}
+}
+
+// A backup does not take damaged values along as if they were whole.
+func TestADamagedStoreIsNotBackedUp(t *testing.T) {
+	s := openTest(t, small(postgrestest.Database(t)))
+	put(t, s, row("a", "v"))
+	if _, err := s.pool.Exec(t.Context(), "update rows set value = '\\x00' || value where tbl = 't'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Backup(io.Discard); err == nil {
+		t.Error("it is a backup")
 	}
 }
 

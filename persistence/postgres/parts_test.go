@@ -40,3 +40,36 @@ func TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage(t *testing.T) {
 		t.Errorf("a connection that ended reads as: %v", err)
 	}
 }
+
+// A snapshot takes the place of the earlier one, whose parts are deleted. All parts of an actor
+// that is removed are deleted.
+func TestPartsOfReplacedSnapshotsAreDeleted(t *testing.T) {
+	s := openTest(t, small(postgrestest.Database(t)))
+	const actor = "codelab/1"
+	log := openLog(t, s, actor)
+	for seq := range uint64(3) {
+		if err := commit(log, seq+1, "a"); err != nil {
+			t.Fatal(err)
+		}
+		snap(t, log, seq+1, strings.Repeat("s", 2*layout.PartBytes), seq+1)
+	}
+	log.Close()
+	rows := func(table string) (n int) {
+		t.Helper()
+		if err := s.pool.QueryRow(t.Context(), "select count(*) from "+table+" where actor = $1", []byte(actor)).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if parts, heads, records := rows("snapshot_parts"), rows("snapshots"), rows("records"); parts != 2 || heads != 1 || records != 0 {
+		t.Errorf("of the last snapshot are %d parts and %d heads, beside %d records", parts, heads, records)
+	}
+	if err := s.Purge(actor); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"snapshot_parts", "snapshots", "records", "owners"} {
+		if n := rows(table); n != 0 {
+			t.Errorf("%s has %d rows of the actor", table, n)
+		}
+	}
+}

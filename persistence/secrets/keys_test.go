@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -125,8 +126,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	const good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 	for name, text := range map[string]string{
 		"empty": "", "no JSON": "x", "no keys": `{"format":1,"keys":[]}`, "newer": `{"format":2,"keys":[{"version":1,"key":"` + good + `"}]}`,
-		"short": `{"format":1,"keys":[{"version":1,"key":"AAEC"}]}`, "no base64": `{"format":1,"keys":[{"version":1,"key":"` + good[:42] + `!"}]}`,
-		"version 0": `{"format":1,"keys":[{"key":"` + good + `"}]}`, "order": `{"format":1,"keys":[{"version":2,"key":"` + good + `"},{"version":1,"key":"` + good + `"}]}`,
+		"no checksum": `{"format":1,"keys":[{"version":1,"key":"` + good + `"}]}`,
 	} {
 		path := filepath.Join(t.TempDir(), "keys.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -141,5 +141,58 @@ func TestFilesThatAreRefused(t *testing.T) {
 		if _, err := LoadKeys(path); err == nil || !strings.Contains(err.Error(), "may be read by others") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Keys that nobody could use are refused, also with a right checksum.
+func TestKeysThatAreRefused(t *testing.T) {
+	const good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+	for name, tc := range map[string]struct {
+		keys []keyEntry
+		ok   bool
+	}{
+		"one":           {[]keyEntry{{Version: 1, Key: good}}, true},
+		"two":           {[]keyEntry{{Version: 1, Key: good}, {Version: 3, Key: good}}, true},
+		"none":          {nil, false},
+		"a short one":   {[]keyEntry{{Version: 1, Key: "AAEC"}}, false},
+		"a long one":    {[]keyEntry{{Version: 1, Key: good + "AAEC"}}, false},
+		"no base64":     {[]keyEntry{{Version: 1, Key: good[:42] + "!"}}, false},
+		"version 0":     {[]keyEntry{{Key: good}}, false},
+		"one twice":     {[]keyEntry{{Version: 2, Key: good}, {Version: 2, Key: good}}, false},
+		"another order": {[]keyEntry{{Version: 2, Key: good}, {Version: 1, Key: good}}, false},
+	} {
+		c := keyFile{Format: keyFormat, Keys: tc.keys}
+		c.Sum = c.sum()
+		text, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if keys, err := ParseKeys("keys.json", text); tc.ok && (err != nil || len(keys) != len(tc.keys)) || !tc.ok && !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A file of keys is its owner's alone.
+func TestKeysThatOthersMayReadAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	if _, err := CreateKeys(path, now); err != nil {
+		t.Fatal(err)
+	}
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o620: false, 0o601: false} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadKeys(path); (err == nil) != ok {
+			t.Errorf("with the mode %o: %v", mode, err)
+		}
+	}
+}
+
+// A rotation does not change the keys that its caller has.
+func TestARotationChangesNoKeysThatAreInUse(t *testing.T) {
+	keys := Announced([]seal.Key{newKey(1, now)}, now)
+	if used := Used(keys, now); !keys[1].Pending || used[1].Pending || !keys[0].RetiredAt.IsZero() || used[0].RetiredAt.IsZero() {
+		t.Errorf("before %v, afterwards %v", keys, used)
 	}
 }

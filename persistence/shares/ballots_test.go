@@ -3,6 +3,7 @@ package shares
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -316,5 +317,34 @@ func TestAnErrorOfTheFolderOfBallotsIsReported(t *testing.T) {
 	d.times = 1
 	if _, _, err := b.Make(aCodelab); err == nil || reported == nil {
 		t.Errorf("made with %v; reported is %v", err, reported)
+	}
+}
+
+// A copy for another node does not change when the secret is destroyed.
+func TestACopyOfASecretStays(t *testing.T) {
+	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
+	defer b.Close()
+	id, _, err := b.Make(aCodelab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := b.Key(id)
+	all, err := b.All()
+	one, ok := b.Find(id)
+	b.Destroy(id)
+	if err != nil || !ok || len(all) != 1 || !bytes.Equal(all[0].Secret, want) || !bytes.Equal(one.Secret, want) {
+		t.Errorf("%v and %v are the copies, not %v: %v", all, one, want, err)
+	}
+}
+
+// The memory of destroyed secrets is bounded: the oldest is forgotten.
+func TestDestroyedSecretsAreRememberedWithinABound(t *testing.T) {
+	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
+	defer b.Close()
+	for i := range mostGone + 3 {
+		b.Destroy(fmt.Sprint(i))
+	}
+	if len(b.gone) != mostGone || b.gone[0] != "3" {
+		t.Errorf("%d are remembered, from %s", len(b.gone), b.gone[0])
 	}
 }

@@ -266,3 +266,30 @@ func (d *meanwhile) Sync() error {
 	}
 	return d.folder.Sync()
 }
+
+// forgetful is a folder that says of a file that it is on the disk, and keeps other bytes.
+type forgetful struct{ folder }
+
+func (d forgetful) Sync() error {
+	names, err := d.folder.List()
+	for _, name := range names {
+		path := filepath.Join(string(d.folder), name)
+		b, failed := os.ReadFile(path)
+		err = errors.Join(err, failed)
+		if len(b) > 0 {
+			b[len(b)-1] ^= 1
+		}
+		err = errors.Join(err, os.WriteFile(path, b, 0o600))
+	}
+	return err
+}
+
+// A secret that is not read back as it was written is not used.
+func TestASecretIsReadBack(t *testing.T) {
+	dir := folder(t.TempDir())
+	b := openBallots(t, BallotOptions{Dir: string(dir), Disk: forgetful{dir}})
+	defer b.Close()
+	if id, _, err := b.Make(aCodelab); !errors.Is(err, ErrDisk) || b.Key(id) != nil {
+		t.Errorf("%v is made: %v", id, err)
+	}
+}

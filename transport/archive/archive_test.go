@@ -3,11 +3,15 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +76,11 @@ func TestRoundTrip(t *testing.T) {
 		v := &codelab.View{Meta: &pb.Codelab{
 			Id: "i", Title: title.Draw(t, "title"), Description: rapid.String().Draw(t, "description"), Author: "A", IsPublic: rapid.Bool().Draw(t, "public"),
 			QuizEnabled: rapid.Bool().Draw(t, "quiz"), RequireFeedback: rapid.Bool().Draw(t, "feedback"), CreatedAt: 1,
+			RequireQuiz: rapid.Bool().Draw(t, "require quiz"), RequireSubmission: rapid.Bool().Draw(t, "submission"), RequireChecks: rapid.Bool().Draw(t, "checks"),
+			AiDisabled: rapid.Bool().Draw(t, "no AI"), QuestionsNamed: rapid.Bool().Draw(t, "named"), Seal: rapid.Bool().Draw(t, "seal"),
+			Questions: pb.Asking(rapid.IntRange(0, len(codelab.Askings)-1).Draw(t, "questions")), ShareCode: pb.Sharing(rapid.IntRange(0, len(codelab.Sharings)-1).Draw(t, "code")),
+			Accent: pb.Accent(rapid.IntRange(0, len(codelab.Accents)-1).Draw(t, "accent")), Organiser: rapid.String().Draw(t, "organiser"), CertificateText: rapid.String().Draw(t, "certificate"),
+			Slug: rapid.SampledFrom([]string{"", "a-slug"}).Draw(t, "slug"), HalfHours: rapid.SampledFrom([]*int32{nil, new(int32(0)), new(int32(7))}).Draw(t, "hours"),
 		}}
 		if rapid.Bool().Draw(t, "has guide") {
 			v.Meta.GuideMarkdown = proto.String(rapid.String().Draw(t, "guide"))
@@ -86,6 +95,19 @@ func TestRoundTrip(t *testing.T) {
 				{Question: "q", QuizType: codelab.Descriptive},
 			}
 		}
+		var polls []*pb.Poll
+		if len(v.Steps) > 0 && rapid.Bool().Draw(t, "has polls") {
+			for i, st := range v.Steps { // by which a file names them
+				st.Id = strconv.Itoa(i + 1)
+			}
+			polls = []*pb.Poll{
+				{Kind: codelab.PollKind(codelab.PollKinds[0]), Question: "q", Options: []string{"a", "b"}, Right: []int32{1}, StepId: v.Steps[len(v.Steps)-1].Id},
+				{Kind: codelab.PollKind(codelab.PollKinds[len(codelab.PollKinds)-1]), Question: "r", Anonymous: true},
+			}
+			for _, p := range polls {
+				v.Polls = append(v.Polls, &codelab.PollView{Poll: p})
+			}
+		}
 		var b bytes.Buffer
 		if err := Write(&b, v, nil); err != nil {
 			t.Fatal(err)
@@ -94,7 +116,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &codelab.Create{Origin: codelab.OriginImport, Codelab: v.Meta.Clone(), Steps: v.Steps, Quizzes: v.Quizzes, Materials: []*pb.Material{}}
+		want := &codelab.Create{Origin: codelab.OriginImport, Codelab: v.Meta.Clone(), Steps: v.Steps, Quizzes: v.Quizzes, Polls: polls, Materials: []*pb.Material{}}
 		want.Codelab.Id, want.Codelab.CreatedAt = "", 0
 		if got, want := asJSON(t, got), asJSON(t, want); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
@@ -108,6 +130,45 @@ func asJSON(t *rapid.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// What codelab.json does not say is as it is in a new codelab.
+func TestWhatAFileDoesNotSay(t *testing.T) {
+	for text, want := range map[string]*pb.Codelab{
+		`{"title":"t"}`: {Title: "t", IsPublic: true},
+		`{"title":"t","is_public":false,"ai_enabled":false,"questions_anonymous":false}`: {Title: "t", AiDisabled: true, QuestionsNamed: true},
+		`{"title":"t","is_public":1,"ai_enabled":true,"questions_anonymous":true}`:       {Title: "t", IsPublic: true},
+	} {
+		if c, err := read(pack(t, map[string]string{"codelab.json": text, "steps/01.md": "---\ntitle: a\n---\nx"})); err != nil || !proto.Equal(c.Codelab, want) {
+			t.Errorf("%s: %v, %v", text, c, err)
+		}
+	}
+}
+
+// A logo is an image of the archive of a bounded size. Another is left out and named.
+func TestTheLogoOfAnArchive(t *testing.T) {
+	for name, tc := range map[string]struct {
+		size int64
+		logo string // "": that of the archive
+		left Code
+	}{
+		"as large as it may be": {codelab.MaxLogo, "", ""}, "larger": {codelab.MaxLogo + 1, "", CodeTooLarge}, "elsewhere": {1, "https://example.org/a.png", CodeUnknown},
+	} {
+		logo := cmp.Or(tc.logo, files.Folder+files.Images+"/"+strings.Repeat("a", 32)+".png")
+		b := pack(t, map[string]string{
+			"codelab.json": fmt.Sprintf(`{"title":"t","logo_url":%q}`, logo), "steps/01.md": "---\ntitle: a\n---\nx", folder + files.Images + "/" + strings.Repeat("a", 32) + ".png": "x",
+		})
+		c, err := Read(bytes.NewReader(b), int64(len(b)), Surroundings{Still: always, Keep: func(kind, _ string, _ io.Reader) (*pb.Upload, error) {
+			return &pb.Upload{Name: files.NewName(kind, "png"), Size: tc.size}, nil
+		}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		named := slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.File == "codelab.json" && l.Code == tc.left })
+		if (c.Codelab.LogoUrl == "") != (tc.left != "") || named != (tc.left != "") {
+			t.Errorf("%s: the logo is %q, left out %v", name, c.Codelab.LogoUrl, c.LeftOut)
+		}
+	}
 }
 
 func TestOtherForms(t *testing.T) {
@@ -136,7 +197,7 @@ func TestHostileArchives(t *testing.T) {
 		h := &zip.FileHeader{Name: "lab.md"}
 		h.SetMode(fs.ModeSymlink | 0o777)
 		w, _ := z.CreateHeader(h)
-		_, _ = w.Write([]byte("/etc/passwd"))
+		_, _ = w.Write([]byte(tutorial)) // also as a file it would be one
 		_ = z.Close()
 		return b.Bytes()
 	}
@@ -175,6 +236,50 @@ func TestHostileArchives(t *testing.T) {
 		if !errors.As(err, &r) || r.Reason != durable.Invalid || r.Text == "" {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// A text of 32 MiB is read, and a larger one is refused without being unpacked further.
+func TestTextsOfAnArchiveAreBounded(t *testing.T) {
+	for size, ok := range map[int]bool{maxFile: true, maxFile + 1: false} {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for name, content := range map[string]string{"codelab.json": `{"title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "guide.md": strings.Repeat("x", size)} {
+			w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+			if err == nil {
+				_, err = io.WriteString(w, content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := read(b.Bytes()); (err == nil) != ok || !ok && !strings.Contains(err.Error(), "guide.md is too large") || ok && len(*c.Codelab.GuideMarkdown) != size {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+// Sizes that overflow when they are added are refused before anything is unpacked.
+func TestSizesThatOverflowAreRefused(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, claimed := range map[string]uint64{"lab.md": 100, "a.md": math.MaxUint64 - 50} {
+		w, err := z.CreateRaw(&zip.FileHeader{Name: name, UncompressedSize64: claimed, CompressedSize64: 1})
+		if err == nil {
+			_, err = w.Write([]byte("x"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(b.Bytes()); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
+		t.Errorf("%v", err)
 	}
 }
 

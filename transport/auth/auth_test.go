@@ -8,6 +8,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/login"
+	"atelier/actors/people"
 	"atelier/actors/settings"
 	"atelier/persistence/memory"
 	"atelier/transport/httpapi"
@@ -25,7 +26,8 @@ type gate struct {
 	t       *testing.T
 	clock   time.Time
 	tokens  *settings.View
-	unknown error // instead of tokens
+	people  *people.View
+	unknown error // instead of tokens and people
 }
 
 func newGate(t *testing.T) *gate {
@@ -41,6 +43,7 @@ func newGate(t *testing.T) *gate {
 	g.Authenticator = New(Config{
 		AdminID: "admin", AdminPassword: "password", AdminLifetime: 8 * time.Hour, AttendeeLifetime: 12 * time.Hour,
 		Signer: NewSigner(secret, account, now), Sessions: sessions, Tokens: func() (*settings.View, error) { return g.tokens, g.unknown },
+		People:   func() (*people.View, error) { return g.people, g.unknown },
 		Failures: NewFailures(httpapi.Rate{Burst: 20, Per: 5 * time.Minute}, now), PINKey: []byte("k"), Now: now,
 	})
 	return g

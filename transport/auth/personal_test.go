@@ -96,4 +96,14 @@ func TestAnAttendeesSecretLeadsNothing(t *testing.T) {
 	if _, _, ok, _ := g.Personal(&robot, Git, label, true); ok {
 		t.Error("an API token is a secret itself")
 	}
+	attendee, admin := g.attendee(), g.admin()
+	for name, tc := range map[string]struct {
+		who     Identity
+		lab     string
+		leading bool
+	}{"an attendee who leads": {attendee, label, true}, "an attendee elsewhere": {attendee, "other", false}, "a facilitator who attends": {admin, label, false}} {
+		if _, _, ok, _ := g.Personal(&tc.who, Git, tc.lab, tc.leading); ok {
+			t.Errorf("%s gets a secret", name)
+		}
+	}
 }

@@ -47,3 +47,24 @@ func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
 		}
 	}
 }
+
+// Receivers read these fields.
+func TestBodiesAsReceiversGetThem(t *testing.T) {
+	x := &hooks.Data{
+		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build",
+		Environment: "production", ParticipantId: "p1", By: "p2", CheckoutId: "c1", Policy: "single_use",
+	}
+	lin, of := `"attendee_id":"a1","attendee_name":"Lin"`, `{"environment":"production","participant_id":"p1","by":"p2","checkout_id":"c1","policy":"single_use"}`
+	for event, want := range map[string]string{
+		hooks.AttendeeRegistered: "{" + lin + "}", hooks.AttendeeCompleted: "{" + lin + "}", hooks.HelpRequested: `{"help_id":"h1",` + lin + `,"step_number":2}`,
+		hooks.WorkshopEnded: `{"attendees":24,"completed":19}`, hooks.CheckReported: "{" + lin + `,"check":"build","ok":false}`,
+		hooks.TokenUsed: of, hooks.TokenReused: of, hooks.TokenLocked: of, hooks.Test: "{}",
+	} {
+		text, err := encode(&hooks.Delivery{Id: "d", Type: event, At: 1_799_999_990_000, CodelabId: "lab", Data: x}, func(codelab, attendee string) string {
+			return map[string]string{"lab a1": "Lin"}[codelab+" "+attendee]
+		})
+		if want = `{"id":"d","type":"` + event + `","at":"2027-01-15T07:59:50.000Z","codelab_id":"lab","data":` + want + "}"; err != nil || string(text) != want {
+			t.Errorf("%s is sent as %s, want %s: %v", event, text, want, err)
+		}
+	}
+}

@@ -286,6 +286,15 @@ func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
 			t.Errorf("%s: %+v, want %d %q", x.name, got, x.status, x.kind)
 		}
 	}
+	for status, kind := range map[int]string{301: hooks.Redirected, 303: hooks.Redirected, 304: "", 307: hooks.Redirected, 308: hooks.Redirected} {
+		s, h := sender(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(status)
+		}, true)
+		if got := s.Send(t.Context(), h, registration("a1")); got.Status != int32(status) || got.Error != kind {
+			t.Errorf("status %d: %+v", status, got)
+		}
+	}
 	plain := httptest.NewServer(http.HandlerFunc(fine))
 	defer plain.Close()
 	s, h := sender(t, fine, true)

@@ -41,6 +41,19 @@ func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 	if vacant, err := objects.Vacant(t.Context(), one); vacant || err != nil {
 		t.Errorf("it holds nothing, %v", err)
 	}
+	if err := objects.PutBytes(t.Context(), two, "a", []byte("22")); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Delete(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := two.Stat(t.Context(), "a"); !errors.Is(err, objects.ErrNotFound) {
+		t.Errorf("what was deleted is there: %v", err)
+	}
+	info, err := one.Stat(t.Context(), "a")
+	if b, failed := objects.GetBytes(t.Context(), one, "a", 0, -1, 10); failed != nil || string(b) != "1" || err != nil || info.Key != "a" || info.Size != 1 {
+		t.Errorf("the first holds %q and %+v: %v, %v", b, info, failed, err)
+	}
 }
 
 // The error names the cause, without secrets.
@@ -76,6 +89,11 @@ func TestAServerThatFails(t *testing.T) {
 		{500, "InternalError", durable.ErrUnavailable, 2, 4},
 		{503, "SlowDown", durable.ErrUnavailable, 2, 4},
 		{507, "XMinioStorageFull", durable.ErrReadOnly, 1, 4},
+		{507, "NoSpaceLeft", durable.ErrReadOnly, 1, 4},
+		{403, "QuotaExceeded", durable.ErrReadOnly, 1, 4},
+		{400, "XMinioAdminBucketQuotaExceeded", durable.ErrReadOnly, 1, 4},
+		{400, "XAmzContentSHA256Mismatch", objects.ErrSum, 1, 4},
+		{400, "BadDigest", objects.ErrSum, 1, 4},
 		{400, "<script>" + objectstest.SecretKey, durable.ErrUnavailable, 1, 1},
 	} {
 		t.Run(fmt.Sprint(c.status, c.code[:8]), func(t *testing.T) {
@@ -169,6 +187,9 @@ func TestAServerThatListsNonsense(t *testing.T) {
 	}
 	if err := list(); err != nil || len(got) != 1 || got[0] != "good" {
 		t.Errorf("%q, %v", got, err)
+	}
+	if err := s.List(t.Context(), "a", func(i objects.Info) error { t.Errorf("%s does not begin with a", i.Key); return nil }); err != nil {
+		t.Error(err)
 	}
 	forever = true
 	if err := list(); !errors.Is(err, durable.ErrUnavailable) || len(got) > 1001 {

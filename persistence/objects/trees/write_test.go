@@ -181,6 +181,9 @@ func TestNothingIsWrittenWhileTheGateIsShut(t *testing.T) {
 	if _, err := s.Write(id, code.Git, "", change("a", "1")); !errors.Is(err, shut) {
 		t.Errorf("write: %v", err)
 	}
+	if _, err := s.Receive(id, nil, nil, push{}); !errors.Is(err, shut) {
+		t.Errorf("receive: %v", err)
+	}
 	if err := s.Copy(id, strings.Replace(id, "0", "1", 1), code.Git, nil); !errors.Is(err, shut) {
 		t.Errorf("copy: %v", err)
 	}

@@ -12,3 +12,11 @@ func Trust(t *testing.T, next http.RoundTripper) {
 	client.Transport = bounded{next}
 	t.Cleanup(func() { client.Transport = before })
 }
+
+// Lifetime is how long an answer with these headers counts.
+var Lifetime = lifetime
+
+// MaxUsed is how many attempts are remembered, and Once remembers one.
+const MaxUsed = maxUsed
+
+func (p *Provider) Once(state string) bool { return p.once(state) }

@@ -95,7 +95,7 @@ func refused(t *testing.T, err error, why oidc.Reason) {
 }
 
 func TestSomebodySignsIn(t *testing.T) {
-	d := open(t, nil)
+	d := open(t, func(c *oidc.Config) { c.Allowed = []string{"*@EXAMPLE.org"} })
 	d.at.Person["email"] = "Ann@Example.ORG"
 	id, err := d.signIn(t)
 	if want := (oidc.Identity{Issuer: d.at.URL, Subject: "1", Email: "ann@example.org", Name: "Ann"}); err != nil || id != want {
@@ -202,6 +202,21 @@ func TestAnAddressOfTheUserinfoIsVerifiedToo(t *testing.T) {
 	d.at.Person["email_verified"] = false
 	_, err := d.signIn(t)
 	refused(t, err, oidc.Unverified)
+}
+
+// The name in the token counts, as long as it has one.
+func TestTheUserinfoTellsWhatTheTokenLacks(t *testing.T) {
+	for name, want := range map[any]string{"Ann": "Ann", nil: "A. Nother"} {
+		d := open(t, nil)
+		d.at.Lie = func(c oidctest.Claims) { delete(c, "email"); c["name"] = name }
+		d.at.Answers["/userinfo"] = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"sub":"1","email":"ann@example.org","email_verified":true,"name":"A. Nother"}`)
+		}
+		if id, err := d.signIn(t); err != nil || id.Name != want || id.Email != "ann@example.org" {
+			t.Errorf("with the name %v, it is %+v (%v)", name, id, err)
+		}
+	}
 }
 
 func TestAnotherPersonOfTheUserinfo(t *testing.T) {
@@ -544,6 +559,55 @@ func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
 		d.pass(time.Second)
 		_, err := d.signIn(t)
 		refused(t, err, oidc.Invalid)
+	}
+}
+
+// The time that an answer has spent in caches counts.
+func TestAnAnswerOfACacheCountsForTheRest(t *testing.T) {
+	for _, tc := range []struct {
+		said, age string
+		want      time.Duration
+	}{
+		{"max-age=600", "", 10 * time.Minute}, {"max-age=600", "300", 5 * time.Minute}, {"max-age=600", "590", time.Minute}, {"max-age=600", "9000", time.Minute},
+		{"max-age=600", "-300", 10 * time.Minute}, {"max-age=86400", "1800", 30 * time.Minute}, {"no-store, max-age=600", "", time.Minute}, {"max-age=x", "", time.Minute},
+	} {
+		if got := oidc.Lifetime(http.Header{"Cache-Control": {tc.said}, "Age": {tc.age}}); got != tc.want {
+			t.Errorf("%q of age %q counts for %v", tc.said, tc.age, got)
+		}
+	}
+}
+
+// A key that is not for signatures signs nobody in.
+func TestAKeyForSomethingElseOpensNothing(t *testing.T) {
+	for use, reason := range map[string]oidc.Reason{"sig": "", "enc": oidc.Invalid} {
+		d := open(t, nil)
+		d.at.Serve("/keys", func(w http.ResponseWriter, r *http.Request) {
+			genuine := httptest.NewRecorder()
+			d.at.Genuine(genuine, r)
+			_, _ = io.WriteString(w, strings.Replace(genuine.Body.String(), `"use":"sig"`, `"use":"`+use+`"`, 1))
+		})
+		if _, err := d.signIn(t); reason == "" && err != nil {
+			t.Errorf("%s: %v", use, err)
+		} else if reason != "" {
+			refused(t, err, reason)
+		}
+	}
+}
+
+// An attempt signs in once in its time, however many others do.
+func TestAnAttemptIsRememberedForItsTime(t *testing.T) {
+	d := open(t, nil)
+	for i := range oidc.MaxUsed {
+		if !d.Once(fmt.Sprint(i)) {
+			t.Fatalf("attempt %d was there", i)
+		}
+	}
+	if d.Once("one more") || d.Once("0") {
+		t.Error("an attempt in its time is forgotten for another")
+	}
+	d.pass(oidc.Life + time.Second)
+	if !d.Once("one more") || d.Once("one more") {
+		t.Error("attempts whose time is over leave no room")
 	}
 }
 

@@ -1,0 +1,253 @@
+package objects
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// shelf is a store in memory, whose clock is this machine's.
+type shelf struct {
+	all   map[string]thing
+	gone  string // is listed, and not there any more
+	fault error  // of each Get
+	// short is how many of the next transfers break off in the middle.
+	short int
+	gets  int
+}
+
+type thing struct {
+	content string
+	changed time.Time
+}
+
+func newShelf(keys ...string) *shelf {
+	s := &shelf{all: map[string]thing{}}
+	for _, key := range keys {
+		s.all[key] = thing{"content of " + key, time.Now()}
+	}
+	return s
+}
+
+func (s *shelf) Put(_ context.Context, key string, content io.ReaderAt, size int64, _ [32]byte) error {
+	b, err := io.ReadAll(io.NewSectionReader(content, 0, size))
+	s.all[key] = thing{string(b), time.Now()}
+	return err
+}
+
+func (s *shelf) Get(_ context.Context, key string, from, n int64) (io.ReadCloser, int64, error) {
+	s.gets++
+	x, there := s.all[key]
+	if s.fault != nil || !there {
+		return nil, 0, cmp.Or(s.fault, ErrNotFound)
+	}
+	content := x.content[from:]
+	if n >= 0 {
+		content = content[:min(n, int64(len(content)))]
+	}
+	if s.short > 0 {
+		s.short--
+		return io.NopCloser(io.MultiReader(strings.NewReader(content[:len(content)/2]), broken{})), int64(len(content)), nil
+	}
+	return io.NopCloser(strings.NewReader(content)), int64(len(content)), nil
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func (s *shelf) Stat(_ context.Context, key string) (Info, error) {
+	return Info{Key: key, Changed: s.all[key].changed}, nil
+}
+
+func (s *shelf) List(_ context.Context, prefix string, fn func(Info) error) error {
+	keys := slices.Collect(maps.Keys(s.all))
+	if s.gone != "" {
+		keys = append(keys, s.gone)
+	}
+	for _, key := range slices.Sorted(slices.Values(keys)) {
+		if strings.HasPrefix(key, prefix) {
+			if err := fn(Info{Key: key, Size: int64(len(s.all[key].content)), Changed: s.all[key].changed}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *shelf) Delete(_ context.Context, key string) error {
+	delete(s.all, key)
+	return nil
+}
+
+func (s *shelf) keys() []string { return slices.Sorted(maps.Keys(s.all)) }
+
+// A hold lasts until it is released, for hours, or until its node has been dead for an hour.
+func TestAHoldLastsUntilItIsReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf()
+		held := func(want bool) {
+			t.Helper()
+			synctest.Wait()
+			if got, err := Held(t.Context(), s, time.Now()); got != want || err != nil {
+				t.Errorf("held is %v, %v", got, err)
+			}
+		}
+		held(false)
+		release, err := Hold(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held(true)
+		time.Sleep(5 * time.Hour)
+		held(true)
+		release()
+		held(false)
+		release()
+		s.all["holds/of-the-dead"] = thing{"", time.Now()}
+		time.Sleep(time.Hour)
+		held(true)
+		time.Sleep(time.Nanosecond)
+		held(false)
+	})
+}
+
+// An object that nothing refers to is in quarantine for a while and then goes, unless it is
+// young, or a backup holds it. One that is referred to again leaves the quarantine.
+func TestTheQuarantineOfAnObject(t *testing.T) {
+	const grace = 24 * time.Hour
+	for name, tc := range map[string]struct {
+		age    time.Duration
+		mark   time.Duration // the age of the mark; 0 for none
+		needed bool
+		held   bool
+		left   string
+	}{
+		"young":                    {grace, 0, false, false, "a"},
+		"old":                      {grace + time.Second, 0, false, false, "a aside/a"},
+		"marked":                   {9 * grace, grace, false, false, "a aside/a"},
+		"marked long ago":          {9 * grace, grace + time.Second, false, false, ""},
+		"held":                     {9 * grace, 9 * grace, false, true, "a aside/a holds/x"},
+		"needed":                   {9 * grace, 0, true, false, "a"},
+		"needed again":             {9 * grace, 2 * grace, true, false, "a"},
+		"put again meanwhile":      {time.Second, 2 * grace, false, false, "a aside/a"},
+		"gone, marked a while ago": {-1, grace, false, false, "aside/a"},
+		"gone, marked long ago":    {-1, grace + time.Second, false, false, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, now := newShelf(), time.Now()
+			put := func(key string, age time.Duration) { s.all[key] = thing{"", now.Add(-age)} }
+			if tc.age >= 0 {
+				put("a", tc.age)
+			}
+			if tc.mark > 0 {
+				put("aside/a", tc.mark)
+			}
+			if tc.held {
+				put("holds/x", time.Minute)
+			}
+			sweep, err := NewAside(t.Context(), s, OwnClock(), "a", grace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone := false
+			if info, _ := s.Stat(t.Context(), "a"); tc.age >= 0 && tc.needed {
+				err = sweep.Needed(t.Context(), info)
+			} else if tc.age >= 0 {
+				gone, err = sweep.Unneeded(t.Context(), info)
+			}
+			if err = errors.Join(err, sweep.Finish(t.Context())); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got := strings.Join(s.keys(), " "); got != tc.left || gone != (tc.age >= 0 && tc.left == "") || gone != (sweep.Removed == 1) {
+				t.Errorf("%s: %q is left, gone is %v of %d", name, got, gone, sweep.Removed)
+			}
+		})
+	}
+}
+
+// What nodes that died have left of holds and of reading the clock goes after two hours.
+func TestTheRemainsOfDeadNodesGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("holds/old", "clock/old", "a")
+		time.Sleep(time.Second)
+		s.all["holds/new"], s.all["clock/new"] = thing{"", time.Now()}, thing{"", time.Now()}
+		time.Sleep(2 * time.Hour)
+		sweep, err := NewAside(t.Context(), s, OwnClock(), "", time.Hour)
+		if err = errors.Join(err, sweep.Tidy(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.keys(); !slices.Equal(got, []string{"a", "clock/new", "holds/new"}) {
+			t.Errorf("left are %q", got)
+		}
+	})
+}
+
+// A backup has all objects under a prefix, but for those that go meanwhile. A transfer that
+// breaks off goes on where it was, a few times; another fault fails the backup.
+func TestObjectsAreSaved(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(s *shelf)
+		want   error
+	}{
+		"as they are":        {func(*shelf) {}, nil},
+		"one goes":           {func(s *shelf) { s.gone = "b/gone" }, nil},
+		"two break off":      {func(s *shelf) { s.short = 2 }, nil},
+		"three break off":    {func(s *shelf) { s.short = 3 }, io.ErrUnexpectedEOF},
+		"one cannot be read": {func(s *shelf) { s.fault = io.ErrNoProgress }, io.ErrNoProgress},
+	} {
+		s := newShelf("a", "b/1", "b/2", "c")
+		tc.change(s)
+		var saved bytes.Buffer
+		err := Save(t.Context(), s, "b/", &saved)
+		if tc.want != nil {
+			if !errors.Is(err, tc.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got := map[string]string{}
+		for in := tar.NewReader(&saved); ; {
+			h, err := in.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			b, _ := io.ReadAll(in)
+			got[h.Name] = string(b)
+		}
+		if !maps.Equal(got, map[string]string{"b/1": "content of b/1", "b/2": "content of b/2"}) {
+			t.Errorf("%s: saved are %q", name, got)
+		}
+	}
+}
+
+// A small content is asked for again when its transfer breaks off, and is not read beyond its
+// limit.
+func TestASmallContentIsRead(t *testing.T) {
+	for _, tc := range []struct {
+		short, limit, gets int
+		want               error
+	}{{0, 12, 1, nil}, {2, 12, 3, nil}, {3, 12, 3, io.ErrUnexpectedEOF}, {0, 11, 1, ErrRange}} {
+		s := newShelf("a")
+		s.short = tc.short
+		b, err := GetBytes(t.Context(), s, "a", 0, -1, int64(tc.limit))
+		if !errors.Is(err, tc.want) || err == nil && string(b) != "content of a" || s.gets != tc.gets {
+			t.Errorf("%+v: %q, asked %d times, %v", tc, b, s.gets, err)
+		}
+	}
+}

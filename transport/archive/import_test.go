@@ -1,0 +1,252 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
+	"atelier/actors/files"
+	"atelier/persistence/memory"
+	"atelier/persistence/objects/contents"
+)
+
+// depot imports files, and keeps what they bring.
+type depot struct {
+	Importer
+	t *testing.T
+}
+
+func newDepot(t *testing.T) *depot {
+	t.Helper()
+	blobs, err := contents.Open(contents.Options{Dir: t.TempDir(), MinFreeBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal := memory.New()
+	t.Cleanup(func() { _ = journal.Close() })
+	return &depot{Importer{Files: files.NewRegister(journal, blobs, 0, time.Now), Now: time.Now}, t}
+}
+
+func (d *depot) open(b []byte) *Incoming {
+	d.t.Helper()
+	in, err := d.Open("lab.zip", bytes.NewReader(b), int64(len(b)), always)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return in
+}
+
+// create is a codelab that was imported.
+func (d *depot) create(b []byte) *codelab.View {
+	d.t.Helper()
+	in := d.open(b)
+	for _, u := range in.Uploads {
+		if err := d.Files.Add(u); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	if err := in.Close(false); err != nil {
+		d.t.Fatal(err)
+	}
+	v := view(in.Create)
+	var materials cow.Vector[*pb.Material]
+	for _, m := range in.Materials {
+		materials.Append(m)
+	}
+	v.Materials = materials.Capture()
+	return v
+}
+
+// sent is an archive with a picture and a file, which has this name.
+func sent(t *testing.T, name string) map[string]string {
+	t.Helper()
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	shown, file := "images/"+strings.Repeat("a", 32)+".png", "materials/"+strings.Repeat("b", 32)+".txt"
+	return map[string]string{
+		"codelab.json": `{"title":"t","description":"![](/uploads/` + shown + `)"}`, "guide.md": "see /uploads/" + shown, "steps/01.md": "---\ntitle: a\n---\n![](/uploads/" + shown + ")",
+		"files/" + shown: picture.String(), "files/" + file: "content",
+		"materials.json": fmt.Sprintf(`[{"title":"m","material_type":"file","file":"files/%s"}]`, file), "files.json": fmt.Sprintf(`[{"file":"files/%s","file_name":%q}]`, file, name),
+	}
+}
+
+// A newer version of a file keeps the files that the codelab has, with their names, so that the
+// texts are the same. A file with another name or content is new.
+func TestAVersionKeepsTheFilesOfItsCodelab(t *testing.T) {
+	d := newDepot(t)
+	v := d.create(pack(t, sent(t, "notes.txt")))
+	var export bytes.Buffer
+	if err := Write(&export, v, d.Files); err != nil {
+		t.Fatal(err)
+	}
+	material := v.Materials.At(0).Upload
+	names := slices.Sorted(slices.Values(append(v.TextUploads(), material)))
+	if len(names) != 2 {
+		t.Fatalf("the codelab has %q", names)
+	}
+	changed := sent(t, "notes.txt")
+	for name := range changed {
+		if strings.HasPrefix(name, "files/materials") {
+			changed[name] = "another content"
+		}
+	}
+	for name, tc := range map[string]struct {
+		file []byte
+		new  int
+	}{"its export": {export.Bytes(), 0}, "the same file": {pack(t, sent(t, "notes.txt")), 0}, "another name": {pack(t, sent(t, "other.txt")), 1}, "another content": {pack(t, changed), 1}} {
+		in := d.open(tc.file)
+		out, reused, err := in.Version(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *out.Guide != *v.Meta.GuideMarkdown || out.Description != v.Meta.Description || out.Steps[0].ContentMarkdown != v.Steps[0].ContentMarkdown {
+			t.Errorf("%s: the texts are %q, %q and %q", name, *out.Guide, out.Description, out.Steps[0].ContentMarkdown)
+		}
+		if len(out.Uploads) != tc.new || len(reused) != 2-tc.new || tc.new == 0 && !slices.Equal(reused, names) {
+			t.Errorf("%s: %d are new, %q stay", name, len(out.Uploads), reused)
+		}
+		if m := *out.Materials; len(m) != 1 || (m[0].Upload == material) != (tc.new == 0) {
+			t.Errorf("%s: the materials are %v", name, m)
+		}
+		if err := in.Close(false); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A version without a guide takes it away, if its form has guides, and so with materials. A
+// tutorial leaves both, and adds the files that it links.
+func TestAVersionHasWhatItsFormHas(t *testing.T) {
+	d := newDepot(t)
+	v := d.create(pack(t, sent(t, "notes.txt")))
+	bare := sent(t, "notes.txt")
+	delete(bare, "guide.md")
+	bare["materials.json"] = "[]"
+	out, _, err := d.open(pack(t, bare)).Version(v)
+	if err != nil || out.Guide == nil || *out.Guide != "" || out.Materials == nil || len(*out.Materials) != 0 {
+		t.Errorf("of our own form: %+v, %v", out, err)
+	}
+	out, _, err = d.open([]byte(tutorial)).Version(v)
+	if err != nil || out.Guide != nil || out.Materials != nil {
+		t.Errorf("of a tutorial: %+v, %v", out, err)
+	}
+	out, _, err = d.open(pack(t, map[string]string{"lab.md": tutorial + "\n[more](more.txt)\n", "more.txt": "more"})).Version(v)
+	if err != nil || out.Materials == nil || len(*out.Materials) != 2 || (*out.Materials)[0].Upload != v.Materials.At(0).Upload {
+		t.Errorf("of a tutorial with a file: %+v, %v", out, err)
+	}
+}
+
+// The contents of an imported file are removed when nothing refers to them, unless it is unknown
+// whether anything does.
+func TestUnusedContentsOfAFileAreRemoved(t *testing.T) {
+	for unknown, stays := range map[bool]bool{true: true, false: false} {
+		d := newDepot(t)
+		in := d.open(pack(t, sent(t, "notes.txt")))
+		if err := in.Close(unknown); err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range in.Uploads {
+			f, _, err := d.Files.Open(u)
+			if err == nil {
+				_ = f.Close()
+			}
+			if stays && err != nil || !stays && !errors.Is(err, files.ErrMissing) {
+				t.Errorf("unknown %v: %s: %v", unknown, u.Name, err)
+			}
+		}
+	}
+}
+
+// A tutorial brings at most as many files as a codelab has materials. The others are named.
+func TestLinkedFilesAreBounded(t *testing.T) {
+	sent, text := map[string]string{}, tutorial
+	for i := range codelab.Bounds.Materials + 1 {
+		name := fmt.Sprintf("%03d.txt", i)
+		sent[name] = name
+		text += fmt.Sprintf("\n[x](%s)\n", name)
+	}
+	sent["lab.md"] = text
+	c, left, err := readAll(pack(t, sent))
+	if err != nil || len(c.Materials) != codelab.Bounds.Materials || len(left) != 1 || left[0].File != fmt.Sprintf("%03d.txt", codelab.Bounds.Materials) {
+		t.Errorf("%d materials, left out %v, %v", len(c.Materials), left, err)
+	}
+}
+
+// Submissions are in a folder for each attendee who handed something in, with a list of the
+// links. Those of one attendee alone can be asked for.
+func TestSubmissionsAreByAttendee(t *testing.T) {
+	d := newDepot(t)
+	lease, err := d.Files.Blobs().Put(strings.NewReader("work"), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Release()
+	var attendees cow.Vector[*pb.Attendee]
+	for _, a := range []string{"Ann", "Bob", "Cid"} {
+		attendees.Append(&pb.Attendee{Id: a, Name: a})
+	}
+	var handedIn cow.Vector[*pb.Submission]
+	for i, s := range []*pb.Submission{
+		{AttendeeId: "Ann", FileName: "a.txt", Sum: lease.Sum[:], SubmissionType: codelab.File}, {AttendeeId: "Bob", FileName: "page", LinkUrl: "https://example.org/b", SubmissionType: codelab.Link},
+		{AttendeeId: "Ann", FileName: "A.txt", Sum: lease.Sum[:], SubmissionType: codelab.File}, {AttendeeId: "Ann", FileName: "site", LinkUrl: "https://example.org/a", SubmissionType: codelab.Link},
+	} {
+		s.Id = fmt.Sprint(i)
+		handedIn.Append(s)
+	}
+	v := &codelab.View{Attendees: attendees.Capture(), Submissions: handedIn.Capture()}
+	for of, want := range map[string]string{
+		"":    "Ann/a.txt=work Ann/A (2).txt=work Ann/links.txt=site\nhttps://example.org/a\n\n Bob/links.txt=page\nhttps://example.org/b\n\n",
+		"Ann": "Ann/a.txt=work Ann/A (2).txt=work Ann/links.txt=site\nhttps://example.org/a\n\n", "Cid": "",
+	} {
+		var b bytes.Buffer
+		p := NewPack(&b, time.Now())
+		at, err := p.Submissions(v, d.Files.Blobs(), of)
+		if err = errors.Join(err, p.Close()); err != nil {
+			t.Fatal(err)
+		}
+		z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range z.File {
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, _ := io.ReadAll(r)
+			got = append(got, f.Name+"="+string(content))
+		}
+		if strings.Join(got, " ") != want || of != "Cid" && at["2"] != "Ann/A (2).txt" {
+			t.Errorf("of %q: %q, at %v", of, got, at)
+		}
+	}
+}
+
+// An address in code stays as it was written, also if it is that of a file of the archive.
+func TestNothingInCodeIsRelinked(t *testing.T) {
+	old := "/uploads/images/" + strings.Repeat("a", 32) + ".png"
+	all := sent(t, "notes.txt")
+	all["steps/01.md"] = "---\ntitle: a\n---\n![](" + old + ") and `" + old + "`\n\n```\n" + old + "\n```\n"
+	c, err := read(pack(t, all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := "/uploads/" + c.Uploads[0].Name
+	if got, want := c.Steps[0].ContentMarkdown, "![]("+shown+") and `"+old+"`\n\n```\n"+old+"\n```\n"; got != want {
+		t.Errorf("it is %q, not %q", got, want)
+	}
+}

@@ -1,0 +1,294 @@
+package auth
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"atelier/actors/durable"
+	"atelier/actors/people"
+	"atelier/actors/settings"
+)
+
+// know makes these the people of the server.
+func (g *gate) know(all ...*people.Person) {
+	g.t.Helper()
+	state, err := proto.Marshal(&people.Snapshot{People: all})
+	core := people.Kind(nil, "admin").New("all")
+	if err = errors.Join(err, core.Restore(1, state)); err != nil {
+		g.t.Fatal(err)
+	}
+	g.people = core.Capture()
+}
+
+// login is a browser's session id after a person has logged in.
+func (g *gate) login(from Identity, p *people.Person) Issued {
+	g.t.Helper()
+	i, err := g.GrantAdmin(from, Login{Person: p})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return i
+}
+
+// staff are a facilitator, an assistant of the codelab, and a helper for an hour.
+func (g *gate) staff() (ada, bob, eve *people.Person) {
+	ada = &people.Person{Id: "ada", Name: "Ada", Login: "ada", Role: people.Facilitator, Generation: 2}
+	bob = &people.Person{Id: "bob", Name: "Bob", Login: "bob", Role: people.Assistant, Codelabs: []string{label}}
+	eve = &people.Person{Id: "eve", Name: "Eve", Role: people.Assistant, Codelabs: []string{label}, ExpiresAt: g.clock.Add(time.Hour).UnixMilli()}
+	g.know(ada, bob, eve)
+	return ada, bob, eve
+}
+
+// What people may do depends on their role, and is over when their record says so. The other
+// grants of their browser stay.
+func TestPeopleActWhileTheirRecordStands(t *testing.T) {
+	for name, change := range map[string]func(*gate, *people.Person){
+		"nothing changes": nil,
+		"removed":         func(g *gate, _ *people.Person) { g.know() },
+		"disabled":        func(g *gate, p *people.Person) { p = proto.CloneOf(p); p.Disabled = true; g.know(p) },
+		"another password": func(g *gate, p *people.Person) {
+			p = proto.CloneOf(p)
+			p.Generation++
+			g.know(p)
+		},
+	} {
+		g := newGate(t)
+		ada, bob, eve := g.staff()
+		for _, tc := range []struct {
+			p     *people.Person
+			rank  Rank
+			other bool // leads another codelab
+		}{{ada, Facilitator, true}, {bob, Assistant, false}, {eve, Assistant, false}} {
+			alone, attendee := g.login(Identity{}, tc.p), g.attendee()
+			both := g.login(attendee, tc.p)
+			if change != nil {
+				change(g, tc.p)
+			}
+			for kind, cookie := range map[string]string{"alone": alone.Cookie, "also an attendee": both.Cookie} {
+				who := g.identify(cookie, "")
+				stands := change == nil
+				if got := who.Rank(); stands && got != tc.rank || !stands && got != NoRank || who.Leads(label) != stands || who.Leads("other") != (stands && tc.other) {
+					t.Errorf("%s, %s, %s: the rank is %v", name, tc.p.Id, kind, got)
+				}
+				if known := who.Known(); known != (stands || kind != "alone") {
+					t.Errorf("%s, %s, %s: known is %v", name, tc.p.Id, kind, known)
+				}
+				if known, err := g.Knows(&who, true); stands && (!known || err != nil) {
+					t.Errorf("%s, %s, %s: %v, %v", name, tc.p.Id, kind, known, err)
+				}
+			}
+			g.know(ada, bob, eve)
+		}
+	}
+}
+
+// A request in progress notices that its person is no longer a facilitator, and so does a
+// connection, which ends.
+func TestAPersonWhoEndsMeanwhile(t *testing.T) {
+	g := newGate(t)
+	ada, _, _ := g.staff()
+	who := g.identify(g.login(Identity{}, ada).Cookie, "")
+	l := &life{standing: who.Standing(label, true, nil)}
+	if ended := g.Hold(l); ended != "" {
+		t.Fatal(ended)
+	}
+	g.know()
+	if known, err := g.Knows(&who, true); known || err != nil {
+		t.Errorf("it still leads: %v", err)
+	}
+	if g.Sweep(); len(l.ended) != 1 {
+		t.Errorf("the connection ends: %v", l.ended)
+	}
+}
+
+// A helper's session ends with the helper's time, to the second, also in the browser.
+func TestAHelpersSessionEndsWithTheirTime(t *testing.T) {
+	g := newGate(t)
+	_, bob, eve := g.staff()
+	for p, want := range map[*people.Person]time.Duration{bob: 8 * time.Hour, eve: time.Hour} {
+		if got := g.login(Identity{}, p).Expires.Sub(g.clock).Round(time.Second); got != want {
+			t.Errorf("%s is in for %v", p.Id, got)
+		}
+	}
+}
+
+// A login that its person ends is over at once, with its connections.
+func TestAnEndedLoginEndsItsConnections(t *testing.T) {
+	g := newGate(t)
+	ada, bob, _ := g.staff()
+	lives := map[string]*life{}
+	var here Identity
+	for name, p := range map[string]*people.Person{"here": ada, "elsewhere": ada, "another's": bob} {
+		who := g.identify(g.login(Identity{}, p).Cookie, "")
+		if name == "here" {
+			here = who
+		}
+		lives[name] = &life{standing: who.Standing(label, true, nil)}
+		if ended := g.Hold(lives[name]); ended != "" {
+			t.Fatal(ended)
+		}
+	}
+	for _, login := range g.Sessions.Logins("ada") {
+		if login.Login == here.LoginID() {
+			continue
+		}
+		if ended, err := g.EndLogin(&here, login.Login); !ended || err != nil {
+			t.Fatal(ended, err)
+		}
+	}
+	if len(lives["here"].ended) != 0 || len(lives["elsewhere"].ended) != 1 || len(lives["another's"].ended) != 0 {
+		t.Errorf("ended are %v, %v and %v", lives["here"].ended, lives["elsewhere"].ended, lives["another's"].ended)
+	}
+}
+
+// A name is reserved in the codelabs of a facilitator who is logged in under it. While the
+// facilitators are unknown, it is reserved in all codelabs.
+func TestNamesOfPeopleAreReservedWhereTheyLead(t *testing.T) {
+	g := newGate(t)
+	ada, bob, eve := g.staff()
+	g.admin() // Grace
+	reserved := func(codelab string) (out []string) {
+		for _, name := range []string{"Grace", "Ada", "Bob", "Eve", "Rob"} {
+			if g.Reserved(codelab, name) {
+				out = append(out, name)
+			}
+		}
+		return out
+	}
+	g.login(Identity{}, ada)
+	g.login(Identity{}, bob)
+	want := func(when, codelab string, want ...string) {
+		t.Helper()
+		if got := reserved(codelab); !slices.Equal(got, want) {
+			t.Errorf("%s, in %s: reserved are %q, want %q", when, codelab, got, want)
+		}
+	}
+	want("at first", label, "Grace", "Ada", "Bob")
+	want("at first", "other", "Grace", "Ada")
+	g.unknown = durable.ErrUnavailable
+	want("while people are unknown", "other", "Grace", "Ada", "Bob")
+	g.unknown = nil
+	renamed := proto.CloneOf(bob)
+	renamed.Name = "Rob"
+	g.know(ada, renamed, eve)
+	want("after a renaming", label, "Grace", "Ada", "Rob")
+	g.know(renamed)
+	want("after a removal", label, "Grace", "Rob")
+}
+
+// Wrong passwords of a person count for that person alone while it is their own login, and for
+// the address else: people could guess the passwords of others.
+func TestFailuresOfPeopleCountForTheirOwnLogin(t *testing.T) {
+	g := newGate(t)
+	ada, _, _ := g.staff()
+	who := g.identify(g.login(Identity{}, ada).Cookie, "")
+	var nobody Identity
+	own, others := g.Failures.Attempt(&who, "", "192.0.2.1", "ADA"), g.Failures.Attempt(&who, "", "192.0.2.1", "bob")
+	if own == g.Failures.Attempt(&nobody, "", "192.0.2.1", "ADA") || own != g.Failures.Attempt(&who, "", "192.0.2.2", "ada") {
+		t.Error("one's own login counts with an address")
+	}
+	if others != g.Failures.Attempt(&nobody, "", "192.0.2.1", "bob") {
+		t.Error("another login does not count with the address")
+	}
+}
+
+// A page in a frame does not act as a facilitator, and acts as an attendee.
+func TestAFrameLeadsNothing(t *testing.T) {
+	g := newGate(t)
+	ada, _, _ := g.staff()
+	attendee, owner, person := g.attendee(), g.admin(), g.identify(g.login(g.attendee(), ada).Cookie, "")
+	for name, who := range map[string]Identity{"the owner": owner.Framed(), "a facilitator": person.Framed()} {
+		if who.Known() || who.Rank() != NoRank || who.Grant(label) != nil {
+			t.Errorf("%s acts in a frame", name)
+		}
+	}
+	if who := attendee.Framed(); who.Grant(label) == nil {
+		t.Error("an attendee does not act in a frame")
+	}
+}
+
+// A request that changes something shows the token of its session twice: in the header, which
+// another site cannot set, and in the cookie.
+func TestARequestShowsItsSessionsToken(t *testing.T) {
+	g := newGate(t)
+	who, other := g.admin(), g.admin()
+	right, wrong := who.CSRF(), other.CSRF()
+	for _, tc := range []struct {
+		header, cookie string
+		want           bool
+	}{{right, right, true}, {right, "", false}, {"", right, false}, {right, wrong, false}, {wrong, right, false}, {wrong, wrong, false}, {"", "", false}} {
+		if who.ShowsCSRF([]byte(tc.header), []byte(tc.cookie)) != tc.want {
+			t.Errorf("%.3q in the header and %.3q in the cookie count, or do not", tc.header, tc.cookie)
+		}
+	}
+	if (&Identity{}).ShowsCSRF(nil, nil) {
+		t.Error("nobody shows a token")
+	}
+}
+
+// API tokens act as facilitators until they expire. The case of the scheme's name does not
+// count.
+func TestAnAPITokenActsUntilItEnds(t *testing.T) {
+	g := newGate(t)
+	g.robot()
+	token := g.tokens.Tokens[0]
+	g.tokens = &settings.View{Tokens: []*settings.ApiToken{{Id: token.Id, SecretHash: token.SecretHash, ExpiresAt: g.clock.Add(time.Hour).UnixMilli()}}}
+	for _, header := range []string{"Bearer atl_token", "bearer atl_token", "BEARER  atl_token"} {
+		if who := g.identify("", header); who.Rank() != Facilitator || who.Person() != "token:robot" {
+			t.Errorf("%q is of rank %v", header, who.Rank())
+		}
+	}
+	for _, header := range []string{"Bearer atl_other", "Bearer"} {
+		if who, bad, err := g.Identify(nil, header); !bad || err != nil || who.Known() {
+			t.Errorf("%q is taken: %v", header, err)
+		}
+	}
+	g.clock = g.clock.Add(time.Hour)
+	if who, bad, err := g.Identify(nil, "Bearer atl_token"); !bad || err != nil || who.Known() {
+		t.Errorf("it acts when its time is over: %v", err)
+	}
+}
+
+// Leaving a codelab ends the connections that depend on that grant, and no others.
+func TestLeavingEndsWhatLivesOnThatGrant(t *testing.T) {
+	g := newGate(t)
+	i, err := g.GrantAttendee(g.attendee(), "other", "max", "Max", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := g.identify(g.login(g.identify(i.Cookie, ""), nil).Cookie, "")
+	here, there, leading := &life{standing: who.Standing(label, false, nil)}, &life{standing: who.Standing("other", false, nil)}, &life{standing: who.Standing(label, true, nil)}
+	for _, l := range []*life{here, there, leading} {
+		if ended := g.Hold(l); ended != "" {
+			t.Fatal(ended)
+		}
+	}
+	if err := g.Leave(&who, label); err != nil || len(here.ended) != 1 || len(there.ended) != 0 || len(leading.ended) != 0 {
+		t.Errorf("ended are %v, %v and %v: %v", here.ended, there.ended, leading.ended, err)
+	}
+}
+
+// A browser is marked as an attendee of one generation: with a new code the mark is of no use.
+func TestABrowserIsMarkedAsAnAttendee(t *testing.T) {
+	g := newGate(t)
+	mark, _, err := g.Signer.Attendee("lin", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, generation := g.Signer.WasAttendee(mark); id != "lin" || generation != 7 {
+		t.Errorf("it is of %q, %d", id, generation)
+	}
+	other, _, err := g.Signer.Device("lin.7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cookie := range []string{"", other, mark + "x"} {
+		if id, _ := g.Signer.WasAttendee(cookie); id != "" {
+			t.Errorf("%.8q marks %q", cookie, id)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"atelier/actors/code"
+)
+
+var one, two, none = strings.Repeat("1", 40), strings.Repeat("2", 40), strings.Repeat("0", 40)
+
+// request is a request of these lines, whole.
+func request(said ...string) []byte {
+	var b []byte
+	for _, line := range said {
+		b = appendLine(b, "%s", line)
+	}
+	return append(b, flush...)
+}
+
+// A push changes, makes and removes branches. A pack follows unless it only removes.
+func TestAPushIsRead(t *testing.T) {
+	body := request(one+" "+two+" refs/heads/main\x00report-status side-band-64k agent=git/2", "shallow "+one, none+" "+one+" refs/heads/step-1-end", two+" "+none+" refs/heads/old")
+	in := bytes.NewReader(append(body, "PACK"...))
+	p, err := ParsePush(in)
+	want := []Command{{"main", one, two}, {"step-1-end", "", one}, {"old", two, ""}}
+	if err != nil || !slices.Equal(p.Commands, want) || p.Check() != nil || !p.HasPack() || !slices.Equal(p.Tips(), []string{two, one}) || !p.report || !p.band {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if rest, _ := io.ReadAll(in); string(rest) != "PACK" {
+		t.Errorf("behind it is %q", rest)
+	}
+	p, err = ParsePush(bytes.NewReader(request(two + " " + none + " refs/heads/old")))
+	if err != nil || p.HasPack() || len(p.Tips()) != 0 || p.report || p.band {
+		t.Errorf("a removal: %+v, %v", p, err)
+	}
+}
+
+// A request that no client makes is refused. So is one that changes anything but branches.
+func TestPushesThatAreRefused(t *testing.T) {
+	many := func(n int) []byte {
+		var said []string
+		for i := range n {
+			said = append(said, fmt.Sprintf("%s %s refs/heads/b%d", one, two, i))
+		}
+		return request(said...)
+	}
+	for name, tc := range map[string]struct {
+		body []byte
+		why  string // "": it is taken
+	}{
+		"500 branches":      {many(500), ""},
+		"501 branches":      {many(501), "at most 500"},
+		"cut off":           {request(one + " " + two + " refs/heads/main")[:60], "cut off"},
+		"without an end":    {bytes.TrimSuffix(request(one+" "+two+" refs/heads/main"), []byte(flush)), "cut off"},
+		"from none to none": {request(none + " " + none + " refs/heads/main"), "Git's format"},
+		"a short id":        {request(one[1:] + " " + two + " refs/heads/main"), "Git's format"},
+		"another alphabet":  {request(strings.Repeat("x", 40) + " " + two + " refs/heads/main"), "Git's format"},
+		"a tag":             {request(one + " " + two + " refs/tags/v1"), "only branches"},
+		"no branch":         {request(one + " " + two + " refs/heads/"), "name"},
+		"a path":            {request(one + " " + two + " refs/heads/../x"), "name"},
+	} {
+		p, err := ParsePush(bytes.NewReader(tc.body))
+		if err == nil {
+			err = p.Check()
+		}
+		var problem *code.Problem
+		if tc.why == "" && err != nil || tc.why != "" && (!errors.As(err, &problem) || !strings.Contains(err.Error(), tc.why)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The answer to a push says for each branch that it was changed, or why none was. A reason
+// stays in its line. In a side band the answer comes in pieces that Git accepts.
+func TestTheAnswerToAPush(t *testing.T) {
+	answer := func(able, reason string, unpacked bool) string {
+		t.Helper()
+		p, err := ParsePush(bytes.NewReader(request(one+" "+two+" refs/heads/a\x00"+able, one+" "+none+" refs/heads/b")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(p.Report(reason, unpacked))
+	}
+	for _, tc := range []struct {
+		reason   string
+		unpacked bool
+		want     []string
+	}{
+		{"", true, []string{"unpack ok\n", "ok refs/heads/a\n", "ok refs/heads/b\n"}},
+		{"somebody\nelse", true, []string{"unpack ok\n", "ng refs/heads/a somebody else\n", "ng refs/heads/b somebody else\n"}},
+		{"too\x00large", false, []string{"unpack too large\n", "ng refs/heads/a unpacker error\n", "ng refs/heads/b unpacker error\n"}},
+	} {
+		want := string(request(tc.want...))
+		if got := answer("report-status", tc.reason, tc.unpacked); got != want {
+			t.Errorf("%q is told as %q, not %q", tc.reason, got, want)
+		}
+		if got := answer("report-status side-band-64k", tc.reason, tc.unpacked); got != string(request("\x01"+want)) {
+			t.Errorf("%q is told in the band as %q", tc.reason, got)
+		}
+		if got := answer("", tc.reason, tc.unpacked); got != "" {
+			t.Errorf("a client that does not ask hears %q", got)
+		}
+	}
+	long := answer("report-status", strings.Repeat("ä", 600)+"x", true)
+	if !utf8.ValidString(long) || strings.Count(long, "ä") != 1000 {
+		t.Errorf("of a long reason %d characters stay", strings.Count(long, "ä"))
+	}
+	var said []string
+	for i := range maxCommands {
+		said = append(said, fmt.Sprintf("%s %s refs/heads/%s%d", one, two, strings.Repeat("b", 150), i))
+	}
+	plain, err := ParsePush(bytes.NewReader(request(append([]string{said[0] + "\x00report-status"}, said[1:]...)...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	banded := *plain
+	banded.band = true
+	in := lines{bytes.NewReader(banded.Report("", true))}
+	whole, pieces := "", 0
+	for {
+		piece, end, err := in.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end {
+			break
+		}
+		pieces++
+		whole += strings.TrimPrefix(piece, "\x01")
+	}
+	if pieces < 2 || strings.ReplaceAll(whole, "\n", "") != strings.ReplaceAll(string(plain.Report("", true)), "\n", "") {
+		t.Errorf("%d pieces of %d bytes", pieces, len(whole))
+	}
+}

@@ -1,0 +1,164 @@
+package rest
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/people"
+	"atelier/transport/auth"
+	"atelier/transport/auth/oidc"
+	"atelier/transport/auth/oidc/oidctest"
+)
+
+// withProvider is an entrance beside an identity provider, where new people are assistants.
+func withProvider(t *testing.T) (*entrance, *oidctest.Provider) {
+	t.Helper()
+	at := oidctest.New(t)
+	e := newEntrance(t, func(c *Config) {
+		c.SignIn = &SignIn{Role: people.Assistant, Provider: oidc.New(oidc.Config{
+			Issuer: at.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret, Redirect: "http://here.test" + SignInCallback,
+			Allowed: []string{"*@example.org"}, Now: c.Now,
+		})}
+	})
+	return e, at
+}
+
+// signIn begins to sign in to a page, and returns with the provider's answer. It returns the
+// page to which that leads.
+func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer url.Values)) string {
+	b.t.Helper()
+	b.uri = signInPath + "?" + url.Values{"to": {to}}.Encode()
+	if status := b.ask(beginSignIn, ""); status != 302 {
+		b.t.Fatal(status)
+	}
+	back, err := url.Parse(at.Approve(string(b.answer.Header.Peek("Location"))))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	answer := back.Query()
+	if change != nil {
+		change(answer)
+	}
+	b.uri = SignInCallback + "?" + answer.Encode()
+	if status := b.ask(finishSignIn, ""); status != 302 {
+		b.t.Fatal(status)
+	}
+	return string(b.answer.Header.Peek("Location"))
+}
+
+// A person who comes back from the provider has a session, with a new id, and gets to the page
+// that they wanted, if it is one of this server. The cookie of the attempt is removed.
+func TestSigningInAtTheProvider(t *testing.T) {
+	for to, want := range map[string]string{"/admin/1?a=b&c": "/admin/1?a=b&c", "": "/admin", "//evil.test": "/admin", "https://evil.test": "/admin"} {
+		e, at := withProvider(t)
+		b := e.browser("192.0.2.1")
+		if got := b.signIn(at, to, nil); got != want {
+			t.Errorf("to %q it leads to %q", to, got)
+		}
+		if b.cookies[auth.SignInCookie] != nil {
+			t.Errorf("to %q: the attempt stays", to)
+		}
+		who := e.desk.View().All()
+		if len(who) != 1 || who[0].Login != "ann@example.org" || who[0].Role != people.Assistant || who[0].Name != "Ann" {
+			t.Fatalf("the people are %v", who)
+		}
+		if status := b.ask(getSession, ""); status != 200 || !strings.Contains(string(b.answer.Body()), `"sub":"`+who[0].Id+`"`) {
+			t.Errorf("to %q: %d, %s", to, status, b.answer.Body())
+		}
+		first := string(b.cookies[auth.SessionCookie].Value())
+		if b.signIn(at, to, nil); len(e.desk.View().All()) != 1 || string(b.cookies[auth.SessionCookie].Value()) == first {
+			t.Errorf("again: %v", e.desk.View().All())
+		}
+	}
+}
+
+// The page to sign in says why somebody is refused, who gets no session. A refusal after an
+// answer of the provider is recorded.
+func TestRefusedAtTheProvider(t *testing.T) {
+	disabled := true
+	for name, tc := range map[string]struct {
+		before func(*entrance, *browser, *oidctest.Provider)
+		answer func(url.Values)
+		why    string
+		told   bool // as a sum
+		record bool
+	}{
+		"another attempt":   {nil, func(v url.Values) { v.Set("state", "another") }, "expired", false, false},
+		"denied":            {nil, func(v url.Values) { v.Set("error", "access_denied") }, "denied", true, false},
+		"another code":      {nil, func(v url.Values) { v.Set("code", "another") }, "invalid", true, false},
+		"another domain":    {func(_ *entrance, _ *browser, at *oidctest.Provider) { at.Person["email"] = "eve@evil.test" }, nil, "not_allowed", false, true},
+		"not verified":      {func(_ *entrance, _ *browser, at *oidctest.Provider) { at.Person["email_verified"] = false }, nil, "unverified", false, true},
+		"without a browser": {nil, func(url.Values) {}, "expired", false, false},
+		"disabled": {func(e *entrance, b *browser, at *oidctest.Provider) {
+			b.signIn(at, "", nil)
+			e.tell(people.Update{ID: e.desk.View().All()[0].Id, Disabled: &disabled})
+			clear(b.cookies)
+		}, nil, "disabled", false, true},
+	} {
+		e, at := withProvider(t)
+		var told []string
+		e.SignInFailed = func(why, ip string) { told = append(told, why+" "+ip) }
+		b := e.browser("192.0.2.1")
+		if tc.before != nil {
+			tc.before(e, b, at)
+		}
+		recorded := len(e.recorded())
+		answer := tc.answer
+		if name == "without a browser" {
+			answer = func(url.Values) { delete(b.cookies, auth.SignInCookie) }
+		}
+		got := b.signIn(at, "/admin/1", answer)
+		if want := "/login?" + (url.Values{"why": {tc.why}, "next": {"/admin/1"}}).Encode(); got != want && name != "without a browser" || !strings.Contains(got, "why="+tc.why) {
+			t.Errorf("%s: it leads to %s", name, got)
+		}
+		if b.cookies[auth.SessionCookie] != nil {
+			t.Errorf("%s: there is a session", name)
+		}
+		if want := map[bool]string{true: "[" + tc.why + " 192.0.2.1]", false: "[]"}[tc.told]; fmt.Sprint(told) != want {
+			t.Errorf("%s: counted are %v", name, told)
+		}
+		if n := len(e.recorded()) - recorded; n > 1 || (n == 1) != tc.record {
+			t.Errorf("%s: recorded are %q", name, e.recorded())
+		}
+	}
+}
+
+// The cookie of an attempt is sent to no other path, is hidden from scripts, and ends in ten
+// minutes. The attempt ends then, too.
+func TestTheCookieOfAnAttemptAtTheProvider(t *testing.T) {
+	e, at := withProvider(t)
+	b := e.browser("192.0.2.1")
+	got := b.signIn(at, "", func(url.Values) {
+		c := b.cookies[auth.SignInCookie]
+		if !c.HTTPOnly() || string(c.Path()) != "/api/login/oidc" || c.Expire().Sub(e.clock).Round(time.Minute) != 10*time.Minute {
+			t.Errorf("it keeps %v", c)
+		}
+		e.clock = e.clock.Add(10 * time.Minute)
+	})
+	if !strings.Contains(got, "why=expired") {
+		t.Errorf("after ten minutes it leads to %s", got)
+	}
+}
+
+// Attempts with wrong codes are limited for each network, and right ones cost nothing.
+func TestWrongCodesOfTheProviderAreLimited(t *testing.T) {
+	e, at := withProvider(t)
+	b, stranger := e.browser("192.0.2.1"), e.browser("192.0.2.1")
+	for range 3 {
+		clear(b.cookies)
+		if got := b.signIn(at, "", nil); got != "/admin" {
+			t.Errorf("a right one leads to %s", got)
+		}
+	}
+	for i, why := range []string{"invalid", "invalid", "busy"} {
+		if got := stranger.signIn(at, "", func(v url.Values) { v.Set("code", "a guess") }); !strings.Contains(got, "why="+why) {
+			t.Errorf("guess %d leads to %s", i, got)
+		}
+	}
+	if got := b.signIn(at, "", nil); got != "/admin" {
+		t.Errorf("a browser that was in leads to %s", got)
+	}
+}
