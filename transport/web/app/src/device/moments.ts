@@ -9,14 +9,19 @@ export function region(): string {
   return new Intl.Locale(here, { numberingSystem: 'latn' }).toString()
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = JSON.stringify(options)
-  let f = formats.get(key)
-  if (!f) formats.set(key, (f = new Intl.DateTimeFormat(region(), options)))
-  return f
+/** Keeps the formatters that make returns, which are expensive to make: a full room needs hundreds per second. */
+function kept<F, O>(make: (language: string, options: O) => F): (options: O) => F {
+  const made = new Map<string, F>()
+  return (options) => {
+    const key = getLocale() + JSON.stringify(options)
+    let f = made.get(key)
+    if (!f) made.set(key, (f = make(region(), options)))
+    return f
+  }
 }
+
+const dates = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
+const numbers = kept((language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options))
 
 /** The server leaves the Z off in one place. */
 function at(time: string): Date {
@@ -27,15 +32,15 @@ function at(time: string): Date {
 export function clock(time: string, now = new Date()): string {
   const t = at(time)
   const today = t.toDateString() === now.toDateString()
-  return format(today ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(t)
+  return dates(today ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(t)
 }
 
 export function day(time: string): string {
-  return format({ dateStyle: 'long' }).format(at(time))
+  return dates({ dateStyle: 'long' }).format(at(time))
 }
 
 export function dayAndTime(time: string): string {
-  return format({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
+  return dates({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
 }
 
 /** 6:10 for 370 seconds, 1:06:10 for an hour more. */
@@ -63,15 +68,15 @@ export function relative(seconds: number): string {
 /** "2.9 ms", or "1.2 s" of a second and more. */
 export function moment(ms: number): string {
   const [unit, v] = ms < 1000 ? (['millisecond', ms] as const) : (['second', ms / 1000] as const)
-  return new Intl.NumberFormat(region(), { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: v < 10 ? 1 : 0 }).format(v)
+  return numbers({ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: v < 10 ? 1 : 0 }).format(v)
 }
 
 export function number(n: number): string {
-  return new Intl.NumberFormat(region()).format(n)
+  return numbers({}).format(n)
 }
 
 export function percent(share: number): string {
-  return new Intl.NumberFormat(region(), { style: 'percent', maximumFractionDigits: 0 }).format(share)
+  return numbers({ style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
 /** A size in the units in which limits are round: 5 MB are 5 times 1024 times 1024. */
@@ -83,7 +88,7 @@ export function bytes(n: number): string {
     v /= 1024
     i++
   }
-  return new Intl.NumberFormat(region(), {
+  return numbers({
     style: 'unit',
     unit: units[i],
     unitDisplay: i === 0 ? 'long' : 'short',
