@@ -2,7 +2,10 @@
 import { getLocale } from '../messages/locale'
 import { m } from '../messages/compiled/messages.js'
 
-/** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. Digits are those of the texts. */
+/**
+ * The locale for times and numbers: the language of the app in the device's region (09:41 or 9:41
+ * AM). Digits are those of the app's texts.
+ */
 export function region(): string {
   const language = getLocale()
   const here = navigator.languages.find((l) => l.split('-')[0] === language.split('-')[0]) ?? language
@@ -18,12 +21,12 @@ function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return f
 }
 
-/** The server leaves the Z off in one place. */
+/** In one place the server omits the Z. */
 function at(time: string): Date {
   return new Date(/[zZ]$|[+-]\d\d:\d\d$/.test(time) ? time : time + 'Z')
 }
 
-/** 09:41, and with the day when it is another one. */
+/** "09:41", with the date if it is not today. */
 export function clock(time: string, now = new Date()): string {
   const t = at(time)
   const today = t.toDateString() === now.toDateString()
@@ -38,7 +41,7 @@ export function dayAndTime(time: string): string {
   return format({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
 }
 
-/** 6:10 for 370 seconds, 1:06:10 for an hour more. */
+/** "6:10" for 370 seconds, "1:06:10" for one hour more. */
 export function stopwatch(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds))
   const two = (n: number) => String(n).padStart(2, '0')
@@ -46,7 +49,7 @@ export function stopwatch(seconds: number): string {
   return h > 0 ? `${h}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`
 }
 
-/** "about 4 min", for waits and remaining times. */
+/** "about 4 min", for waiting and remaining times. */
 export function about(seconds: number): string {
   if (seconds < 30) return `< ${m.minutes_short({ count: 1 })}`
   const minutes = Math.round(seconds / 60)
@@ -60,7 +63,7 @@ export function relative(seconds: number): string {
   return new Intl.RelativeTimeFormat(region()).format(Math.trunc(seconds / of), unit)
 }
 
-/** "2.9 ms", or "1.2 s" of a second and more. */
+/** "2.9 ms"; from one second on "1.2 s". */
 export function moment(ms: number): string {
   const [unit, v] = ms < 1000 ? (['millisecond', ms] as const) : (['second', ms / 1000] as const)
   return new Intl.NumberFormat(region(), { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: v < 10 ? 1 : 0 }).format(v)
@@ -74,7 +77,7 @@ export function percent(share: number): string {
   return new Intl.NumberFormat(region(), { style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
-/** A size in the units in which limits are round: 5 MB are 5 times 1024 times 1024. */
+/** A size in binary units, in which limits are round: 5 MB are 5 times 1024 times 1024 bytes. */
 export function bytes(n: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
   let i = 0
