@@ -1,4 +1,4 @@
-// Does something at the server for a facilitator, shows that it goes on and says when it fails.
+// Runs a facilitator's request, shows that it is running, and reports a failure.
 import { words } from '../../api/words'
 import { complain } from '../../parts/toasts.svelte'
 
