@@ -18,7 +18,7 @@ export class DirectMessages {
     return this.#waiting.list
   }
 
-  /** The chat has been read: earlier messages count, too. */
+  /** The chat has been loaded: earlier messages count, too. */
   begin(): void {
     this.#waiting.begin()
   }

@@ -38,10 +38,7 @@ export const sizes = {
   moreWait: 22,
   /** From this number of people on, a step is drawn as cells. */
   crowd: 400,
-  /**
-   * Below this height the floor keeps it and the page scrolls. Below this width the floor is one
-   * column.
-   */
+  /** Below this height the page scrolls. Below this width the floor is one column. */
   low: 320,
   narrow: 560,
 } as const

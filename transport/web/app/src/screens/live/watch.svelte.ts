@@ -35,7 +35,7 @@ export class Watch {
     this.thresholds = recall(`thresholds:${room.id}`, defaultThresholds)
   }
 
-  /** The room's step: the pointer, or the step with most people. */
+  /** The room's step: that of the pointer, or else the step with most people. */
   readonly at = $derived.by(() => {
     const w = this.room.now
     if (!w) return 1

@@ -19,9 +19,9 @@ export class OwnHelp {
   readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
   /** Where the attendee sits; empty when they have not said so. */
   readonly place = $derived.by(() => this.#room.now?.people.get(this.#room.now.me)?.place ?? '')
-  /** Nobody has taken the request yet. */
+  /** Whether the request has not been claimed yet. */
   readonly waiting = $derived.by(() => this.request?.status === 'pending')
-  /** The name of the facilitator who has taken it. */
+  /** The name of the facilitator who has claimed the request. */
   readonly helper = $derived.by(() => (this.request?.status === 'in_progress' ? this.request.claimed_by : null))
   /** The requests that the attendee has closed. */
   readonly #closed = new Set<string>()
@@ -76,7 +76,10 @@ export class OwnHelp {
     this.#room.assume((w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }))
   }
 
-  /** Reads regularly until the returned function is called: only the attendee concerned gets a message when somebody is helped. */
+  /**
+   * Reads at an interval until the returned function is called. When somebody is helped, only that
+   * attendee receives a message.
+   */
   poll(): () => void {
     const read = () => void this.read().catch(() => {})
     read()
@@ -84,7 +87,7 @@ export class OwnHelp {
     return () => clearInterval(timer)
   }
 
-  /** The attendee needs no help any more. */
+  /** Closes the request: the attendee needs no more help. */
   async solved(): Promise<void> {
     const help = this.request
     if (!help) return

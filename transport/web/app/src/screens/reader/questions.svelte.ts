@@ -1,4 +1,4 @@
-// The actions of an attendee on questions: ask, vote, take back one's own.
+// An attendee's actions on questions: ask, vote, delete.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
@@ -35,7 +35,7 @@ export class OwnQuestions {
     }
   }
 
-  /** Votes for a question, or takes the vote back. It shows at once. */
+  /** Votes for a question, or removes the vote. The change shows at once. */
   async vote(q: Question): Promise<void> {
     if (this.#voting.has(q.id)) return
     this.#voting.add(q.id)
