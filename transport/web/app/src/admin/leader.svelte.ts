@@ -26,10 +26,7 @@ export const leader = {
   },
 }
 
-/**
- * The pages that assistants can open: the list, a codelab's live view and projector, and their
- * account.
- */
+/** The pages of assistants: the list, a codelab's live view and projector, and their account. */
 const theirs = /^\/(admin(\/[^/]+(\/projector)?)?|account)\/?$/
 const others = /^\/admin\/(audit-logs|participants|settings|people)\/?$/
 

@@ -35,8 +35,8 @@ export function csrfToken(): string {
 const tries = 4
 
 /**
- * A fetch that waits after a 429 for Retry-After, and shows a notice meanwhile. It gives up if the
- * wait would be too long for a person.
+ * A fetch that waits after a 429 for Retry-After, and shows a notice meanwhile. A 429 with a longer
+ * wait than people accept is returned.
  */
 export async function patientFetch(input: Request): Promise<Response> {
   for (let i = 1; ; i++) {
@@ -50,10 +50,7 @@ export async function patientFetch(input: Request): Promise<Response> {
 export const api = createClient<paths>({ baseUrl: sitePath('/api'), fetch: patientFetch })
 api.use(csrf)
 
-/**
- * Returns the data of a response, or throws Refused with the server's error. Offline it throws
- * Refused with status 0.
- */
+/** Returns a response's data, or throws Refused with the server's error (status 0 if offline). */
 export async function ask<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   return (await asked(call)).data
 }

@@ -8,10 +8,7 @@ export const waiting = {
     return until
   },
 
-  /**
-   * Waits the given seconds plus a small random time, so that not all clients retry at the same
-   * moment.
-   */
+  /** Waits the given seconds plus a random part, so that clients do not retry all at once. */
   async out(seconds: number, signal?: AbortSignal | null): Promise<void> {
     const ms = seconds * 1000 + Math.random() * Math.min(2000, 250 + seconds * 250)
     until = Math.max(until, Date.now() + ms)

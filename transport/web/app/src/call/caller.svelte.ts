@@ -8,10 +8,7 @@ import { calling } from './settings.svelte'
 import { ring, unlock } from './sound'
 import { dot, lookedAt } from './tab.svelte'
 
-/**
- * A notification contains no names and no message text, since it appears on locked and shared
- * screens.
- */
+/** Notifications contain no names and no texts, since they appear on locked and shared screens. */
 const words: Record<Reason, () => string> = {
   help: m.call_says_help,
   direct: m.call_says_direct,
@@ -82,10 +79,7 @@ export class Caller {
     this.#tell([{ reason: 'time', loud: calling.settings.time }])
   }
 
-  /**
-   * The requests that waited before the first messages: those that are open and not in the
-   * messages.
-   */
+  /** The requests that waited before the first messages: open ones that are not in the messages. */
   #before(told: Parameters<typeof facilitatorCalls>[0], help: ReadonlySet<string>): ReadonlySet<string> {
     const asked = new Set(told.map((t) => ('id' in t ? t.id : null)))
     return new Set([...help].filter((id) => !asked.has(id)))
@@ -108,10 +102,7 @@ export class Caller {
     dot(all > 0)
   }
 
-  /**
-   * Takes the lock of the tab that sends notifications, and releases it when the returned function
-   * is called.
-   */
+  /** Takes the lock of the tab that sends notifications. The returned function releases it. */
   #alone(): () => void {
     // Pages that were not loaded over HTTPS have no locks. The sound is rare enough without one.
     if (!navigator.locks) {

@@ -5,10 +5,7 @@ export interface Settings {
   sound: boolean
   /** Browser notifications. */
   desktop: boolean
-  /**
-   * Which requests for help notify a facilitator: all of them, only those that find the queue
-   * empty, or none.
-   */
+  /** Requests for help that notify a facilitator: all, those that find the queue empty, or none. */
   help: 'each' | 'first' | 'none'
   /** Notify a facilitator of direct messages. */
   direct: boolean

@@ -1,7 +1,4 @@
-/**
- * An arc of a seal, around the centre of a square of 80. Angles are in radians, clockwise from the
- * top.
- */
+/** An arc of a seal, centred in a square of 80. Angles are in radians, clockwise from the top. */
 export interface Arc {
   r: number
   from: number

@@ -5,10 +5,7 @@ export interface Changes {
   /** The text of each file when it was opened. New files have no entry. */
   readonly bases: Readonly<Record<string, string>>
   readonly removed: readonly string[]
-  /**
-   * The mode of a new file that was renamed from another one; missing in drafts of earlier
-   * releases.
-   */
+  /** The mode of a new file that was renamed; missing in drafts of earlier releases. */
   readonly modes?: Readonly<Record<string, Mode>>
 }
 

@@ -28,10 +28,7 @@ export function fresh(t: Thread, seen: Seen): number {
   return t.messages.filter((c, i) => i > answered && c.created_at > since).length
 }
 
-/**
- * The new state of seen: the threads in at are seen up to now, and threads that no longer exist are
- * dropped.
- */
+/** Updates seen: the threads in at are seen up to now. Threads that no longer exist are dropped. */
 export function look(seen: Seen, threads: readonly Thread[], at: readonly Thread[]): Seen {
   const now = new Set(at.map((t) => t.id))
   return Object.fromEntries(

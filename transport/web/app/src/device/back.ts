@@ -76,10 +76,7 @@ export class Back {
     return (this.#past.state as Marked | null)?.over ?? 0
   }
 
-  /**
-   * Runs after all current openings and closings, so an overlay that replaces another reuses its
-   * entry.
-   */
+  /** Runs after all current changes, so an overlay that replaces another reuses its entry. */
   #soon() {
     queueMicrotask(() => {
       if (this.#moving) return

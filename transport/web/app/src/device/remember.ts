@@ -9,10 +9,7 @@ export function recall<T>(key: string, otherwise: T): T {
   }
 }
 
-/**
- * The values that this tab stored, by key. Another tab can have overwritten them in the shared
- * store.
- */
+/** The values that this tab stored, by key. Other tabs can have overwritten the stored ones. */
 export const begun = new Map<string, unknown>()
 
 let silent = false

@@ -94,10 +94,7 @@ export function placed(text: string, at: number, picture: string): string {
   return '\n'.repeat(above) + picture + '\n'.repeat(below)
 }
 
-/**
- * The Markdown of an image. Its file name is the alternative text until somebody writes a better
- * one.
- */
+/** The Markdown of an image. Its file name is the alternative text until somebody edits it. */
 export function image(name: string, url: string): string {
   const alt = name
     .replace(/\.\w{1,5}$/, '')

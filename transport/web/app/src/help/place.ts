@@ -1,8 +1,7 @@
 // Maps screens to the part of the handbook that explains them.
 
 /**
- * Patterns of paths, where a colon is any segment, with a page and its section. The first match
- * counts.
+ * Path patterns (a colon is any segment), each with a page and its section. The first match counts.
  */
 export const helpFor: readonly (readonly [screen: string, place: string])[] = [
   ['/admin/audit-logs', 'operations#personal-data'],
@@ -22,10 +21,7 @@ export const helpFor: readonly (readonly [screen: string, place: string])[] = [
   ['/j', 'attending#join'],
 ]
 
-/**
- * The handbook path for the screen at a path. Helpers get a different page for the workshops that
- * they help in.
- */
+/** The handbook path for the screen at a path. Helpers have a separate page for workshops. */
 export function helpPath(screen: string, helper = false): string {
   const found = helpFor.find(([pattern]) => fits(pattern, screen))?.[1] ?? ''
   return found === '' ? '/help' : `/help/${helper && found === 'workshops' ? 'helping' : found}`

@@ -1,10 +1,7 @@
 import type { ChatMessage } from '../workshop/state'
 import type { Kept } from './outbox'
 
-/**
- * Tolerance for differences between the servers' clocks and for the transfer of a message,
- * milliseconds.
- */
+/** Tolerance for clock differences between servers and for transfer time, milliseconds. */
 const tolerance = 60_000
 
 /**

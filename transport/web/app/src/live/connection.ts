@@ -21,8 +21,7 @@ export interface Callbacks {
   /** Messages in order. Missed messages come as a separate batch, for which missed is true. */
   told(messages: Told[], missed: boolean): void
   /**
-   * Reads everything again. Messages are held back until that is done. If it rejects, the
-   * connection retries.
+   * Reads everything again, while messages are held back. If it rejects, the connection retries.
    */
   fresh(you: You): Promise<void>
   /** The message with this ref was stored, or refused for a reason. */
@@ -97,10 +96,7 @@ export class Connection {
   /** When the connection was requested, Unix milliseconds. */
   #dialled = 0
   #useEvents = false
-  /**
-   * A WebSocket was welcomed on this page. If none opens later, the server is unavailable, not
-   * WebSockets.
-   */
+  /** A WebSocket was welcomed on this page, so if none opens, the server is down. */
   #socketWorked = false
   #returnAfter: number | null = null
   #cancelWait: (() => void) | null = null
@@ -151,10 +147,7 @@ export class Connection {
     else this.hurry()
   }
 
-  /**
-   * The network or the page came back: reconnects at once, or checks whether the open connection is
-   * alive.
-   */
+  /** The network or the page came back: reconnects at once, or checks the open connection. */
   hurry(): void {
     if (this.#cancelWait) {
       this.#cancelWait()
@@ -163,8 +156,7 @@ export class Connection {
   }
 
   /**
-   * Checks whether the server still answers. An event stream cannot ask, so a silent one is
-   * reopened.
+   * Checks whether the server still answers. An event stream cannot ask: a silent one is reopened.
    */
   #verify() {
     if (!this.ready || this.#asked !== null) return

@@ -23,10 +23,7 @@ export class Frames<T> {
   }
 }
 
-/**
- * Calls f before the next frame, or soon if the page is hidden or becomes hidden, since then it
- * draws none.
- */
+/** Calls f before the next frame, or soon if the page is or becomes hidden and draws none. */
 function nextFrame(f: () => void): () => void {
   const both = () => {
     cancel()

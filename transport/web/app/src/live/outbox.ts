@@ -93,10 +93,7 @@ export class Outbox {
     return this.#entries.filter((e) => e.refused === null)
   }
 
-  /**
-   * Marks an entry as sent, in the server's time. False if another tab has completed it, so there
-   * is nothing to send.
-   */
+  /** Marks an entry as sent, in the server's time. False if another tab has completed it. */
   send(ref: string, now: number): boolean {
     const entry = this.#entries.find((e) => e.ref === ref)
     if (!entry || entry.refused !== null) return false

@@ -19,19 +19,13 @@ export class Outgoing {
     this.#own = own
   }
 
-  /**
-   * Opens the outbox of a person, with the entries that an earlier page has left. Later calls have
-   * no effect.
-   */
+  /** Opens a person's outbox, with the entries of earlier pages. Later calls have no effect. */
   open(person: string): void {
     this.#out ??= new Outbox(`${this.#codelab}:${person}`, deviceStorage(), (entries) => (this.entries = entries))
     this.#sender ??= new Sender(this.#out, this.#line, this.#own)
   }
 
-  /**
-   * Queues a message, and sends it if the connection is ready. False if the outbox is full or not
-   * open yet.
-   */
+  /** Queues a message, and sends it if possible. False if the outbox is full or not open yet. */
   say(message: Kept['message']): boolean {
     const entry = this.#out?.add(message, Date.now())
     if (!entry) return false

@@ -16,10 +16,7 @@ export class Probe {
     this.#over = over
   }
 
-  /**
-   * Sends one request; calls during it send no other. Only status 401 or another role ends the
-   * session.
-   */
+  /** At most one request runs. Only status 401 or another role ends the session. */
   async look(): Promise<void> {
     if (this.#asking) return
     this.#asking = true

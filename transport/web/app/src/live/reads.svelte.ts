@@ -9,10 +9,7 @@ import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../
 
 export type Role = 'admin' | 'attendee'
 
-/**
- * Milliseconds by which the time in a response can be out of date. A Date header also has whole
- * seconds only.
- */
+/** Milliseconds by which a response's time can be out of date. A Date has whole seconds only. */
 const answerAge = 1000
 const dateAge = 2000
 

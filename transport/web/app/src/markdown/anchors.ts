@@ -52,10 +52,7 @@ export function placeOf(root: ParentNode, fragment: string): Element | null {
   return root.querySelector('#' + CSS.escape(prefix + fragment)) ?? root.querySelector('#' + CSS.escape(prefix + fragment.toLowerCase()))
 }
 
-/**
- * Scrolls to a place and moves the focus there, so that keyboards and screen readers continue from
- * it.
- */
+/** Scrolls to a place and focuses it, so that keyboards and screen readers continue from it. */
 export function goTo(place: HTMLElement): void {
   place.scrollIntoView()
   if (!place.matches('a[href], summary')) place.tabIndex = -1

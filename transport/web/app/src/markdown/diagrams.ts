@@ -13,10 +13,7 @@ const largest = 2_000_000
 const mostDiagrams = 50
 /** After this number of timeouts the remaining diagrams are not tried. */
 const mostFailures = 3
-/**
- * The time limits for one diagram and for loading the frame, and how long an idle frame stays,
- * milliseconds.
- */
+/** The limits for one diagram and for loading the frame, and its idle time, milliseconds. */
 const mostTime = 2000
 const mostStart = 30_000
 const idle = 30_000
@@ -121,10 +118,7 @@ export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, p
   await draw()
 }
 
-/**
- * Shows a drawing in place of its code, which can be opened below it. True if elements were
- * replaced.
- */
+/** Shows a drawing above its code, which is collapsed. True if elements were replaced. */
 function show(code: HTMLElement, drawing: Drawing, figures: Map<HTMLElement, HTMLImageElement>, put: (img: HTMLImageElement) => void): boolean {
   let img = figures.get(code)
   if ('why' in drawing) {

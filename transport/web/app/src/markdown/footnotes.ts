@@ -108,10 +108,7 @@ export const footnoteList: TokenizerAndRendererExtension = {
   },
 }
 
-/**
- * Numbers the references to footnotes, and adds the notes at the end. walk calls back with each
- * token below.
- */
+/** Numbers the references to footnotes, and adds the notes at the end. walk visits each token. */
 export function numberFootnotes(tokens: Token[], walk: (tokens: Token[], each: (t: Token) => void) => void): void {
   const notes = new Map<string, Footnote>()
   const references = new Map<Footnote | null, Reference[]>([[null, []]])

@@ -147,10 +147,7 @@ function closing(text: string, from: number, n: number): number {
   return -1
 }
 
-/**
- * The code between backticks, without the blank that can follow the opening run and precede the
- * closing run.
- */
+/** The code between backticks, without one blank after the opening and before the closing run. */
 function code(inside: string): string {
   const line = inside.replaceAll('\n', ' ')
   return line.length > 1 && line.startsWith(' ') && line.endsWith(' ') && /[^ ]/.test(line) ? line.slice(1, -1) : line

@@ -160,10 +160,7 @@ const alphabets: Record<string, readonly [capitals: number, small: number, digit
   'sans-serif-bold-italic': [0x1d63c, 0x1d656, 0],
   monospace: [0x1d670, 0x1d68a, 0x1d7f6],
 }
-/**
- * Letters that Unicode had before the alphabet was added, by the code point that is unassigned
- * instead.
- */
+/** Letters that were in Unicode before their alphabet, by the unassigned code point. */
 const earlier: Record<number, number> = {
   0x1d455: 0x210e,
   0x1d49d: 0x212c,

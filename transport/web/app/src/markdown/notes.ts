@@ -292,10 +292,7 @@ export function marked(text: string): string {
   return out + text.slice(at)
 }
 
-/**
- * A text in which the fences of notes are empty lines, so that headings and code in notes are
- * found.
- */
+/** Replaces the fences of notes by empty lines, so that headings and code in notes are found. */
 export function unfenced(text: string): string {
   let out = ''
   let at = 0

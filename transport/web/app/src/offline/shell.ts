@@ -10,7 +10,7 @@ export interface Built {
   texts: Readonly<Record<string, readonly string[]>>
 }
 
-/** What a loaded page reports: its language and its files. */
+/** The report of a loaded page: its language and its files. */
 export interface Loaded {
   locale: string
   files: readonly string[]

@@ -10,10 +10,7 @@ import { heard, signalTo, status, token, type Heard } from './protocol'
 /** The maximum number of viewers per screen, since each has a separate connection. */
 export const mostViewers = 8
 
-/**
- * The interval of status messages. The server does not store them, so they are repeated for people
- * who come later.
- */
+/** The interval of status messages. The server does not store them for people who come later. */
 const sayEvery = 20_000
 /** A screen without a status message for this time has ended. */
 const goneAfter = 100_000

@@ -17,10 +17,7 @@ export function folded(text: string): string {
     .trim()
 }
 
-/**
- * Searches by name. It caches the folded names, since folding ten thousand for each key would be
- * noticeable.
- */
+/** Searches by name, with cached folded names: folding ten thousand per key would be slow. */
 export class Finder {
   #names = new Map<string, string>()
 

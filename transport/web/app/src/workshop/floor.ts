@@ -19,8 +19,7 @@ export interface Seat {
   readonly feels: Feeling
   readonly kind: Kind
   /**
-   * Since when they have this mood, wait for help, or are on the step, Unix milliseconds; 0 if
-   * unknown.
+   * Since when they feel so, wait for help, or are on the step, Unix milliseconds; 0 if unknown.
    */
   readonly since: number
   /** Since when they are on the step, Unix milliseconds; 0 if unknown. */
@@ -85,8 +84,7 @@ export class Floor {
   #requests = new Map<string, HelpRequest>()
 
   /**
-   * The current columns, one per step and one for those who are done. Unchanged columns are the
-   * same objects.
+   * The columns: one per step, and one for those who are done. Unchanged ones are the same objects.
    */
   look(w: Workshop): readonly Column[] {
     if (w.steps !== this.#steps) {
@@ -196,10 +194,7 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   return { of: a, request, seat, column, rank: (open ? 0 : order[kind]) * 1e14 + (open ? asked : onStep) }
 }
 
-/**
- * Whether a person took the code for their step: that of its start, or of the end of the previous
- * step.
- */
+/** Whether a person took the code for their step: its start, or the previous step's end. */
 function tookCodeOf({ code_taken: taken, current_step: at, is_completed: done }: Attendee): boolean {
   return taken !== null && !done && (taken.name === `step-${at}-start` || taken.name === `step-${at - 1}-end`)
 }

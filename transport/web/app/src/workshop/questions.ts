@@ -62,10 +62,7 @@ const oldestFirst = (a: Question, b: Question) => (a.created_at < b.created_at ?
 const byVotes = (a: Question, b: Question) => b.votes - a.votes || oldestFirst(a, b)
 const rank: Record<Question['state'], number> = { waiting: 0, open: 1, answered: 2, hidden: 3 }
 
-/**
- * The order: waiting questions with the oldest first, open ones by votes, answered ones by votes,
- * and hidden ones.
- */
+/** Sorts waiting questions by age, then open ones by votes, answered ones by votes, hidden ones. */
 export function ranked(questions: Questions): Question[] {
   return [...questions.byId.values()].toSorted((a, b) => rank[a.state] - rank[b.state] || (a.state === 'waiting' ? oldestFirst(a, b) : byVotes(a, b)))
 }

@@ -26,10 +26,7 @@ export type Timer = S['Timer']
 export type Spotlight = S['Spotlight']
 export type Pulse = 'fine' | 'slow' | 'stuck'
 
-/**
- * The number of people on each step (per_step, the first at index 0), and the number of connected
- * people.
- */
+/** The number of people on each step (per_step, the first at 0), and of connected people. */
 export type Summary = Readonly<Of<'progress_summary'>>
 
 /** A part that a message reported as changed, without the new value. It must be read again. */

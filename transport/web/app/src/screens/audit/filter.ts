@@ -24,10 +24,7 @@ export function fits(r: Entry, wanted: Wanted, says: (r: Entry) => string = () =
   return all.every((w) => hay.includes(w))
 }
 
-/**
- * Appends records that are not in the list yet. New records can shift the pages while somebody
- * reads.
- */
+/** Appends records that are not in the list yet. New records can shift the pages meanwhile. */
 export function append(held: readonly Entry[], more: readonly Entry[]): Entry[] {
   const ids = new Set(held.map((r) => r.id))
   return [...held, ...more.filter((r) => !ids.has(r.id))]

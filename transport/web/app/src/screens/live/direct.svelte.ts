@@ -32,10 +32,7 @@ export class DirectMessages {
     }
   }
 
-  /**
-   * Answers a message, and marks all messages of that person as answered. False if the outbox is
-   * full.
-   */
+  /** Answers a message, and with it all of that person. False if the outbox is full. */
   answer(to: ChatMessage, message: string): boolean {
     if (!this.#room.say({ type: 'dm', target_id: to.sender_id, message })) return false
     this.read(to.sender_id)

@@ -19,8 +19,7 @@ export const sizes = {
   none: 26,
   after: 14,
   /**
-   * The heights of a person's row, a line of folded people, and the gaps between cards and between
-   * blocks.
+   * The heights of a row, a line of folded people, and the gaps between cards and between blocks.
    */
   row: 24,
   line: 20,
@@ -30,10 +29,7 @@ export const sizes = {
   needRow: 26,
   /** A card in the form for crowds, including its gap. */
   crowdCard: 76,
-  /**
-   * In the form for crowds: the line with a step's counts, and the line with the number of further
-   * waiting people.
-   */
+  /** For crowds: the line with a step's counts, and the line with the number of further waits. */
   counts: 24,
   moreWait: 22,
   /** From this number of people on, a step is drawn as cells. */
@@ -191,10 +187,7 @@ export class Planner<P extends Figure> {
     this.#set = setting
   }
 
-  /**
-   * The cheapest layout in the roomiest form that fits. Groups are kept while the extra cost is
-   * small.
-   */
+  /** The cheapest layout in the roomiest form that fits. Groups are kept if that costs little. */
   plan({ width, height, steps, previous }: Request<P>): Layout {
     const high = Math.max(sizes.low, height)
     const people = steps.reduce((n, s) => n + s.people.length, 0)
@@ -259,10 +252,7 @@ export class Planner<P extends Figure> {
     return found && { ...found, unit: widest(width, found.groups) }
   }
 
-  /**
-   * The cheapest partition of the steps into neighbouring groups, with at most the given
-   * sub-columns and strips.
-   */
+  /** The cheapest partition into neighbouring groups, within the given sub-columns and strips. */
   #cut(units: number, strips: number, unit: number, height: number, steps: readonly StepOf<P>[], parts: readonly Part[], form: Form): Plan | null {
     const known = new Map<number, Plan | null>()
     const groups = new Map<number, Priced | null>()

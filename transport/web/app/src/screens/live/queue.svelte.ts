@@ -34,18 +34,12 @@ export class Queue {
     return this.#room.now?.people.get(h.attendee_id)?.simulated ?? false
   }
 
-  /**
-   * When a request was claimed on this page, Unix milliseconds; null if it was claimed elsewhere or
-   * before.
-   */
+  /** When a request was claimed on this page, Unix milliseconds; null if elsewhere or before. */
   takenAt(h: HelpRequest): number | null {
     return this.#taken.get(h.id) ?? null
   }
 
-  /**
-   * Whether this facilitator has claimed a request. People who share the owner's account are
-   * distinguished by name.
-   */
+  /** Whether this facilitator claimed a request. Users of the owner's account differ by name. */
   isMine(h: HelpRequest): boolean {
     return h.status === 'in_progress' && (h.person ?? leader.id) === leader.id && h.claimed_by === this.#room.you?.name
   }

@@ -107,10 +107,7 @@ export class Watch {
     remember(`thresholds:${this.room.id}`, $state.snapshot(this.thresholds))
   }
 
-  /**
-   * Moves everybody to a step. For some seconds it can be undone, unless somebody has moved the
-   * room since.
-   */
+  /** Moves everybody to a step. Can be undone for some seconds, unless the room has moved since. */
   bring(step: number): void {
     const before = this.room.now?.codelab.pointer ?? null
     this.#browsed = null

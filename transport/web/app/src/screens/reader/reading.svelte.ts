@@ -98,10 +98,7 @@ export class Reading {
     feedback: `feedback:${this.room.id}:${this.room.now?.me ?? ''}`,
   }))
 
-  /**
-   * Opens the position in the address, or the last one on the server, or the last one on this
-   * device.
-   */
+  /** Opens the position in the address, or the last one on the server or on this device. */
   begin(): void {
     if (this.at !== null || this.steps.length === 0) return
     if (Object.keys(recall<object>(this.kept.quiz, {})).length > 0) this.finish('quiz')
@@ -133,8 +130,7 @@ export class Reading {
   #block: number | null = null
 
   /**
-   * Whether a page can be opened: there are steps, and the attendee's record has arrived or will
-   * not arrive.
+   * Whether a page can be opened: steps are loaded, and the attendee's record is, or is not coming.
    */
   readonly known = $derived.by(() => {
     const w = this.room.now

@@ -9,10 +9,7 @@ export interface Times {
   readonly reached: readonly (number | null)[]
 }
 
-/**
- * Parses attendance.csv. Names are not taken from it, since there they contain escapes for
- * spreadsheets.
- */
+/** Parses attendance.csv, except the names, which contain escapes for spreadsheets. */
 export function readAttendance(csv: string): Times[] {
   const [head = [], ...rows] = parseCsv(csv)
   const at = (name: string) => head.indexOf(name)
@@ -34,10 +31,7 @@ export interface Heat {
   readonly columns: readonly number[]
   /** The duration of a column, milliseconds. */
   readonly size: number
-  /**
-   * The number of people at each step at the end of each column. The last row is of those who have
-   * completed.
-   */
+  /** The people at each step at the end of each column. The last row is of those who completed. */
   readonly rows: readonly (readonly number[])[]
 }
 

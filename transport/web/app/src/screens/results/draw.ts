@@ -16,10 +16,7 @@ export function fair(n: number, random: () => number = bits): number {
   }
 }
 
-/**
- * The sequence of the draw: indexes of the list, the winner's last, and how long each name is
- * shown, milliseconds.
- */
+/** The shown names as indexes, the winner's last, and how long each stays, milliseconds. */
 export function run(winner: number, n: number, length = 44): { index: number; stays: number }[] {
   return Array.from({ length }, (_, i) => {
     const left = length - 1 - i

@@ -7,10 +7,7 @@ export interface Person {
   readonly things: readonly Submission[]
 }
 
-/**
- * Groups by person, ordered by name. Each person's newest submission is first, as in the server's
- * list.
- */
+/** Groups by person, ordered by name. Newest first per person, as in the server's list. */
 export function byPerson(list: readonly Submission[]): Person[] {
   const people = new Map<string, { id: string; name: string; things: Submission[] }>()
   for (const s of list) {
