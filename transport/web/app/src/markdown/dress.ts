@@ -30,10 +30,7 @@ export interface Words {
   changed(): void
 }
 
-/**
- * If the first line is longer than this, the copy button is above the code; characters on wide
- * screens and on a phone.
- */
+/** With a longer first line, in characters, the copy button is above the code. */
 const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
 
 /** How long the button shows that the code was copied, milliseconds. */
