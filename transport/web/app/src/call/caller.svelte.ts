@@ -25,7 +25,10 @@ export class Caller {
   readonly #leads: boolean
   /** The notifications since the page last had the focus, and the direct messages of them. */
   #unseen = $state.raw({ all: 0, direct: 0 })
-  /** The count in the title. Facilitators: the waiting requests for help plus the unseen direct messages. Attendees: the unseen calls. */
+  /**
+   * The count in the title. Facilitators: waiting requests and unseen direct messages. Attendees:
+   * unseen notifications.
+   */
   readonly count = $derived.by(() => (this.#leads ? waiting(this.#room.now?.help ?? []).size + this.#unseen.direct : this.#unseen.all))
   /** The requests that were waiting when messages last arrived; null before the first messages. */
   #waited: ReadonlySet<string> | null = null

@@ -21,7 +21,7 @@ export function byStep(threads: readonly Thread[], steps: readonly Step[]): Grou
     .filter((g) => g.threads.length > 0)
 }
 
-/** The number of unseen comments of attendees in a thread, after the last answer of a facilitator. */
+/** The number of attendees' unseen comments in a thread, after a facilitator's last answer. */
 export function fresh(t: Thread, seen: Seen): number {
   const answered = t.messages.findLastIndex((c) => c.author_role === 'admin')
   const since = seen[t.id] ?? ''

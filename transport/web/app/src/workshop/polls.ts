@@ -40,7 +40,7 @@ function wordsOf(old: Poll | undefined, now: Poll): Poll['words'] {
   return now.kind === 'words' && !now.too_few && !now.void && !now.anonymous ? (old?.words ?? null) : null
 }
 
-/** Applies a poll_counts. Counts of a poll that is closed, unknown or in another round are out of date. */
+/** Applies a poll_counts. Counts of closed or unknown polls or of other rounds are out of date. */
 export function pollCounts(polls: Polls, m: Of<'poll_counts'>): Polls {
   const old = polls.byId.get(m.poll_id)
   if (!old || old.state !== 'open' || old.round !== m.round) return polls

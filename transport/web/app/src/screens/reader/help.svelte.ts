@@ -35,7 +35,9 @@ export class OwnHelp {
     return this.#closed.has(id)
   }
 
-  /** Asks for help at a step, or changes the message of the request. If that fails, the attendee sees an error and the result is false. */
+  /**
+   * Asks for help at a step, or changes the request. Shows an error and returns false on failure.
+   */
   async ask(step: number, message: string): Promise<boolean> {
     const text = message.trim()
     try {
@@ -53,7 +55,7 @@ export class OwnHelp {
     }
   }
 
-  /** Stores where the attendee sits. If that fails, they see an error and the result is false. */
+  /** Stores where the attendee sits. On failure it shows an error and returns false. */
   async sit(place: string): Promise<boolean> {
     const me = this.#room.now?.me ?? ''
     const path = { id: this.#room.id, attendee_id: me }

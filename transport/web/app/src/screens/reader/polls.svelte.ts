@@ -84,7 +84,7 @@ export class OwnPolls {
     this.#showing = null
   }
 
-  /** Votes, or changes the vote. If that fails, the attendee sees an error and the result is false. */
+  /** Votes, or changes the vote. On failure it shows an error and returns false. */
   async vote(poll: Poll, vote: Vote): Promise<boolean> {
     const body = { round: poll.round, ...vote }
     const given = await this.#act(poll, (path) => ask(api.PUT('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query }, body })))

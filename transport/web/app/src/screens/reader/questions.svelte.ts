@@ -19,7 +19,7 @@ export class OwnQuestions {
     this.#room = room
   }
 
-  /** Asks a question. If that fails, the attendee sees an error and the result is false. */
+  /** Asks a question. On failure it shows an error and returns false. */
   async ask(text: string, anonymous: boolean, step: string | null): Promise<boolean> {
     if (this.asking) return false
     this.asking = true
@@ -55,7 +55,7 @@ export class OwnQuestions {
     }
   }
 
-  /** Deletes a question. If that fails, the attendee sees an error and the result is false. */
+  /** Deletes a question. On failure it shows an error and returns false. */
   async remove(q: Question): Promise<boolean> {
     try {
       await ask(api.DELETE('/codelabs/{id}/questions/{question_id}', { params: { path: { id: this.#room.id, question_id: q.id }, query } }))
