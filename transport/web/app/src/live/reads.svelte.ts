@@ -136,8 +136,7 @@ export class Reads {
   async #chat(): Promise<Partial<Workshop>> {
     let limit = chatPage
     let chat = await this.#chatPage(limit)
-    // A message to hundreds of people is hundreds of direct ones; the room's messages are before
-    // them.
+    // A message to hundreds of people is hundreds of direct ones; the room's are older.
     if (chat.length === limit && ofRoom(chat).length === 0) chat = await this.#chatPage((limit = deepPage))
     const { now } = this.#known
     const merged = mergeChat(now?.chat ?? [], chat)
@@ -158,8 +157,7 @@ export class Reads {
   }
 
   async #help(): Promise<Partial<Workshop>> {
-    // An attendee receives all their requests, including closed ones. The state has only the open
-    // ones.
+    // An attendee receives all their requests, even closed ones. The state has only open ones.
     const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
     return { help: all.filter((h) => h.status !== 'resolved') }
   }

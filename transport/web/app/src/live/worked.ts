@@ -35,8 +35,7 @@ export const workedSocket: Dial = (address, from, on) => {
     clearTimeout(timer)
     if ('closed' in e.data) end(e.data.closed)
     else if ('batch' in e.data) on.messages(e.data.batch)
-    // A browser that ends a worker, for instance to free memory, reports nothing, but releases its
-    // lock.
+    // A browser that ends a worker, for instance to free memory, only releases the worker's lock.
     else void navigator.locks.request(life, () => end(1006))
   }
   tell({ open: { address, from, life } })

@@ -1,5 +1,4 @@
-// Texts of attendees and of the AI. A worker renders them, one after the other, each with a time
-// limit.
+// Texts of attendees and of the AI. A worker renders one after the other, with a time limit.
 import { Beside, type Helper } from './beside'
 
 export interface Text {

@@ -55,8 +55,7 @@ export function read({ tex, display }: Formula): Outcome {
     const tree = new Reader().tree(made.children[0]!)
     return tree === null ? { why: null } : { tree }
   } catch (e) {
-    // KaTeX recurses for each level, so the stack overflow of a deep formula is not a reason to
-    // show.
+    // KaTeX recurses for each level. The stack overflow of a deep formula is no reason to show.
     return { why: e instanceof katex.ParseError ? reason(e.message) : null }
   }
 }

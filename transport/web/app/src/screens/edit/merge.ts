@@ -1,5 +1,4 @@
-// Merges the versions of two authors: the differences, and the script that results from the
-// choices.
+// Merges the versions of two authors: the differences, and the script after the choices.
 import { guide, keyOf, sameStep, type Script, type ScriptStep } from './script'
 
 export type Side = 'mine' | 'theirs'

@@ -40,8 +40,7 @@ export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
     }
     return width
   }
-  // Measured with the digit 8, so names have the same space for all minutes with the same number of
-  // digits.
+  // Measured with the digit 8: the space for names depends only on the number of digits.
   const asides = [8, 88, 888].map((count) => measure(m.minutes_short({ count }), 14, 600) + 10)
   return {
     measure,
