@@ -21,12 +21,11 @@ if (target)
     () => unloaded(target),
   )
 
-/** If a part is missing again within this time, another reload does not help, milliseconds. */
+/** Milliseconds. If a module is missing again within this time, another reload does not help. */
 const soon = 60_000
 
-// A page that was open while the server was replaced asks for parts that are no
-// longer there, so it reloads. Without a network it stays as it is, with the text
-// that one reads.
+// A page that stays open during an upgrade of the server requests modules that no longer exist, so
+// it reloads. Without a network it does not reload and keeps the text that somebody is reading.
 addEventListener('vite:preloadError', () => {
   if (!mayReload(soon)) return
   fetch(sitePath('/'), { method: 'HEAD', cache: 'no-store' }).then(

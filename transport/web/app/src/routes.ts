@@ -1,11 +1,11 @@
-// Path -> screen. Each screen is loaded when it is first shown, and its texts with it.
+// Maps paths to screens. Each screen and its texts are loaded when it is first shown.
 import { createRouter } from 'sv-router'
 import type { Component } from 'svelte'
 import { framed } from './device/place'
 import { withTexts } from './messages/texts'
 import Unloaded from './parts/Unloaded.svelte'
 
-/** Whether a screen is there: it stays when another one cannot be loaded. */
+/** Whether a screen is shown. It stays if the next one cannot be loaded. */
 let shown = false
 
 type Screen = { default: Component }
@@ -21,7 +21,7 @@ async function screen(load: () => Promise<Screen>): Promise<Screen> {
   }
 }
 
-/** A screen for facilitators; within a frame of another page it opens in a window of its own. */
+/** A screen for facilitators. Within a frame of another page it opens in a separate window. */
 const lead = (load: () => Promise<Screen>) => screen(framed ? () => import('./parts/Framed.svelte') : load)
 
 export const { p, navigate, isActive, route } = createRouter({

@@ -1,17 +1,17 @@
 declare module 'virtual:emoji' {
-  /** A line for each emoji: it, and its names behind it. */
+  /** One line per emoji: the emoji, then its names. */
   const lines: string
   export default lines
 }
 
 declare module 'virtual:help' {
   interface HelpPage {
-    /** In the address: /help/<id>. */
+    /** The last segment of the address: /help/<id>. */
     id: string
     /** The readers of the page: a group of scripts/handbook.mjs. */
     who: 'attendees' | 'helpers' | 'facilitators' | 'authors' | 'operators' | 'integrators'
     title: string
-    /** Its Markdown, without the title. */
+    /** The Markdown, without the title. */
     load: () => Promise<{ default: string }>
   }
   const pages: readonly HelpPage[]

@@ -3,12 +3,12 @@
 //
 //   v1:base64(salt(16) || iv(16) || ciphertext || tag(32))
 
-/** Web Crypto is there over https and on localhost alone. */
+/** Web Crypto is available only over https and on localhost. */
 export const canSeal = (): boolean => globalThis.crypto?.subtle !== undefined
 
 const rounds = 100_000
 
-/** Encrypts a key; salt and iv are given by tests alone. */
+/** Encrypts a key. Only tests pass salt and iv. */
 export async function seal(
   key: string,
   password: string,

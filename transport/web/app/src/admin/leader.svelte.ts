@@ -1,4 +1,5 @@
-// The signed-in facilitator or assistant, from the session. Pages show parts by rank.
+// The signed-in facilitator or assistant, from the session. Their rank decides which parts of a
+// page are shown.
 import type { Schemas } from '../api/client'
 
 export type Rank = 'owner' | 'facilitator' | 'assistant'
@@ -19,17 +20,17 @@ export const leader = {
   get name(): string {
     return name
   },
-  /** Assistants lead what happens live, and change nothing of a codelab. */
+  /** Assistants act in the live workshop, but cannot change the codelab. */
   get assists(): boolean {
     return rank === 'assistant'
   },
 }
 
-/** The pages of assistants: the list, a codelab's live view, its projector, their account. */
+/** The pages of assistants: the list, a codelab's live view and projector, and their account. */
 const theirs = /^\/(admin(\/[^/]+(\/projector)?)?|account)\/?$/
 const others = /^\/admin\/(audit-logs|participants|settings|people)\/?$/
 
-/** Takes note of a session, and says whether it opens a page. */
+/** Stores a session, and returns whether it is allowed to open a page. */
 export function opens(session: Schemas['Session'], path: string): boolean {
   if (session.role === 'attendee') return false
   rank = session.rank ?? 'owner'

@@ -1,4 +1,4 @@
-// What stays fresh by itself while somebody looks.
+// Keeps data up to date while the page is visible.
 
 /**
  * An attachment that reads at once, and then repeatedly while the page is visible. Two reads are

@@ -1,4 +1,4 @@
-// The entries of the menu of every page for facilitators.
+// The menu entries that all pages for facilitators share.
 import { words } from '../api/words'
 import { signOut } from '../device/session'
 import { m } from '../messages/compiled/messages.js'

@@ -1,12 +1,12 @@
-// The index of a screen of settings.
+// The index of a settings screen.
 
-/** Sections that belong together, below a word for them. */
+/** A group of sections with a heading. */
 export interface Group {
   readonly label?: () => string
   readonly sections: readonly { readonly id: string; readonly label: () => string }[]
 }
 
-/** The section of that name; the first one where there is none. */
+/** The section of that name; the first section if there is none. */
 export function sectionAt(groups: readonly Group[], name: string | undefined): string {
   const all = groups.flatMap((g) => g.sections.map((s) => s.id))
   return all.find((id) => id === name) ?? all[0] ?? ''

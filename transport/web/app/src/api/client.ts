@@ -1,6 +1,5 @@
-// The client of the server's REST interface. Its types are made from the
-// OpenAPI document, so a call with a wrong path, field or answer does not
-// compile.
+// The client of the server's REST interface. Its types are generated from the OpenAPI document, so
+// a wrong path, field or response does not compile.
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './schema'
 import { framed, sitePath } from '../device/place'
@@ -9,7 +8,7 @@ import { waiting } from './waiting.svelte'
 
 export type Schemas = components['schemas']
 
-/** The token of this page's session, when the server has said it. */
+/** The CSRF token of this page's session, once the server has sent it. */
 let told = ''
 
 const csrf: Middleware = {
@@ -24,20 +23,20 @@ const csrf: Middleware = {
 }
 
 /**
- * The token that goes with every write; the server sets it beside the session. There are
- * two cookies where a page of this server is open by itself and one in a frame.
+ * The CSRF token for write requests, from the cookie beside the session. There are two such cookies
+ * if the browser has one page of this server in a tab and one in a frame.
  */
 export function csrfToken(): string {
   const shown = [...document.cookie.matchAll(/(?:^|; )svc_csrf=([^;]*)/g)].map((found) => found[1]!)
   return shown.includes(told) ? told : (shown[0] ?? '')
 }
 
-/** Attempts of a request that is answered with 429, with the first one. */
+/** The maximum number of attempts of a request that is answered with 429, including the first. */
 const tries = 4
 
 /**
- * fetch that waits after a 429 as long as Retry-After requires, and shows a notice meanwhile. It
- * stops if the wait would be longer than a person waits.
+ * A fetch that waits after a 429 for Retry-After, and shows a notice meanwhile. A 429 with a longer
+ * wait than people accept is returned.
  */
 export async function patientFetch(input: Request): Promise<Response> {
   for (let i = 1; ; i++) {
@@ -51,15 +50,12 @@ export async function patientFetch(input: Request): Promise<Response> {
 export const api = createClient<paths>({ baseUrl: sitePath('/api'), fetch: patientFetch })
 api.use(csrf)
 
-/**
- * Returns the data of an answer, or throws Refused with the server's error. Offline it throws
- * Refused with status 0.
- */
+/** Returns a response's data, or throws Refused with the server's error (status 0 if offline). */
 export async function ask<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   return (await asked(call)).data
 }
 
-/** ask, with the answer's headers. */
+/** Like ask, with the headers of the response. */
 export async function asked<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<{ data: T; response: Response }> {
   let got
   try {

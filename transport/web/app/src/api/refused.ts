@@ -1,11 +1,11 @@
-/** A request that the server refused or did not get, with the reason. */
+/** The error of a request that the server refused or did not receive. */
 export class Refused extends Error {
   constructor(
-    /** The HTTP status; 0 when there was no answer. */
+    /** The HTTP status; 0 without a response. */
     readonly status: number,
-    /** The server's own words, in English; "" when there are none. */
+    /** The server's message, in English; "" if there is none. */
     readonly said: string,
-    /** Seconds after which it may be tried again, when the server said so. */
+    /** Seconds after which a retry is allowed, if the server sent them. */
     readonly after: number | null = null,
   ) {
     super(said || `status ${status}`)
@@ -16,7 +16,7 @@ export class Refused extends Error {
   }
 }
 
-/** Whether there is no network, or no server behind it. */
+/** Whether there is no network, or the server cannot be reached. */
 export const isAway = (e: unknown) => e instanceof Refused && (e.status === 0 || e.status >= 502)
 
 function saidIn(body: unknown): string {
@@ -24,7 +24,7 @@ function saidIn(body: unknown): string {
   return ''
 }
 
-/** The seconds of a Retry-After header, or null. */
+/** The seconds in a Retry-After header, or null. */
 export function retryAfter(headers: Headers): number | null {
   const value = headers.get('Retry-After')
   if (value === null) return null

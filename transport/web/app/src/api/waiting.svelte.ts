@@ -1,15 +1,14 @@
-// Requests that were answered with 429. The app waits and retries, and one calm
-// line says so.
+// Requests that were answered with 429. The app waits and retries, and shows this in one line.
 let until = $state(0)
 let count = 0
 
 export const waiting = {
-  /** When the last of those that wait goes on, Unix milliseconds; 0: none. */
+  /** When the last waiting request is retried, Unix milliseconds; 0 if none waits. */
   get until() {
     return until
   },
 
-  /** Waits the given seconds plus a small random time, so that a class does not return at once. */
+  /** Waits the given seconds plus a random part, so that clients do not retry all at once. */
   async out(seconds: number, signal?: AbortSignal | null): Promise<void> {
     const ms = seconds * 1000 + Math.random() * Math.min(2000, 250 + seconds * 250)
     until = Math.max(until, Date.now() + ms)

@@ -1,8 +1,8 @@
-// The one place that turns what went wrong into words a person can act on.
+// Turns errors into messages that a person can act on.
 import { m } from '../messages/compiled/messages.js'
 import { Refused } from './refused'
 
-/** Says what happened and what to do. */
+/** The message for an error: what happened, and what to do. */
 export function words(e: unknown): string {
   if (!(e instanceof Refused)) {
     console.error(e)
@@ -28,7 +28,7 @@ export function words(e: unknown): string {
   }
 }
 
-/** The server's words begin small and have no full stop. */
+/** The server's messages begin in lower case and have no full stop. */
 export function sentence(said: string): string {
   const text = said.charAt(0).toUpperCase() + said.slice(1)
   return /[.!?]$/.test(text) ? text : text + '.'

@@ -1,24 +1,24 @@
-// The result of an answer of the AI, and why it ended.
+// The AI's answer and why it ended.
 import { Refused } from '../api/refused'
 import type { Schemas } from '../api/client'
 import { m } from '../messages/compiled/messages.js'
 
 type Event = Schemas['AIEvent']
 
-/** Why an answer ended: it is there, cut, blocked, the call of a tool, or ended for another reason. */
+/** Why an answer ended: complete, cut off, blocked, a tool call, or another reason. */
 export type Ending = 'whole' | 'cut' | 'blocked' | 'call' | 'other'
 
 const blocks = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_SAFETY'])
 const calls = new Set(['UNEXPECTED_TOOL_CALL', 'MALFORMED_FUNCTION_CALL', 'TOO_MANY_TOOL_CALLS'])
 
-/** An answer as far as it came. */
+/** The answer received so far. */
 export class Answer {
   text = ''
-  /** The last reason that the AI gave; "" for none. */
+  /** The last reason that the AI sent; "" for none. */
   private finish = ''
   private called = false
 
-  /** Takes in an event of the stream. */
+  /** Applies an event of the stream. */
   take(event: Event) {
     for (const c of event.candidates) {
       if (c.finishReason) this.finish = c.finishReason
@@ -29,7 +29,7 @@ export class Answer {
     }
   }
 
-  /** Why it ended, once no more events come. */
+  /** Why the answer ended. Valid only after the last event. */
   get ending(): Ending {
     if (blocks.has(this.finish)) return 'blocked'
     if (this.called || calls.has(this.finish)) return 'call'
@@ -39,12 +39,12 @@ export class Answer {
   }
 }
 
-/** Says why an answer is not the whole one; "" for a whole one. */
+/** Explains why an answer is incomplete; "" for a complete one. */
 export function endingWord(ending: Ending): string {
   return { whole: () => '', cut: m.ask_cut, blocked: m.ask_blocked, call: m.ask_call, other: m.ask_other }[ending]()
 }
 
-/** Says that the AI is busy, and for how long; null when something else went wrong. */
+/** Says that the AI is busy and for how long; null for other errors. */
 export function busyWord(e: unknown): string | null {
   if (!(e instanceof Refused) || e.status !== 503) return null
   if (e.after === null) return m.ask_busy()

@@ -1,4 +1,4 @@
-// One question to the AI, and its answer as it comes.
+// Sends one question to the AI and streams the answer.
 import { csrfToken, patientFetch, type Schemas } from '../api/client'
 import { Refused } from '../api/refused'
 import { sitePath } from '../device/place'
@@ -6,7 +6,7 @@ import { Answer } from './ending'
 
 type Event = Schemas['AIEvent']
 
-/** Reads server-sent events from a body; gives the data of each, with its name. */
+/** Reads server-sent events from a body. Yields the name and data of each. */
 export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let rest = ''
@@ -30,9 +30,9 @@ export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ e
 }
 
 /**
- * Asks and gives the answer after each piece of it; its ending counts when no more
- * come. Throws Refused, also when the answer breaks off; aborting the signal ends
- * the question at the server too.
+ * Sends the question, and yields the answer after each piece of it. Its ending is valid after the
+ * last piece. Throws Refused, also if the answer breaks off. Aborting the signal also ends the
+ * question at the server.
  */
 export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attendee', signal: AbortSignal): AsyncGenerator<Answer> {
   const response = await patientFetch(

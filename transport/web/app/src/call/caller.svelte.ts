@@ -1,5 +1,5 @@
-// Calls a person who looks elsewhere. Each tab counts in its title; sound and
-// notifications come from one of those that show the same codelab.
+// Notifications for somebody whose tab is in the background. Each tab shows a count in its title.
+// Of all tabs with the same codelab, only one plays sounds and shows notifications.
 import type { Room } from '../live/room.svelte'
 import { m } from '../messages/compiled/messages.js'
 import { desktop, show } from './desktop.svelte'
@@ -8,7 +8,7 @@ import { calling } from './settings.svelte'
 import { ring, unlock } from './sound'
 import { dot, lookedAt } from './tab.svelte'
 
-/** A notification names nobody and repeats nothing that was written: it appears on locked and shared screens. */
+/** Notifications contain no names and no texts, since they appear on locked and shared screens. */
 const words: Record<Reason, () => string> = {
   help: m.call_says_help,
   direct: m.call_says_direct,
@@ -23,13 +23,16 @@ const words: Record<Reason, () => string> = {
 export class Caller {
   readonly #room: Room
   readonly #leads: boolean
-  /** How many calls came since somebody looked at the page, and how many of them are direct messages. */
+  /** The notifications since the page last had the focus, and the direct messages of them. */
   #unseen = $state.raw({ all: 0, direct: 0 })
-  /** The count in the title. Facilitators: the waiting requests for help plus the unseen direct messages. Attendees: the unseen calls. */
+  /**
+   * The count in the title. Facilitators: waiting requests and unseen direct messages. Attendees:
+   * unseen notifications.
+   */
   readonly count = $derived.by(() => (this.#leads ? waiting(this.#room.now?.help ?? []).size + this.#unseen.direct : this.#unseen.all))
-  /** Which requests waited when messages last arrived; null before the first. */
+  /** The requests that were waiting when messages last arrived; null before the first messages. */
   #waited: ReadonlySet<string> | null = null
-  /** Another tab calls while this is false. */
+  /** False while another tab sends the notifications. */
   #calls = false
 
   constructor(room: Room) {
@@ -45,7 +48,7 @@ export class Caller {
       const help = waiting(this.#room.now?.help ?? [])
       const calls = this.#leads ? facilitatorCalls(told, this.#waited ?? this.#before(told, help), calling.settings) : attendeeCalls(told, calling.settings)
       this.#waited = help
-      // Missed messages have been waiting for a while; the page shows them.
+      // Missed messages are already old; the page shows them.
       if (!missed) this.#tell(calls)
     })
     const pressed = () => {
@@ -69,7 +72,7 @@ export class Caller {
     }
   }
 
-  /** The attendee's place in the queue is another one. */
+  /** The attendee's place in the queue has changed. */
   placed(before: number | null, after: number | null): void {
     if (nowNext(before, after)) this.#tell([{ reason: 'next', loud: calling.settings.turn }])
   }
@@ -79,7 +82,7 @@ export class Caller {
     this.#tell([{ reason: 'time', loud: calling.settings.time }])
   }
 
-  /** Before the first messages nobody is known to have waited but those who wait and are not told of now. */
+  /** The requests that waited before the first messages: open ones that are not in the messages. */
   #before(told: Parameters<typeof facilitatorCalls>[0], help: ReadonlySet<string>): ReadonlySet<string> {
     const asked = new Set(told.map((t) => ('id' in t ? t.id : null)))
     return new Set([...help].filter((id) => !asked.has(id)))
@@ -102,9 +105,9 @@ export class Caller {
     dot(all > 0)
   }
 
-  /** Takes the lock that lets one tab call, and gives it back when the returned function is called. */
+  /** Takes the lock of the tab that sends notifications. The returned function releases it. */
   #alone(): () => void {
-    // Pages that did not come over HTTPS have no locks; the sound is rare enough without.
+    // Pages that were not loaded over HTTPS have no locks. The sound is rare enough without one.
     if (!navigator.locks) {
       this.#calls = true
       return () => {}
@@ -116,7 +119,7 @@ export class Caller {
       return new Promise<void>((done) => (release = done))
     }
     void navigator.locks.request(`call:${this.#room.role}:${this.#room.id}`, { signal: gone.signal }, held).catch(() => {
-      if (!gone.signal.aborted) this.#calls = true // refused, as in a frame whose data are blocked
+      if (!gone.signal.aborted) this.#calls = true // refused, as in a frame without storage
     })
     return () => {
       this.#calls = false

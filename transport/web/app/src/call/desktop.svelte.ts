@@ -12,7 +12,7 @@ function read(): Permission {
   return states[Notification.permission]
 }
 
-/** The service worker's registration in this visit, while it goes on. */
+/** The registration of the service worker in this visit, also while it is in progress. */
 let registered: Promise<unknown> | undefined
 
 let permission = $state<Permission>('missing')
@@ -21,25 +21,25 @@ export const desktop = {
   get permission() {
     return permission
   },
-  /** Follows what the person decides in the browser's settings. */
+  /** Follows changes of the permission in the browser's settings. */
   follow(): void {
     permission = read()
     const ask = navigator.permissions?.query({ name: 'notifications' })
     void ask?.then((status) => (status.onchange = () => (permission = read()))).catch(() => {})
   },
-  /** Asks for the permission, in a click; true when notifications are shown from now on. */
+  /** Asks for the permission; must run in a click. True if notifications are shown from now on. */
   async allow(): Promise<boolean> {
     permission = read()
     if (permission === 'unasked') permission = states[await Notification.requestPermission()]
     if (permission !== 'allowed') return false
-    registered = navigator.serviceWorker?.register(sitePath('/sw.js')).catch(() => {}) // without one computers show them too
+    registered = navigator.serviceWorker?.register(sitePath('/sw.js')).catch(() => {}) // computers need no worker
     return true
   },
 }
 
 /**
- * Shows a notification, which leads to the page with that path. One of the same tag
- * takes the place of the former. False when the browser shows none.
+ * Shows a notification that opens the page with the given path. It replaces an earlier one with the
+ * same tag. False if the browser does not show it.
  */
 export async function show(title: string, options: { body: string; tag: string; path: string }): Promise<boolean> {
   if (read() !== 'allowed') return false

@@ -1,27 +1,27 @@
-// What of that which arrives is worth calling somebody who looks elsewhere.
+// Which of the arriving messages are worth a notification.
 import type { Told } from '../live/protocol'
 import { facilitator, type HelpRequest } from '../workshop/state'
 import type { Settings } from './settings.svelte'
 
 export type Reason = 'help' | 'direct' | 'coming' | 'missed' | 'answer' | 'next' | 'broadcast' | 'time'
 
-/** One that happened; loud when the person wants to be called for it. */
+/** A notification. loud is true if the person has switched it on for this reason. */
 export interface Call {
   readonly reason: Reason
   readonly loud: boolean
 }
 
-/** Which requests wait, by their ids. */
+/** The ids of the waiting requests. */
 export const waiting = (help: readonly HelpRequest[]): ReadonlySet<string> => new Set(help.filter((h) => h.status === 'pending').map((h) => h.id))
 
 /**
- * What calls a facilitator. before are the requests that waited before: whoever asks
- * again calls nobody, and of those that come together the first finds an empty queue.
+ * The notifications of a facilitator. before are the requests that were already waiting: repeating
+ * such a request does not notify. If several arrive together, only the first finds the queue empty.
  */
 export function facilitatorCalls(told: readonly Told[], before: ReadonlySet<string>, s: Settings): Call[] {
   const known = new Set(before)
   return told.flatMap((t): Call[] => {
-    // One that is taken is somebody's already; one that was given back waits for everybody.
+    // A claimed request is already being handled. One that was put back waits for everybody.
     const waits = (t.type === 'help_request' && t.status === 'pending') || t.type === 'help_released'
     if (waits && !known.has(t.id)) {
       known.add(t.id)
@@ -32,7 +32,7 @@ export function facilitatorCalls(told: readonly Told[], before: ReadonlySet<stri
   })
 }
 
-/** What calls an attendee, whose id is me. */
+/** The notifications of an attendee; me is their id. */
 export function attendeeCalls(told: readonly Told[], s: Settings): Call[] {
   return told.flatMap((t): Call[] => {
     switch (t.type) {

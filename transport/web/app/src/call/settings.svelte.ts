@@ -1,20 +1,19 @@
-// What calls a person who looks elsewhere; kept on this device, and off until they
-// switch it on.
+// The settings for notifications. They are kept on this device, and everything is off by default.
 import { recall, remember } from '../device/remember'
 
 export interface Settings {
   sound: boolean
-  /** A notification of the browser. */
+  /** Browser notifications. */
   desktop: boolean
-  /** Which requests for help call a facilitator: each one, those that come when nobody waits, or none. */
+  /** Requests for help that notify a facilitator: all, those that find the queue empty, or none. */
   help: 'each' | 'first' | 'none'
-  /** Direct messages call a facilitator. */
+  /** Notify a facilitator of direct messages. */
   direct: boolean
-  /** An attendee is called when somebody comes or did not find them, and when they are next. */
+  /** Notify an attendee when a helper comes or did not find them, and when they are next. */
   turn: boolean
-  /** Messages to everybody call an attendee. */
+  /** Notify an attendee of messages to everybody. */
   broadcast: boolean
-  /** The end of the timer calls, for instance the end of a break. */
+  /** Notify when the timer ends, for instance at the end of a break. */
   time: boolean
 }
 
@@ -27,7 +26,7 @@ export const calling = {
   get settings() {
     return settings
   },
-  /** Whether anything but the title and the icon of the tab calls. */
+  /** Whether any notification is on besides the title and the icon of the tab. */
   get on() {
     return settings.sound || settings.desktop
   },

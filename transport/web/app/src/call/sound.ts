@@ -1,28 +1,33 @@
-// The sound that calls: two short tones, made here and loaded from nowhere.
+// The notification sound: two short tones, generated here.
 import { recall, remember } from '../device/remember'
 
-/** At most one sound in so long, milliseconds, in all tabs together. */
+/** The minimum time between two sounds, milliseconds, in all tabs together. */
 export const quiet = 10_000
 const key = 'call:sounded'
 
-/** Whether a sound may be heard now; last is when one was heard. A clock that was set back does not silence it. */
+/**
+ * Whether the sound can be played now; last is when it was last played. If the clock was set back,
+ * the sound is still played.
+ */
 export const due = (last: number, now: number): boolean => now - last >= quiet || last > now
 
 let audio: AudioContext | null = null
 
-/** Browsers let a page sound only once somebody has pressed something in it. */
+/** Browsers allow sound only after somebody has clicked or pressed a key in the page. */
 export function unlock(): void {
   if (typeof AudioContext === 'undefined') return
   audio ??= new AudioContext()
   if (audio.state === 'suspended') void audio.resume()
 }
 
-/** Plays the sound; at once when somebody tries it out. False when it was not to be heard. */
+/**
+ * Plays the sound. atOnce is for a test and ignores the minimum time. False if nothing was played.
+ */
 export async function ring(atOnce = false): Promise<boolean> {
   const now = Date.now()
   if (!atOnce && !due(recall(key, 0), now)) return false
   audio ??= new AudioContext()
-  // It waits for a press when there was none; nobody waits for it here.
+  // Without such a click, resume waits for one. Do not wait for it here.
   if (audio.state === 'suspended') await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, 500))])
   if (audio.state !== 'running') return false
   remember(key, now)

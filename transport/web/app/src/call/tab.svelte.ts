@@ -1,13 +1,13 @@
-// The signs of a tab in the background: a number in its title and a dot on its icon.
+// The marks of a tab in the background: a number in its title and a dot on its icon.
 import { sitePath } from '../device/place'
 
 /** A title with the number of unread messages and open requests. */
 export const counted = (count: number, title: string): string => (count > 0 ? `(${count > 99 ? '99+' : count}) ${title}` : title)
 
-/** Whether somebody looks at the page. */
+/** Whether the page is visible and has the focus. */
 export const lookedAt = (): boolean => document.visibilityState === 'visible' && document.hasFocus()
 
-/** Puts the dot on the icon, or takes it away. */
+/** Shows or removes the dot on the icon. */
 export function dot(on: boolean): void {
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')
   if (icon) icon.href = sitePath(on ? '/favicon-dot.svg' : '/favicon.svg')

@@ -1,4 +1,6 @@
-/** Breaks a text between words, and where there are none within them, into lines of so much width; the last of too many ends with an ellipsis. */
+/**
+ * Breaks a text into lines, between words if possible. The last line ends with … if text is cut.
+ */
 export function lines(text: string, width: number, most: number, measure: (text: string) => number): string[] {
   const out: string[] = []
   let line = ''
@@ -20,7 +22,7 @@ export function lines(text: string, width: number, most: number, measure: (text:
 function* parts(text: string, width: number, measure: (text: string) => number) {
   let word = ''
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)) {
-    // Signs stay at the word before them.
+    // Punctuation stays with the previous word.
     if (word !== '' && !/^[\s]|^\p{P}/u.test(segment)) {
       yield* whole(word, width, measure)
       word = ''
@@ -30,13 +32,13 @@ function* parts(text: string, width: number, measure: (text: string) => number) 
   if (word !== '') yield* whole(word, width, measure)
 }
 
-/** A word that is wider than a line goes letter by letter. */
+/** A word that is wider than a line is broken between letters. */
 function* whole(word: string, width: number, measure: (text: string) => number) {
   if (measure(word.trim()) <= width) yield word
   else for (const { segment } of new Intl.Segmenter().segment(word)) yield segment
 }
 
-/** The largest of the sizes that fits, else the smallest. Sizes are in descending order. */
+/** The largest size that fits, or the smallest if none does. Sizes are in descending order. */
 export function fit<T>(sizes: readonly T[], fits: (size: T) => boolean): T {
   return sizes.find(fits) ?? sizes[sizes.length - 1]!
 }

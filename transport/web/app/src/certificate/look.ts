@@ -1,11 +1,13 @@
-// The layout and the texts of a certificate, on paper and as a picture.
+// The layout and the texts of a certificate, on the sheet and in the image.
 import type { Schemas } from '../api/client'
 import { day, region } from '../device/moments'
 import { m } from '../messages/compiled/messages.js'
 
 export type Certificate = Schemas['Certificate']
 
-/** The colours, each with at least 4.5:1 on the paper, which is light in both themes. */
+/**
+ * The colours. Each has a contrast of at least 4.5:1 on the paper, which is light in both themes.
+ */
 export const tones: Record<Certificate['accent'], string> = {
   blue: '#1f5fbf',
   green: '#0f6b5c',
@@ -17,7 +19,7 @@ export const paper = { ground: '#fffefb', ink: '#1c1f26', quiet: '#5a606b', line
 
 export const serif = "'Source Serif 4 Variable', 'Noto Serif', 'DejaVu Serif', Georgia, serif"
 
-/** A name that takes two lines, or smaller letters. */
+/** Whether a name needs two lines or a smaller font. */
 export const isLong = (name: string) => [...name].length > 16
 
 /** "1½ hours". */
@@ -35,7 +37,7 @@ export function extent(c: Pick<Certificate, 'steps' | 'hours'>): string {
   return new Intl.ListFormat(region(), { type: 'unit', style: 'short' }).format(parts)
 }
 
-/** The facts at the foot of a certificate, each with its label. */
+/** The facts at the bottom of a certificate, each with its label. */
 export function facts(c: Certificate): { word: string; text: string }[] {
   return [
     { word: m.certificate_led(), text: c.author },

@@ -1,4 +1,4 @@
-// A certificate as a picture for posting, drawn from the same parts as the sheet.
+// A certificate as an image for social media, drawn from the same parts as the sheet.
 import { sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { extent, paper, serif, tones, type Certificate } from './look'
@@ -10,7 +10,7 @@ const width = 1200
 const height = 630
 const margin = 72
 
-/** The picture, a PNG of 1200 x 630. */
+/** Returns the image as a PNG of 1200 x 630. */
 export async function picture(c: Certificate, address: string): Promise<Blob> {
   const canvas = document.createElement('canvas')
   canvas.width = width

@@ -1,4 +1,4 @@
-/** An arc of a seal, around the middle of a square of 80. Angles are in radians, clockwise from the top. */
+/** An arc of a seal, centred in a square of 80. Angles are in radians, clockwise from the top. */
 export interface Arc {
   r: number
   from: number
@@ -17,9 +17,9 @@ const pace = (count: number) => Math.min(3.7, (outmost - inmost) / Math.max(1, c
 export const thickness = (count: number) => Math.min(1.9, pace(count) * 0.55)
 
 /**
- * The times of a person's steps as arcs, one per step, from the inside out. In a circle of the
- * whole time each arc begins where the share of the previous step ends. Its length is its share
- * times a factor that all arcs have in common. Without measured times there are no arcs.
+ * The times of a person's steps as arcs, one per step, from the inside out. The full circle is the
+ * whole time, and each arc begins where the share of the previous step ends. Its length is its
+ * share times a factor that is the same for all arcs. Without measured times there are no arcs.
  */
 export function arcs(shares: readonly number[]): Arc[] {
   const all = shares.reduce((a, b) => a + b, 0)

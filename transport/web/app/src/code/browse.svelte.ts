@@ -1,5 +1,5 @@
-// The code of a codelab to look at: its branches or folders, the files of one of them,
-// and one file of these.
+// Read-only access to the code of a codelab: its branches or folders, the files of the open one,
+// and the open file.
 import { api, ask, asked, type Schemas } from '../api/client'
 import { words } from '../api/words'
 
@@ -18,11 +18,11 @@ export class Browse {
   head = $state('')
   infos = $state.raw<readonly Info[] | null>(null)
   path = $state<string | null>(null)
-  /** The open file as the server has it; null while it is read. */
+  /** The open file as stored on the server; null while it is loading. */
   read = $state.raw<Read | null>(null)
   error = $state<string | null>(null)
 
-  /** as: who leads here and attends, too, reads as an attendee does. */
+  /** as: a facilitator who also attends reads as an attendee. */
   constructor(id: string, as?: 'attendee') {
     this.id = id
     this.#query = (as ? { as } : {}) as never
@@ -32,7 +32,7 @@ export class Browse {
   readonly branches = $derived(this.info?.structure_type === 'branch')
   readonly files = $derived<readonly string[] | null>(this.infos?.map((f) => f.path) ?? null)
 
-  /** Reads which branches or folders there are. */
+  /** Loads the list of branches or folders. */
   async readHeads(): Promise<void> {
     this.info = await ask(api.GET('/codeserver/{id}', { params: { path: { id: this.id }, query: this.#query } }))
   }
@@ -50,12 +50,12 @@ export class Browse {
     }
   }
 
-  /** The server's information about a file; undefined when it has no file of this path. */
+  /** The server's information about a file; undefined if it has no file at this path. */
   about(path: string): Info | undefined {
     return this.infos?.find((f) => f.path === path)
   }
 
-  /** Where the server has the open branch or folder. */
+  /** The address of the open branch or folder on the server. */
   get address(): string {
     return `/api/codeserver/${this.id}/${this.branches ? 'branches' : 'folders'}/${encodeURIComponent(this.head)}`
   }
@@ -69,7 +69,7 @@ export class Browse {
     return { text: data ?? '', binary: !(response.headers.get('Content-Type') ?? '').startsWith('text/') }
   }
 
-  /** Shows the only file there is, where none is shown. */
+  /** If there is only one file and none is open, opens it. */
   async showOnly(): Promise<void> {
     const [only, more] = this.files ?? []
     if (only !== undefined && more === undefined && this.path === null) await this.show(only)

@@ -1,15 +1,15 @@
 // The unsaved changes to a workspace's files.
 export interface Changes {
-  /** The new text of a file, by its path. */
+  /** The new text of each file, by path. */
   readonly edits: Readonly<Record<string, string>>
-  /** What its text was when it was opened; files without are new. */
+  /** The text of each file when it was opened. New files have no entry. */
   readonly bases: Readonly<Record<string, string>>
   readonly removed: readonly string[]
-  /** The mode of a new file that comes from another one; drafts of earlier versions have none. */
+  /** The mode of a new file that was renamed; missing in drafts of earlier releases. */
   readonly modes?: Readonly<Record<string, Mode>>
 }
 
-/** Whether a file can be executed, as Git writes it. */
+/** Git's file mode, which says whether a file is executable. */
 export type Mode = '100644' | '100755'
 
 export const none: Changes = { edits: {}, bases: {}, removed: [] }
@@ -31,7 +31,7 @@ function omit<T>(record: Readonly<Record<string, T>>, key: string): Record<strin
   return out
 }
 
-/** Writes a file. base is the text that the server has; null when it has none. */
+/** Writes a file. base is the text on the server; null if the file is new. */
 export function write(c: Changes, path: string, text: string, base: string | null): Changes {
   const known = c.bases[path] ?? base
   const removed = c.removed.filter((p) => p !== path)
@@ -48,19 +48,19 @@ export function remove(c: Changes, path: string, there: readonly string[]): Chan
   }
 }
 
-/** Takes back what was done to a file. */
+/** Reverts the changes to a file. */
 export function restore(c: Changes, path: string): Changes {
   return { edits: omit(c.edits, path), bases: omit(c.bases, path), removed: c.removed.filter((p) => p !== path), modes: omit(c.modes ?? {}, path) }
 }
 
-/** The file goes, and comes back under its new path; mode is the one that it has on the server. */
+/** Removes the file and creates it under its new path. mode is its mode on the server. */
 export function rename(c: Changes, from: string, to: string, text: string, there: readonly string[], mode: Mode = '100644'): Changes {
   const kept = c.modes?.[from] ?? mode
   const moved = write(remove(c, from, there), to, text, null)
   return { ...moved, modes: { ...moved.modes, [to]: kept } }
 }
 
-/** All files in their order, each with its change. */
+/** All files in order, each with its change. */
 export function listed(there: readonly string[], c: Changes): File[] {
   const all = new Set([...there, ...Object.keys(c.edits)])
   return [...all].sort(byFolder).map((path) => ({
@@ -69,7 +69,7 @@ export function listed(there: readonly string[], c: Changes): File[] {
   }))
 }
 
-/** Folders first, as people know it. */
+/** Folders before files, as in file managers. */
 function byFolder(a: string, b: string): number {
   const [x, y] = [a.split('/'), b.split('/')]
   for (let i = 0; ; i++) {
@@ -83,11 +83,11 @@ function byFolder(a: string, b: string): number {
 export interface Row {
   readonly depth: number
   readonly name: string
-  /** null: a folder. */
+  /** null for a folder. */
   readonly file: File | null
 }
 
-/** The files as a tree, written line by line. */
+/** The tree of the files as a list of rows. */
 export function rows(files: readonly File[]): Row[] {
   const out: Row[] = []
   let open: string[] = []
@@ -105,12 +105,14 @@ export function rows(files: readonly File[]): Row[] {
 
 export type PathTrouble = 'empty' | 'form' | 'git' | 'windows' | 'long' | 'taken'
 
-/** Says that Windows cannot check out a name: what it cannot write, and what it keeps for devices. */
+/**
+ * Whether Windows cannot check out a name: it has forbidden characters or is reserved for devices.
+ */
 function refusedByWindows(name: string): boolean {
   return /[<>:"|?*]|[. ]$/.test(name) || /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\.|$)/i.test(name)
 }
 
-/** Why a path cannot be one; null when it can. */
+/** Why a path is invalid; null if it is valid. */
 export function pathTrouble(path: string, taken: readonly string[]): PathTrouble | null {
   if (path === '') return 'empty'
   const bytes = (s: string) => new TextEncoder().encode(s).length
@@ -121,7 +123,7 @@ export function pathTrouble(path: string, taken: readonly string[]): PathTrouble
   if (parts.some(refusedByWindows)) return 'windows'
   if (bytes(path) > 1024 || parts.some((p) => bytes(p) > 255)) return 'long'
   const fold = (s: string) => s.normalize('NFC').toLowerCase()
-  // A file cannot be where a folder is, nor the other way round.
+  // A file and a folder cannot have the same path.
   if (taken.some((t) => fold(t) === fold(path) || fold(t).startsWith(fold(path) + '/') || fold(path).startsWith(fold(t) + '/'))) return 'taken'
   return null
 }
@@ -137,7 +139,7 @@ export function toServer(
   }
 }
 
-/** The language of a file, by the end of its name. */
+/** The language of a file, by its extension. */
 export function languageOf(path: string): string {
   const name = path.split('/').at(-1)!.toLowerCase()
   const dot = name.lastIndexOf('.')

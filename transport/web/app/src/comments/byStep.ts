@@ -1,7 +1,7 @@
-// All comments of a codelab as its facilitators read them: by step, with the new ones marked.
+// All comments of a codelab for its facilitators: grouped by step, with new ones marked.
 import type { Step, Thread } from '../workshop/state'
 
-/** When one last looked at a thread, by its id, in the server's time. */
+/** When each thread was last seen, by its id, in the server's time. */
 export type Seen = Readonly<Record<string, string>>
 
 export interface Group {
@@ -10,7 +10,10 @@ export interface Group {
   readonly threads: readonly Thread[]
 }
 
-/** The guide first, then the steps in order. In each the open threads come first, in the order of the text, then those whose text has changed. */
+/**
+ * Groups by page: the guide first, then the steps in order. In each group open threads come first,
+ * in the order of the text, then threads whose text has changed.
+ */
 export function byStep(threads: readonly Thread[], steps: readonly Step[]): Group[] {
   const sorted = threads.toSorted((a, b) => Number(a.stale) - Number(b.stale) || a.start_offset - b.start_offset)
   return [null, ...steps]
@@ -18,14 +21,14 @@ export function byStep(threads: readonly Thread[], steps: readonly Step[]): Grou
     .filter((g) => g.threads.length > 0)
 }
 
-/** The number of unseen comments of attendees in a thread, after the last answer of a facilitator. */
+/** The number of attendees' unseen comments in a thread, after a facilitator's last answer. */
 export function fresh(t: Thread, seen: Seen): number {
   const answered = t.messages.findLastIndex((c) => c.author_role === 'admin')
   const since = seen[t.id] ?? ''
   return t.messages.filter((c, i) => i > answered && c.created_at > since).length
 }
 
-/** Seen with these threads as they are now, and without those that are gone. */
+/** Updates seen: the threads in at are seen up to now. Threads that no longer exist are dropped. */
 export function look(seen: Seen, threads: readonly Thread[], at: readonly Thread[]): Seen {
   const now = new Set(at.map((t) => t.id))
   return Object.fromEntries(

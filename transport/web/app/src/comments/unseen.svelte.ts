@@ -1,4 +1,4 @@
-// The comments that a facilitator has not seen yet; what was seen is kept on this device.
+// The comments that a facilitator has not seen yet. Seen comments are stored on this device.
 import { recall, remember } from '../device/remember'
 import type { Room } from '../live/room.svelte'
 import type { Thread } from '../workshop/state'
@@ -8,7 +8,7 @@ export class Unseen {
   readonly room: Room
   #key: string
   #seen = $state.raw<Seen>({})
-  /** How many comments are new. */
+  /** The number of new comments. */
   readonly count = $derived.by(() => (this.room.now?.threads ?? []).reduce((n, t) => n + fresh(t, this.#seen), 0))
 
   constructor(room: Room) {
@@ -21,7 +21,7 @@ export class Unseen {
     return fresh(t, this.#seen)
   }
 
-  /** One has looked at these. */
+  /** Marks these threads as seen. */
   look(threads: readonly Thread[]): void {
     this.#seen = look(this.#seen, this.room.now?.threads ?? [], threads)
     remember(this.#key, this.#seen)

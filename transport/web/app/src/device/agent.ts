@@ -1,4 +1,4 @@
-// The names of a browser and of its system, from its User-Agent.
+// Names of browsers and operating systems, from the User-Agent.
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
@@ -20,7 +20,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 
 const first = (all: readonly (readonly [RegExp, string])[], text: string) => all.find(([is]) => is.test(text))?.[1]
 
-/** The browser and its system; null for a program that is not a browser that is known. */
+/** The browser and its system; null if it is not a known browser. */
 export function agentOf(text: string): { browser: string; system: string } | null {
   const browser = first(browsers, text)
   const system = first(systems, text)

@@ -1,4 +1,4 @@
-// Theme and language, as chosen on this device.
+// Theme and language, as selected on this device.
 import { getLocale, getTextDirection, locales, setLocale } from '../messages/locale'
 
 export type Theme = 'system' | 'light' | 'dark'
@@ -31,13 +31,13 @@ export const appearance = {
       if (t === 'system') localStorage.removeItem(key)
       else localStorage.setItem(key, t)
     } catch {
-      // Kept until the page is left.
+      // Storage is unavailable: valid until the page is closed.
     }
     paint()
   },
 }
 
-/** Puts theme and language on the page; called once, before anything is shown. */
+/** Applies theme and language to the page; called once, before anything is shown. */
 export function dressPage(): void {
   paint()
   dark.addEventListener('change', paint)
@@ -45,7 +45,7 @@ export function dressPage(): void {
   document.documentElement.dir = getTextDirection()
 }
 
-/** The languages to choose from, in their own words. */
+/** The available languages, each named in itself. */
 export const languages = locales.map((id) => ({ id, name: new Intl.DisplayNames([id], { type: 'language' }).of(id) ?? id }))
 
 export const language = {
@@ -53,6 +53,6 @@ export const language = {
     return getLocale()
   },
   choose(id: string) {
-    setLocale(id as (typeof locales)[number]) // loads the page anew
+    setLocale(id as (typeof locales)[number]) // reloads the page
   },
 }

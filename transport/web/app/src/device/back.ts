@@ -1,8 +1,8 @@
-// On a narrow screen what opens over the page covers it, and then the browser's
-// Back closes it, as on a phone. Each such thing has an entry of the history
-// with the page's address; closed otherwise, it takes its entry back.
+// On a narrow screen an overlay covers the page, and the browser's Back closes it, as on a phone.
+// Each overlay has a history entry with the page's address. An overlay that is closed in another
+// way removes its entry.
 
-/** The history of a window, or a test's own. */
+/** The history of a window, or a fake in tests. */
 export interface Past {
   readonly state: unknown
   pushState(state: unknown, unused: string, url?: string): void
@@ -10,26 +10,26 @@ export interface Past {
 }
 
 interface Marked {
-  /** How many things were open over the page at this entry. */
+  /** The number of open overlays at this entry. */
   over?: number
 }
 
 export class Back {
   readonly #past: Past
-  /** What closes the things that are open, the topmost last. */
+  /** The functions that close the open overlays, the topmost last. */
   #open: { close: () => void }[] = []
-  /** An address of the page that has no entry yet. */
+  /** An address of the page that has no history entry yet. */
   #next: string | null = null
-  /** A way in the history that this has begun and that has not arrived yet. */
+  /** Whether a navigation that was started here has not arrived yet. */
   #moving = false
 
   constructor(past: Past) {
     this.#past = past
-    // After a reload nothing is open over the page.
+    // After a reload no overlay is open.
     if (this.#depth > 0) this.#soon()
   }
 
-  /** Something opens; call the returned function when it has closed. */
+  /** Registers an overlay that opens. Call the returned function when it has closed. */
   open(close: () => void): () => void {
     const it = { close }
     this.#open.push(it)
@@ -40,14 +40,17 @@ export class Back {
     }
   }
 
-  /** The page has another address. Its entry is made once nothing is open over the page, so that it does not follow an entry of an overlay. */
+  /**
+   * The page has a new address. Its history entry is added once no overlay is open, so that it does
+   * not follow the entry of an overlay.
+   */
   visit(url: string): void {
     this.#next = url
     this.#soon()
   }
 
   /**
-   * The history has moved. With here it is at an entry of the page that is shown. Returns true if
+   * The history has moved. here is true if the entry is of the page that is shown. Returns true if
    * only overlays were affected.
    */
   arrived(here: boolean): boolean {
@@ -55,7 +58,7 @@ export class Back {
     this.#moving = false
     const depth = this.#depth
     if (!here) {
-      // The entry is of an earlier overlay; the page below it is wanted.
+      // The entry belongs to an earlier overlay. Go to the page below it.
       if (depth > 0) this.#go(-depth)
       return depth > 0
     }
@@ -65,7 +68,7 @@ export class Back {
     }
     const gone = this.#open.slice(depth)
     for (const o of gone.toReversed()) o.close()
-    this.#soon() // who does not want to close has an entry again
+    this.#soon() // an overlay that refused to close gets a new entry
     return gone.length > 0
   }
 
@@ -73,7 +76,7 @@ export class Back {
     return (this.#past.state as Marked | null)?.over ?? 0
   }
 
-  /** After all that closes and opens now: what takes the place of another takes its entry. */
+  /** Runs after all current changes, so an overlay that replaces another reuses its entry. */
   #soon() {
     queueMicrotask(() => {
       if (this.#moving) return

@@ -1,8 +1,7 @@
-// The things that a reload would lose or interrupt: a screen that is shared or projected,
-// an upload, unsaved input.
+// Activities that a reload would interrupt: screen sharing, projecting, an upload, unsaved input.
 const held = new Set<symbol>()
 
-/** Prevents automatic reloads of the page until the returned function is called. */
+/** Prevents automatic reloads until the returned function is called. */
 export function hold(): () => void {
   const it = Symbol()
   held.add(it)

@@ -1,4 +1,4 @@
-/** Copies a text; where the clipboard is closed (plain http), the old way. */
+/** Copies a text. Without the clipboard API (plain http) it uses the older method. */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

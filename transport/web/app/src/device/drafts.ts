@@ -1,34 +1,33 @@
-// Long texts that are not saved yet, kept on this device. They can exceed the page's small store,
-// so they go into the database. But the database writes later, and a page that closes cannot
-// wait. Texts not written by then go into the small store at once.
+// Long unsaved texts, kept on this device. They can exceed the limit of localStorage, so they are
+// kept in IndexedDB. But IndexedDB writes later, and a page that closes cannot wait. Texts that are
+// not written by then go into localStorage at once.
 import { get, update } from 'idb-keyval'
 import { keeps, recall, remember } from './remember'
 
 interface Kept {
   at: number
-  /** Undefined: it is forgotten. */
+  /** The draft; undefined to delete it. */
   value: unknown
 }
 
 const lastMoment = (key: string) => `draft:${key}`
 
-/** The stored draft; null when there is none, or the device stores nothing. */
+/** The stored draft; null if there is none, or if storage is unavailable. */
 export async function recallDraft<T>(key: string): Promise<T | null> {
   const quick = recall<Kept | null>(lastMoment(key), null)
   let long: Kept | null = null
   try {
     long = (await get<Kept>(`atelier:${key}`)) ?? null
   } catch {
-    // Forbidden here.
+    // Storage is unavailable.
   }
   const newest = (quick?.at ?? 0) > (long?.at ?? 0) ? quick : long
   return (newest?.value as T | undefined) ?? null
 }
 
 /**
- * Keeps what make gives, soon after something changed and at once when the page
- * goes; undefined forgets it. make is given what is kept now: another tab may
- * have kept something there.
+ * Stores the result of make soon after a change, and at once when the page closes; undefined
+ * deletes it. make receives the stored value, since another tab can have changed it.
  */
 export function keeper<T>(key: string, make: (kept: T | null) => T | undefined): { later(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined

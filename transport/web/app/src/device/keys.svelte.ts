@@ -1,5 +1,5 @@
-// Whether keys without Ctrl or Alt do something in the live view and the reader; kept on this device.
-// Speech input types letters that nobody meant as keys (WCAG 2.1.4).
+// Whether single-key shortcuts are on in the live view and the reader; stored on this device.
+// Speech input types letters that are not meant as shortcuts (WCAG 2.1.4).
 import { recall, remember } from './remember'
 
 let on = $state(recall('live:single-keys', true))

@@ -1,26 +1,26 @@
-// Unsaved work of an earlier visit is offered. Until somebody decides, the page shows
-// the server's version. Work that is begun meanwhile, here or in another tab, is kept
-// beside it: tabs of one device store theirs in one place.
+// Offers unsaved work of an earlier visit. Until somebody decides, the page shows the server's
+// version. New work in this or another tab is stored beside the offered work, since all tabs of a
+// device share one store.
 
-/** Work as it is kept on the device. */
+/** Unsaved work as stored on the device. */
 export interface Left<T> {
   readonly work: T
   readonly at: string
-  /** Which visit has kept it. */
+  /** The visit that stored it. */
   readonly by?: string | undefined
   /** Older work that is still offered. */
   readonly older?: Left<T> | undefined
 }
 
 export class Leftover<T> {
-  /** The offered work, the newest first; null for none. */
+  /** The newest offered work; null if there is none. */
   offer = $state.raw<Left<T> | null>(null)
 
   readonly #visit = crypto.getRandomValues(new Uint32Array(2)).join('-')
-  /** The time of the newest work of each visit that has been offered here. */
+  /** The time of the newest offered work of each visit. */
   #seen = new Map<string, string>()
 
-  /** Something was kept; null when nothing was. done: what is no longer worth an offer. */
+  /** Offers the stored work; null if there is none. Work for which done is true is not offered. */
   found(kept: Left<T> | null, done: (work: T) => boolean = () => false): void {
     const all = list(kept)
     this.#seen = new Map()
@@ -28,14 +28,16 @@ export class Leftover<T> {
     this.offer = chain(all.filter((l) => !done(l.work)))
   }
 
-  /** The work to store; undefined for none. work is the unsaved work of this page, kept the stored work. */
+  /**
+   * The work to store; undefined for none. work is this page's unsaved work, kept the stored work.
+   */
   keep(work: T | undefined, kept: Left<T> | null = null): Left<T> | undefined {
     const mine = work === undefined ? [] : [{ work, at: new Date().toISOString(), by: this.#visit }]
     const others = list(kept).filter((l) => l.by !== this.#visit && l.at > (this.#seen.get(l.by ?? '') ?? ''))
     return chain([...mine, ...list(this.offer), ...others]) ?? undefined
   }
 
-  /** Takes the offered work. The unsaved work of this page is offered in its place. */
+  /** Takes the offered work. This page's unsaved work is offered in its place. */
   take(work: T | undefined): T | undefined {
     const taken = this.offer
     if (!taken) return undefined
@@ -44,7 +46,7 @@ export class Leftover<T> {
     return taken.work
   }
 
-  /** Throws it away; the returned function undoes that. */
+  /** Discards the offered work. The returned function undoes that. */
   drop(): () => void {
     const before = this.offer
     this.offer = before?.older ?? null
@@ -52,7 +54,7 @@ export class Leftover<T> {
   }
 }
 
-/** The newest first. What something else has kept in its place is nothing. */
+/** The work as a list, newest first. Stored values of another format are ignored. */
 function list<T>(left: Left<T> | null | undefined): Left<T>[] {
   const all: Left<T>[] = []
   for (let l = left; l && 'work' in l; l = l.older) all.push(l)

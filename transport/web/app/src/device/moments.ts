@@ -2,14 +2,17 @@
 import { getLocale } from '../messages/locale'
 import { m } from '../messages/compiled/messages.js'
 
-/** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. Digits are those of the texts. */
+/**
+ * The locale for times and numbers: the language of the app in the device's region (09:41 or 9:41
+ * AM). Digits are those of the app's texts.
+ */
 export function region(): string {
   const language = getLocale()
   const here = navigator.languages.find((l) => l.split('-')[0] === language.split('-')[0]) ?? language
   return new Intl.Locale(here, { numberingSystem: 'latn' }).toString()
 }
 
-/** Keeps the formatters that make returns, which are expensive to make: a full room needs hundreds per second. */
+/** Caches what make returns. Formatters are expensive, and a full room needs hundreds per second. */
 function kept<F, O>(make: (language: string, options: O) => F): (options: O) => F {
   const made = new Map<string, F>()
   return (options) => {
@@ -23,12 +26,12 @@ function kept<F, O>(make: (language: string, options: O) => F): (options: O) => 
 const dates = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
 const numbers = kept((language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options))
 
-/** The server leaves the Z off in one place. */
+/** In one place the server omits the Z. */
 function at(time: string): Date {
   return new Date(/[zZ]$|[+-]\d\d:\d\d$/.test(time) ? time : time + 'Z')
 }
 
-/** 09:41, and with the day when it is another one. */
+/** "09:41", with the date if it is not today. */
 export function clock(time: string, now = new Date()): string {
   const t = at(time)
   const today = t.toDateString() === now.toDateString()
@@ -43,7 +46,7 @@ export function dayAndTime(time: string): string {
   return dates({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
 }
 
-/** 6:10 for 370 seconds, 1:06:10 for an hour more. */
+/** "6:10" for 370 seconds, "1:06:10" for one hour more. */
 export function stopwatch(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds))
   const two = (n: number) => String(n).padStart(2, '0')
@@ -51,7 +54,7 @@ export function stopwatch(seconds: number): string {
   return h > 0 ? `${h}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`
 }
 
-/** "about 4 min", for waits and remaining times. */
+/** "about 4 min", for waiting and remaining times. */
 export function about(seconds: number): string {
   if (seconds < 30) return `< ${m.minutes_short({ count: 1 })}`
   const minutes = Math.round(seconds / 60)
@@ -65,7 +68,7 @@ export function relative(seconds: number): string {
   return new Intl.RelativeTimeFormat(region()).format(Math.trunc(seconds / of), unit)
 }
 
-/** "2.9 ms", or "1.2 s" of a second and more. */
+/** "2.9 ms"; from one second on "1.2 s". */
 export function moment(ms: number): string {
   const [unit, v] = ms < 1000 ? (['millisecond', ms] as const) : (['second', ms / 1000] as const)
   return numbers({ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: v < 10 ? 1 : 0 }).format(v)
@@ -79,7 +82,7 @@ export function percent(share: number): string {
   return numbers({ style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
-/** A size in the units in which limits are round: 5 MB are 5 times 1024 times 1024. */
+/** A size in binary units, in which limits are round: 5 MB are 5 times 1024 times 1024 bytes. */
 export function bytes(n: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
   let i = 0

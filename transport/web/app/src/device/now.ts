@@ -1,33 +1,32 @@
-// The time as the server has it. The clock of a device may be an hour off; waits and
-// timers are counted with the server's.
+// The server's time. A device's clock can be an hour off, so waits and timers use the server's.
 
 interface Estimate {
   /** The correction of the device's clock, milliseconds. */
   offset: number
-  /** How far off the offset may be, milliseconds. */
+  /** The uncertainty of the offset, milliseconds. */
   spread: number
-  /** When it was made, by the device's clock. */
+  /** When the estimate was made, by the device's clock. */
   at: number
-  /** It is from an answer that cannot be cached. */
+  /** Whether it is from a response that cannot be cached. */
   sure: boolean
 }
 
-/** An estimate is replaced by a less exact one when it is older than this, milliseconds. */
+/** Milliseconds. An estimate older than this is replaced even by a less exact one. */
 const old = 10 * 60_000
 
 let estimate: Estimate | null = null
 
 /**
- * Notes the server's time out of an answer that was asked for at sent and came at
- * received, both by the device's clock. Stamps of replayed or stored messages must not
- * come here: they are not the time of the answer. Of an answer that a browser may have kept
- * sure is false: what a connection said lately counts more.
+ * Estimates the offset from a response with the server's time, requested at sent and received at
+ * received, both by the device's clock. Never pass timestamps of replayed or stored messages: they
+ * are older than the response. If the response could come from a cache, sure is false, and a recent
+ * time from a connection is preferred.
  */
 export function noteTime(stamp: string, sent = Date.now(), received = Date.now(), sure = true): void {
   const there = Date.parse(stamp)
-  // Between the two the device's clock was set back.
+  // The device's clock was set back in between.
   if (Number.isNaN(there) || received < sent) return
-  // The server made the stamp between the two.
+  // The server made the timestamp between sent and received.
   const next = { offset: Math.round(there - (sent + received) / 2), spread: (received - sent) / 2, at: received, sure }
   const e = estimate
   if (e && e.sure !== sure) {
@@ -40,7 +39,7 @@ export function noteTime(stamp: string, sent = Date.now(), received = Date.now()
   estimate = next
 }
 
-/** Unix milliseconds at the server. */
+/** The server's time, Unix milliseconds. */
 export function serverNow(): number {
   return Date.now() + (estimate?.offset ?? 0)
 }

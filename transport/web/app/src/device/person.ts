@@ -1,11 +1,11 @@
-// What this device keeps of one person in one codelab.
+// The data of one person in one codelab on this device.
 import { letGo } from '../offline/kept'
 import { begun } from './remember'
 
-/** As much of the device's storage as is needed. */
+/** The methods of the device's storage that are used here. */
 type Kept = Pick<globalThis.Storage, 'key' | 'length' | 'getItem' | 'removeItem'>
 
-/** Texts that were begun, and places, by the codelab. */
+/** Kinds of stored drafts and positions, per codelab. */
 const kinds = [
   'draft:chat',
   'draft:dm',
@@ -39,12 +39,12 @@ function under(all: readonly string[], ...beginnings: string[]): string[] {
   return all.filter((key) => beginnings.some((b) => key === b || key.startsWith(`${b}:`)))
 }
 
-/** The keys of the drafts that were begun in this tab. */
+/** The keys of the drafts that were started in this tab. */
 const begunIn = (codelab: string) => under([...begun.keys()], ...kinds.map((kind) => `atelier:${kind}:${codelab}`))
 
 const outbox = (codelab: string, person: string) => `atelier:out:${codelab}:${person}`
 
-/** What somebody wrote in a codelab and the server does not have: what waits, then what was begun. */
+/** Texts of a codelab that the server does not have: unsent messages, then drafts. */
 export function unsent(codelab: string, person: string, of?: Kept): string[] {
   const texts: string[] = []
   try {
@@ -56,13 +56,13 @@ export function unsent(codelab: string, person: string, of?: Kept): string[] {
     const drafts = kinds.filter((kind) => kind.startsWith('draft:')).map((kind) => `atelier:${kind}:${codelab}`)
     for (const key of keys(storage, ...drafts)) texts.push(...typed(key, JSON.parse(storage.getItem(key) ?? 'null')))
   } catch {
-    // Forbidden here, or not what this app has written.
+    // Storage is unavailable, or the value is not from this app.
   }
   for (const key of begunIn(codelab)) texts.push(...typed(key, begun.get(key)))
   return [...new Set(texts)]
 }
 
-/** What anybody wrote on this device and the server does not have, in all codelabs. */
+/** All texts on this device that the server does not have, of all people and codelabs. */
 export function unsentHere(of?: Kept): string[] {
   const texts: string[] = []
   try {
@@ -72,13 +72,16 @@ export function unsentHere(of?: Kept): string[] {
       texts.push(...(key.startsWith('atelier:out:') ? written(value?.message?.message) : typed(key, value)))
     }
   } catch {
-    // Forbidden here, or not what this app has written.
+    // Storage is unavailable, or the value is not from this app.
   }
   for (const [key, value] of begun) texts.push(...typed(key, value))
   return [...new Set(texts)]
 }
 
-/** The words of a draft: a chosen answer or a place on a scale is a number, or several. A ballot has its poll beside the vote. */
+/**
+ * The text of a draft. A selected answer or a value of a scale is a number, or several. A ballot
+ * contains its poll and the vote.
+ */
 function typed(key: string, value: unknown): string[] {
   if (key.startsWith('atelier:draft:ballot:')) return written((value as { vote?: unknown } | null)?.vote).filter((text) => text !== '')
   const texts = written(value)
@@ -90,7 +93,7 @@ function written(value: unknown): string[] {
   return value !== null && typeof value === 'object' ? Object.values(value).flatMap(written) : []
 }
 
-/** Forgets it all. */
+/** Deletes all of this data. */
 export function forget(codelab: string, person: string, of?: Kept): void {
   if (!of) void letGo(codelab)
   for (const key of begunIn(codelab)) begun.delete(key)
@@ -98,6 +101,6 @@ export function forget(codelab: string, person: string, of?: Kept): void {
     const storage = of ?? localStorage
     for (const key of keys(storage, outbox(codelab, person), ...kinds.map((kind) => `atelier:${kind}:${codelab}`))) storage.removeItem(key)
   } catch {
-    // Forbidden here: then nothing is kept either.
+    // Storage is unavailable, so nothing is stored.
   }
 }

@@ -1,19 +1,21 @@
-// Where the app is: below which path of its host, and whether in a frame of another page.
+// The base path of the app on its host, and whether it is in a frame of another page.
 
-const files = '../' // the scripts are in a folder of the server's root
+const files = '../' // scripts are in a subfolder of the server's root
 
-/** The path at which this server is reached, without the slash at its end: '' at the root of its host. */
+/** The path of this server without a trailing slash; '' at the root of its host. */
 export const base = import.meta.env.DEV ? '' : new URL(files, import.meta.url).pathname.slice(0, -1)
 
-/** A path of this server as the browser asks for it; other addresses stay as they are. */
+/** A path of this server with the base path. Other addresses stay unchanged. */
 export const sitePath = (path: string): string => (/^\/(?!\/)/.test(path) ? base + path : path)
 
-/** The path of an address of this server, without the server's own prefix. */
+/** The path of an address of this server, without the base path. */
 export const pathOf = (url: { pathname: string }): string =>
   url.pathname.startsWith(base + '/') ? url.pathname.slice(base.length) : url.pathname === base ? '/' : url.pathname
 
-/** The address of a path for other devices. */
+/** The full address of a path, for other devices. */
 export const linkTo = (path: string): string => new URL(sitePath(path), location.origin).href
 
-/** Whether another page shows this one in a frame. Nobody leads there. */
+/**
+ * Whether another page shows this one in a frame. Pages for facilitators are not available there.
+ */
 export const framed = 'top' in globalThis && globalThis.top !== globalThis.self

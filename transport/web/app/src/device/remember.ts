@@ -1,4 +1,4 @@
-// Small things that are kept on this device.
+// Small values, stored on this device.
 
 export function recall<T>(key: string, otherwise: T): T {
   try {
@@ -9,20 +9,20 @@ export function recall<T>(key: string, otherwise: T): T {
   }
 }
 
-/** The values that this tab stored, by their keys. Another tab can have stored its own under the same key. */
+/** The values that this tab stored, by key. Other tabs can have overwritten the stored ones. */
 export const begun = new Map<string, unknown>()
 
 let silent = false
 
-/** From here on this page keeps nothing any more: its person has signed out. */
+/** Stops all storing by this page: the person has signed out. */
 export function silence(): void {
   silent = true
 }
 
-/** Whether this page may keep anything. */
+/** Whether this page is allowed to store anything. */
 export const keeps = () => !silent
 
-/** Stores a value; undefined removes it. A value that the device refuses is not stored. */
+/** Stores a value; undefined removes it. If the device refuses, nothing is stored. */
 export function remember(key: string, value: unknown): void {
   if (silent) return
   if (key.startsWith('draft:')) {
@@ -33,6 +33,6 @@ export function remember(key: string, value: unknown): void {
     if (value === undefined) localStorage.removeItem(`atelier:${key}`)
     else localStorage.setItem(`atelier:${key}`, JSON.stringify(value))
   } catch {
-    // Full, or forbidden.
+    // Storage is full or unavailable.
   }
 }

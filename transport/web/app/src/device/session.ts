@@ -1,5 +1,5 @@
-// The session of this browser. It begins under a lock, so that neither of two tabs loses a grant
-// of the other. When it ends, this device forgets the person.
+// The session of this browser. It is created under a lock, so that two tabs cannot overwrite each
+// other's grants. When it ends, the person's data is deleted from this device.
 import { clear } from 'idb-keyval'
 import { api, ask } from '../api/client'
 import { base, sitePath } from './place'
@@ -8,39 +8,39 @@ import { begun, silence } from './remember'
 import { unsentHere } from './person'
 import { localeKey } from '../messages/locale'
 
-/** Runs what logs in or registers, one tab of this browser after the other. */
+/** Runs a login or registration. Only one tab of this browser runs one at any time. */
 export async function alone<T>(begin: () => Promise<T>): Promise<T> {
   const locks = navigator.locks as LockManager | undefined
   const first = async () => {
-    // Nobody is signed in any more: who comes now need not be who was here.
+    // Nobody is signed in, so the next person can be somebody else.
     if (!mayBeKnown()) await letGoOfTexts().catch(() => {})
     return begin()
   }
-  if (!locks) return first() // this is not a secure context
+  if (!locks) return first() // not a secure context
   let done: Promise<T> | undefined
-  await locks.request('atelier-session', () => (done = first())).catch(() => {}) // what it came to is below
-  return done ?? first() // the browser refuses locks in frames whose data it blocks
+  await locks.request('atelier-session', () => (done = first())).catch(() => {}) // done has the result
+  return done ?? first() // browsers refuse locks in frames with blocked storage
 }
 
-/** Whether this browser possibly has a session: its token, which pages can read, lasts as long. */
+/** Whether there can be a session: its CSRF cookie, which pages can read, expires with it. */
 export const mayBeKnown = () => /(?:^|; )svc_csrf=/.test(document.cookie)
 
-/** How this device shows pages, which is nobody's. */
+/** The settings of this device that do not belong to a person. */
 const stays = ['atelier:theme', localeKey]
 
-/** What tabs tell each other. */
+/** The message between tabs. */
 const signedOut = 'signed out'
 const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('atelier') : null
 
 /**
  * Signs out, and removes the person's data from this device: names, codes, drafts and unsent
- * messages. If there are unsent messages, it calls sure first. Then it and all other tabs go to
- * an address. Returns false if the person cancels.
+ * messages. If there are unsent messages, it calls sure first. Then this tab and all others
+ * navigate to an address. Returns false if the person cancels.
  */
 export async function signOut(to: string, sure: (count: number) => boolean): Promise<boolean> {
   const count = unsentHere().length
   if (count > 0 && !sure(count)) return false
-  // The answer clears the storage of browsers that understand it, all of it.
+  // The response makes browsers that support Clear-Site-Data delete all storage.
   const shown = stays.map((key) => [key, stored(key)] as const)
   await ask(api.POST('/logout'))
   await forgetAll()
@@ -62,7 +62,7 @@ function store(key: string, value: string) {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // It is chosen again.
+    // The setting is lost and must be selected again.
   }
 }
 
@@ -70,28 +70,27 @@ async function forgetAll(): Promise<void> {
   silence()
   begun.clear()
   try {
-    // Below a path of its host this server shares them with others.
+    // Below a base path, the storage is shared with other apps of the host.
     for (const kept of [localStorage, sessionStorage])
       for (const key of Object.keys(kept)) if (!stays.includes(key) && (base === '' || key.startsWith('atelier'))) kept.removeItem(key)
   } catch {
-    // Forbidden here: then nothing is kept either.
+    // Storage is unavailable, so nothing is stored.
   }
   await clear().catch(() => {})
   await letGoOfPictures().catch(() => {})
 }
 
-/** Lets a page follow the session; called once, before anything is shown. */
+/** Follows the session of other tabs; called once, before anything is shown. */
 export function followSession(): void {
-  // Nothing that this tab still has may be kept, nor be seen.
+  // Data of this tab must neither be stored nor stay visible.
   channel?.addEventListener('message', (e) => {
     if (e.data !== signedOut) return
     document.documentElement.hidden = true
-    // Once more, for data that this tab stored between that sign-out and its message.
+    // Again, for data that this tab stored between the sign-out and the message.
     void forgetAll()
     location.replace(sitePath('/'))
   })
-  // A page that comes back from the browser's history shows what was read long ago,
-  // and perhaps by somebody else.
+  // A page restored from the back/forward cache shows old data, perhaps of somebody else.
   addEventListener('pageshow', (e: PageTransitionEvent) => {
     if (!e.persisted) return
     document.documentElement.hidden = true

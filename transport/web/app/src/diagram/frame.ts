@@ -1,6 +1,6 @@
-// The frame in which diagrams are drawn. It is a document of its own in a sandbox, without
-// an origin, a connection or anything of the page. It returns the SVG as text, which the
-// page shows only as a picture.
+// The frame that draws diagrams. It is a separate document in a sandbox, without an origin, a
+// network connection or access to the page. It returns the SVG as text, which the page shows only
+// as an image.
 import mermaid from 'mermaid'
 import type { Answer, Ask } from '../markdown/beside'
 import { ready, type Diagram, type Drawing } from './messages'
@@ -40,20 +40,20 @@ function configure(dark: boolean) {
     startOnLoad: false,
     securityLevel: 'strict',
     suppressErrorRendering: true,
-    // Elements of HTML in a picture are not drawn by every browser.
+    // Not every browser draws HTML elements in an SVG image.
     htmlLabels: false,
     look: 'classic',
     theme: 'base',
     fontFamily: font,
     themeVariables: { fontFamily: font, ...(dark ? night : day) },
-    // The other one is as large as all the rest (vite.diagram.config.ts).
+    // The other layout is as large as all other code together (vite.diagram.config.ts).
     layout: 'dagre',
     secure: ['secure', 'securityLevel', 'startOnLoad', 'maxTextSize', 'maxEdges', 'suppressErrorRendering', 'htmlLabels', 'layout'],
     deterministicIds: true,
   })
 }
 
-/** The line that says of which kind a diagram is. */
+/** The line that declares the kind of a diagram. */
 function kindOf(source: string): string {
   const text = source.replace(/^\s*---\n[^]*?\n---[ \t]*\n/, '')
   return (
@@ -69,7 +69,10 @@ const seen = new Set<string>()
 /** Kinds whose layout is loaded with the first drawing, not with the parser. */
 const laidOut = /^(?:flowchart|graph|state|class|er|requirement|mindmap|usecase|swimlane)/i
 
-/** Loads the parser and the layout of a kind, by drawing nothing of it: the network's time is not the author's. */
+/**
+ * Preloads the parser and the layout of a kind by drawing an empty diagram. So loading does not
+ * count towards the time limit of a diagram.
+ */
 async function warm(source: string) {
   const kind = kindOf(source).slice(0, 60)
   if (seen.has(kind)) return

@@ -5,8 +5,8 @@ export interface Diagram {
   dark: boolean
 }
 
-/** The result for a diagram. why is the parser's text for a fault, null for none. */
+/** The result for a diagram. why is the parser's error message, null if there is none. */
 export type Drawing = { svg: string; width: number; height: number; says: string } | { why: string | null }
 
-/** The frame says this once, before it is asked anything. */
+/** The frame sends this once, before it receives any request. */
 export const ready = 'ready'

@@ -1,6 +1,6 @@
-// The text editor. Loaded only where somebody writes. It lives in a shadow
-// root: there it adopts its style sheets, where in a page it would write style
-// elements, which the content policy forbids.
+// The text editor, loaded only where somebody writes. It is in a shadow root, since there it can
+// adopt style sheets. In the page it would insert style elements, which the content security policy
+// forbids.
 import { defaultKeymap, history, historyField, historyKeymap, insertNewlineKeepIndent } from '@codemirror/commands'
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown'
 import { HighlightStyle, LanguageDescription, LanguageSupport, LRLanguage, syntaxHighlighting, type Language } from '@codemirror/language'
@@ -15,13 +15,13 @@ import { placed, type Edit } from './format'
 export interface Options {
   text: string
   label: string
-  /** markdown, or the name of a language of code; else plain. */
+  /** markdown or the name of a programming language; anything else is plain text. */
   language: string
   /** An earlier state, with its undo history. */
   before?: EditorState | undefined
   readonly?: boolean
   changed(text: string): void
-  /** Files that were pasted or dropped; true when they are taken. */
+  /** Called with pasted or dropped files. True if they were accepted. */
   files?(files: File[], at: number): boolean
   keys?: KeyBinding[]
 }
@@ -68,7 +68,7 @@ const colours = HighlightStyle.define([
   { tag: [t.processingInstruction, t.contentSeparator], color: 'var(--quiet)' },
 ])
 
-/** A language of code, made of the parser that colours it for readers, too. */
+/** A programming language, with the parser that also highlights code for readers. */
 async function languageOf(name: string): Promise<Language | null> {
   const load = parserOf(name)
   return load ? LRLanguage.define({ name, parser: (await load()) as Parameters<typeof LRLanguage.define>[0]['parser'] }) : null
@@ -106,17 +106,17 @@ const phrases = (): Record<string, string> => ({
   go: m.editor_go(),
 })
 
-/** Puts an editor into host's shadow root. */
+/** Creates an editor in the shadow root of host. */
 export function mount(host: HTMLElement, o: Options) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
   const coloured = new Compartment()
-  /** Places that move with the text, by their id. */
+  /** Positions that move with the text, by id. */
   const places = new Map<number, number>()
   const isMarkdown = o.language === 'markdown'
   const extensions: Extension[] = [
     history(),
     search({ top: false }),
-    // A new line is indented as the previous one: guesses of more are wrong too often.
+    // A new line gets the indentation of the previous one. Smarter guesses are wrong too often.
     keymap.of([
       ...(o.keys ?? []),
       { key: 'Enter', run: insertNewlineKeepIndent },
@@ -171,7 +171,7 @@ export function mount(host: HTMLElement, o: Options) {
 
   return {
     view,
-    /** Makes the text this one, as an edit that can be undone. */
+    /** Replaces the text, as an edit that can be undone. */
     replace(text: string) {
       const old = view.state.doc.toString()
       if (old === text) return
@@ -195,19 +195,19 @@ export function mount(host: HTMLElement, o: Options) {
       const { from, to } = view.state.selection.main
       return { from, to, text: view.state.doc.toString() }
     },
-    /** Holds a place in the text, until it is used. */
+    /** Tracks a position in the text until it is used. */
     hold(at: number): number {
       places.set(next, at)
       return next++
     },
     placeOf: (id: number) => places.get(id) ?? view.state.doc.length,
-    /** Inserts a picture at a place that was held. */
+    /** Inserts an image at a tracked position. */
     fill(id: number, picture: string) {
       const at = places.get(id) ?? view.state.doc.length
       places.delete(id)
       view.dispatch({ changes: { from: at, insert: placed(view.state.doc.toString(), at, picture) }, userEvent: 'input.paste' })
     },
-    /** The tops of lines, numbered from 0, in the scrolled content. */
+    /** The top of each line in the scrolled content, numbered from 0. */
     tops(lines: readonly number[]): number[] {
       const { doc } = view.state
       return lines.map((n) => view.lineBlockAt(doc.line(Math.min(n + 1, doc.lines)).from).top + view.documentPadding.top)

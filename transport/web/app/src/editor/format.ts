@@ -1,5 +1,4 @@
-// The buttons of the editor change Markdown. Each returns a change and the
-// selection after it.
+// The toolbar buttons of the Markdown editor. Each returns a change and the selection after it.
 export interface Edit {
   from: number
   to: number
@@ -10,7 +9,7 @@ export interface Edit {
 
 export type Kind = 'bold' | 'italic' | 'link' | 'code' | 'good' | 'bad' | 'hint' | 'list'
 
-/** Texts to insert where nothing is selected, in the author's language. */
+/** The placeholder texts, in the author's language, for insertions without a selection. */
 export interface Placeholders {
   text: string
   summary: string
@@ -45,7 +44,7 @@ export function format(kind: Kind, text: string, from: number, to: number, words
   }
 }
 
-/** Puts marks around the selection, or takes them away. */
+/** Adds marks around the selection, or removes them. */
 function wrap(text: string, from: number, to: number, before: string, after: string, otherwise: string): Edit {
   const inner = text.slice(from, to)
   const around = text.slice(from - before.length, from) === before && text.slice(to, to + after.length) === after
@@ -56,7 +55,7 @@ function wrap(text: string, from: number, to: number, before: string, after: str
   return { from, to, insert: before + body + after, select: [from + before.length, from + before.length + body.length] }
 }
 
-/** Puts whole lines between two others, with an empty line before and behind. */
+/** Inserts whole lines, with an empty line before and after them. */
 function block(text: string, from: number, to: number, before: string, after: string, otherwise: string): Edit {
   const start = text.lastIndexOf('\n', from - 1) + 1
   const next = text.indexOf('\n', to)
@@ -81,10 +80,10 @@ function lines(text: string, from: number, to: number): Edit {
   return { from: start, to: end, insert, select: [start + insert.length, start + insert.length] }
 }
 
-/** A line that a text behind it would become a part of: a list's, a quotation's, a heading, a row of a table. */
+/** A line that would absorb a text after it: a list item, a quotation, a heading, a table row. */
 const ownLine = /^\s*(?:[-*+]\s|\d+[.)]\s|>|#{1,6}\s|\|)/
 
-/** A picture as it is put into a text: a paragraph of its own, unless it is put into running text. */
+/** The text for an inserted image: a separate paragraph, unless the cursor is in running text. */
 export function placed(text: string, at: number, picture: string): string {
   const start = text.lastIndexOf('\n', at - 1) + 1
   const next = text.indexOf('\n', at)
@@ -95,7 +94,7 @@ export function placed(text: string, at: number, picture: string): string {
   return '\n'.repeat(above) + picture + '\n'.repeat(below)
 }
 
-/** The Markdown of an image. Its name is the alternative text until somebody writes a better one. */
+/** The Markdown of an image. Its file name is the alternative text until somebody edits it. */
 export function image(name: string, url: string): string {
   const alt = name
     .replace(/\.\w{1,5}$/, '')

@@ -1,10 +1,10 @@
-// Two views of one text scroll together: places that are known in both are
-// held side by side, and between them it is shared out.
+// Synchronises the scroll positions of two views of one text. Known places are aligned, and
+// positions between them are interpolated.
 import { Marked } from 'marked'
 
 const marked = new Marked({ gfm: true, async: false })
 
-/** The first lines, numbered from 0, of headings and code blocks that are in no other block. */
+/** The first lines, numbered from 0, of all top-level headings and code blocks. */
 export function anchors(markdown: string): number[] {
   const out: number[] = []
   let line = 0
@@ -15,7 +15,10 @@ export function anchors(markdown: string): number[] {
   return out
 }
 
-/** A place of one view in the other. Both lists have the same length and rise; height is where the text ends. */
+/**
+ * Maps a position of one view to the other. Both lists are ascending and equally long; the heights
+ * are the ends of the text.
+ */
 export function across(from: readonly number[], to: readonly number[], fromHeight: number, toHeight: number, y: number): number {
   if (y <= 0) return 0
   const a = [0, ...from, fromHeight]
@@ -28,7 +31,9 @@ export function across(from: readonly number[], to: readonly number[], fromHeigh
   return toHeight
 }
 
-/** Pairs of places, where both rise; those that do not are hidden or mistaken. */
+/**
+ * Pairs of places that ascend in both views. Other pairs are of hidden or wrongly matched elements.
+ */
 export function rising(from: readonly number[], to: readonly number[]): [number[], number[]] {
   const a: number[] = []
   const b: number[] = []

@@ -1,4 +1,4 @@
-// Files go up with a bar, and can be stopped.
+// Uploads of files with progress and cancel.
 import { csrfToken } from '../api/client'
 import { Refused, retryAfter } from '../api/refused'
 import { hold } from '../device/busy'
@@ -9,7 +9,7 @@ export interface Upload<T> {
   cancel(): void
 }
 
-/** Sends a file as the form field "file". progress is called with the share that is sent, 0 to 1. */
+/** Uploads a file as the form field "file". progress receives the sent share, 0 to 1. */
 export function upload<T>(path: string, file: File, progress: (share: number) => void): Upload<T> {
   const request = new XMLHttpRequest()
   const release = hold()

@@ -3,11 +3,11 @@ import MiniSearch from 'minisearch'
 import sections from 'virtual:help/sections'
 
 export interface Found {
-  /** "<page>#<section>", without "#" for a page as a whole. */
+  /** "<page>#<section>"; only "<page>" for a whole page. */
   id: string
   page: string
   heading: string
-  /** The text around the first word that was found. */
+  /** An excerpt around the first match. */
   words: string
 }
 
@@ -23,7 +23,7 @@ export function finder(): Finder {
     searchOptions: {
       prefix: true,
       fuzzy: (word) => (word.length > 4 ? 0.2 : false),
-      // A word as it was typed comes before one like it in a heading.
+      // An exact word ranks before a similar word in a heading.
       weights: { prefix: 0.3, fuzzy: 0.1 },
       combineWith: 'AND',
       boost: { heading: 4, page: 2 },
@@ -42,7 +42,7 @@ export function finder(): Finder {
       }))
 }
 
-/** Some words of a text around the first of those that were found. */
+/** An excerpt of a text around the first match. */
 export function around(text: string, words: readonly string[]): string {
   const line = text.replace(/\s+/g, ' ').trim()
   const at = Math.max(0, Math.min(...words.map((w) => line.toLowerCase().indexOf(w)).filter((i) => i >= 0), line.length))

@@ -1,6 +1,8 @@
-// Which part of the handbook explains a screen.
+// Maps screens to the part of the handbook that explains them.
 
-/** From the address of a screen, a colon for any segment, to a page and its section. The first that fits. */
+/**
+ * Path patterns (a colon is any segment), each with a page and its section. The first match counts.
+ */
 export const helpFor: readonly (readonly [screen: string, place: string])[] = [
   ['/admin/audit-logs', 'operations#personal-data'],
   ['/admin/participants', 'tokens'],
@@ -19,7 +21,7 @@ export const helpFor: readonly (readonly [screen: string, place: string])[] = [
   ['/j', 'attending#join'],
 ]
 
-/** The path in the handbook for the screen at a path. Helpers have their own page for the workshops that they lead. */
+/** The handbook path for the screen at a path. Helpers have a separate page for workshops. */
 export function helpPath(screen: string, helper = false): string {
   const found = helpFor.find(([pattern]) => fits(pattern, screen))?.[1] ?? ''
   return found === '' ? '/help' : `/help/${helper && found === 'workshops' ? 'helping' : found}`

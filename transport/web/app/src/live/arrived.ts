@@ -1,13 +1,13 @@
 import type { ChatMessage } from '../workshop/state'
 import type { Kept } from './outbox'
 
-/** Tolerance for servers' clocks and a message's transfer, milliseconds. */
+/** Tolerance for clock differences between servers and for transfer time, milliseconds. */
 const tolerance = 60_000
 
 /**
- * Returns the entries that are among one's own messages. They were sent so long ago that the
- * server no longer has their refs. Each message matches one entry, so a text that was sent twice
- * on purpose needs two.
+ * Returns the entries that match one of the person's stored messages. The entries are so old that
+ * the server no longer has their refs. Each message matches one entry, so a text that was sent
+ * twice on purpose needs two.
  */
 export function arrived(doubtful: readonly Kept[], own: readonly ChatMessage[]): string[] {
   const there = [...own]

@@ -1,14 +1,14 @@
-// A crowd's frequent messages reach a facilitator's screen four times per second.
-// All other messages, for instance those of the chat, reach it at once.
+// Frequent messages of a crowd reach a facilitator's screen four times per second. All other
+// messages, such as chat messages, reach it at once.
 import type { Dial } from './pipe'
 import type { ServerMessage } from './protocol'
 
-/** How long a crowd's messages may wait, milliseconds. */
+/** The maximum delay of a crowd's messages, milliseconds. */
 const every = 250
 
 const crowd = new Set<ServerMessage['type']>(['step_progress', 'pulse', 'attendee_joined', 'attendee_left', 'attendee_completed', 'progress_summary'])
 
-/** A dial that delivers a crowd's messages in batches. The order of messages stays. */
+/** A dial that delivers a crowd's messages in batches. The order of all messages is kept. */
 export const batched =
   (dial: Dial): Dial =>
   (address, from, on) => {

@@ -1,38 +1,36 @@
-// The connection of a screen to its codelab. It survives what networks do: it
-// reconnects with patience, goes on where it was, changes to server-sent events
-// where sockets are blocked, and says calmly how it stands.
+// The connection of a screen to its codelab. It reconnects with backoff, resumes from its last
+// position, falls back to server-sent events if WebSockets are blocked, and reports its state.
 import type { Address, Dial, Pipe, Place } from './pipe'
 import type { Told, ServerMessage, You } from './protocol'
 
-/** How the connection stands. */
+/** The state of the connection. */
 export type Status =
   | { state: 'connecting' }
   | { state: 'connected' }
-  /** Open as far as is known, but the server does not answer, or the browser says that it is offline. */
+  /** Still open, but the server does not answer, or the browser reports that it is offline. */
   | { state: 'doubtful' }
-  /** Until when it waits for the next attempt, Unix milliseconds. */
+  /** Waits for the next attempt until this time, Unix milliseconds. */
   | { state: 'waiting'; until: number }
-  /** Closed since the same person has too many of them open; it waits for a click. */
+  /** Closed because the same person has too many connections. It waits for a click. */
   | { state: 'elsewhere' }
-  /** Over for good: signed out, removed, or the codelab is gone. */
+  /** Closed permanently: signed out, removed, or the codelab is gone. */
   | { state: 'ended' }
 
 export interface Callbacks {
   status(status: Status): void
-  /** Messages in order. Those that were missed come as a batch of their own, missed says so. */
+  /** Messages in order. Missed messages come as a separate batch, for which missed is true. */
   told(messages: Told[], missed: boolean): void
   /**
-   * Reads everything again; messages wait until that is done. If it rejects,
-   * the connection tries again.
+   * Reads everything again, while messages are held back. If it rejects, the connection retries.
    */
   fresh(you: You): Promise<void>
-  /** A message that was sent with this ref is stored, or was refused. */
+  /** The message with this ref was stored, or refused for a reason. */
   settled(ref: string, refused: string | null): void
   /** The connection can send. */
   ready(): void
-  /** The server's time in the answer to a connection that was asked for at sent, Unix milliseconds. */
+  /** The server's time in the response to a connection requested at sent, Unix milliseconds. */
   time(now: string, sent: number): void
-  /** Sockets turned out to be blocked here, or to work. */
+  /** WebSockets turned out to be blocked, or to work. */
   blocked(sockets: boolean): void
 }
 
@@ -51,28 +49,33 @@ export const clock: Clock = {
   },
 }
 
-/** After this number of sockets that never opened, events are tried. */
+/** The number of WebSockets that fail to open before server-sent events are tried. */
 const socketFailures = 2
-/** Where sockets have worked, events serve for so long after an outage, and half as long again at most, milliseconds. */
+/**
+ * If WebSockets worked before an outage, server-sent events are used for this time, or up to 50%
+ * longer, milliseconds.
+ */
 const eventsAfterOutage = 60_000
 const firstWait = 500
 const longestWait = 15_000
 
 const closed = { goingAway: 1001, policy: 1008, restart: 1012, slow: 1013, elsewhere: 4008 }
 
-/** An answer takes so long at most, milliseconds; then it is doubtful whether one is connected. */
+/** The time limit for an answer, milliseconds. After it the connection is doubtful. */
 const answerWithin = 3000
-/** What says nothing for so long after that is given up. */
+/** A doubtful connection is closed after this further silence, milliseconds. */
 const giveUpAfter = 7000
 
 /**
- * After such a silence, give or take a fifth so that not all ask at once, the server is
- * asked whether it is there, milliseconds. Proxies close what is silent for a minute.
+ * After this silence, plus or minus 20% so that not all clients ask at once, the server is asked
+ * whether it is alive, milliseconds. Proxies close connections that are silent for one minute.
  */
 const silence = 30_000
-/** An event stream says so often that the server is there, milliseconds. */
+/** The maximum time between two beats of an event stream, milliseconds. */
 export const beatWithin = 17_000
-/** It answers within this, or the connection is dead, milliseconds. */
+/**
+ * The time limit for the answer to a hello, milliseconds. Without an answer the connection is dead.
+ */
 const helloWithin = 5000
 
 export class Connection {
@@ -83,37 +86,40 @@ export class Connection {
 
   #pipe: Pipe | null = null
   #place: Place | null = null
-  /** Messages that wait until everything has been read; null if none need to. */
+  /** Messages that are held back until everything has been read; null if none are. */
   #held: Told[] | null = null
-  /** Counts attempts, so that events of an old one are ignored. */
+  /** Counts attempts, so that events of an earlier attempt are ignored. */
   #attempt = 0
   #welcomed = false
   #failures = 0
   #neverOpened = 0
-  /** When the connection was asked for, Unix milliseconds. */
+  /** When the connection was requested, Unix milliseconds. */
   #dialled = 0
   #useEvents = false
-  /** A socket was welcomed on this page: when none opens, the server is away, and sockets are not blocked. */
+  /** A WebSocket was welcomed on this page, so if none opens, the server is down. */
   #socketWorked = false
   #returnAfter: number | null = null
   #cancelWait: (() => void) | null = null
-  /** Closed for another one, and not to open by itself: they would close each other. */
+  /**
+   * Closed in favour of another connection. It must not reopen automatically, or the two would keep
+   * closing each other.
+   */
   #elsewhere = false
-  /** The refs of messages that were sent and are not answered yet. */
+  /** The refs of sent messages without an answer. */
   #unanswered = new Set<string>()
   #cancelDoubt: (() => void) | null = null
   #doubtful = false
   #heard = 0
-  /** When something was heard last, Unix milliseconds. */
+  /** When something was last received, Unix milliseconds. */
   #heardAt = 0
   #cancelSilence: (() => void) | null = null
-  /** When the server was asked whether it is there, Unix milliseconds; null when it is not asked. */
+  /** When the last hello was sent, Unix milliseconds; null if no answer is awaited. */
   #asked: number | null = null
-  /** Up to where replayed messages reach. */
+  /** The last position of the replayed messages. */
   #head = 0
   #missed: Told[] = []
 
-  /** blocked: sockets were found blocked here a moment ago, so events are tried first. */
+  /** blocked: WebSockets were recently blocked here, so server-sent events are tried first. */
   constructor(address: Address, dials: { socket: Dial; events: Dial }, on: Callbacks, blocked = false, time: Clock = clock) {
     this.#useEvents = blocked
     this.#address = address
@@ -126,7 +132,7 @@ export class Connection {
     this.#dial()
   }
 
-  /** Ends the connection; no callback is called afterwards. */
+  /** Ends the connection. No callback is called afterwards. */
   stop(): void {
     this.#attempt++
     this.#cancelWait?.()
@@ -135,13 +141,13 @@ export class Connection {
     this.#pipe = null
   }
 
-  /** A person asks for it now. */
+  /** The person wants to reconnect now. */
   resume(): void {
     if (this.#elsewhere) this.#dial()
     else this.hurry()
   }
 
-  /** Does not wait any longer, and finds out whether what is open is alive: the network came back, or the page did. */
+  /** The network or the page came back: reconnects at once, or checks the open connection. */
   hurry(): void {
     if (this.#cancelWait) {
       this.#cancelWait()
@@ -149,7 +155,9 @@ export class Connection {
     } else this.#verify()
   }
 
-  /** Verifies that the server still answers. An event stream cannot ask, so a silent one is opened again. */
+  /**
+   * Checks whether the server still answers. An event stream cannot ask: a silent one is reopened.
+   */
   #verify() {
     if (!this.ready || this.#asked !== null) return
     if (this.#useEvents) {
@@ -167,10 +175,10 @@ export class Connection {
     })
   }
 
-  /** Leaves what is dead, and connects at once from where it was. */
+  /** Drops a dead connection, and reconnects at once from the last position. */
   #anew() {
     this.#caughtUp()
-    if (this.#held) this.#place = null // what was being read is not known
+    if (this.#held) this.#place = null // the data of the interrupted read is missing
     this.#held = null
     this.#unanswered.clear()
     this.#doubtful = false
@@ -179,7 +187,7 @@ export class Connection {
     this.#dial()
   }
 
-  /** Waits for a silence. */
+  /** Detects a silence. */
   #listen() {
     this.#cancelSilence?.()
     const attempt = this.#attempt
@@ -197,7 +205,7 @@ export class Connection {
     this.#cancelSilence = this.#clock.after(patience, look)
   }
 
-  /** Whether what is sent now goes out. */
+  /** Whether a message can be sent now. */
   get ready(): boolean {
     return this.#pipe !== null && this.#welcomed
   }
@@ -209,7 +217,7 @@ export class Connection {
     if (!this.#cancelDoubt) this.#watch()
   }
 
-  /** The browser says that it has no network. */
+  /** The browser reports that it is offline. */
   offline(): void {
     if (this.ready) this.#doubt()
   }
@@ -245,7 +253,7 @@ export class Connection {
     if (!this.#cancelDoubt) this.#watch()
   }
 
-  /** Forgets what was doubtful. */
+  /** The connection is no longer doubtful. */
   #certain() {
     this.#cancelDoubt?.()
     this.#cancelDoubt = null
@@ -282,7 +290,7 @@ export class Connection {
         this.#welcome(m, attempt)
         return
       case 'resync':
-        // The welcome to a place that is out of reach has begun to read already.
+        // The welcome has already started this read, since the position is no longer available.
         if (this.#held?.length === 0 && this.#place?.seq === m.seq) return
         this.#place = { epoch: m.epoch, seq: m.seq }
         this.#read(attempt)
@@ -301,7 +309,7 @@ export class Connection {
         this.#returnAfter = m.after_ms
         return
     }
-    // Message handlers see each once: a shared stream may repeat some.
+    // Message handlers receive each message once, since a shared stream can repeat some.
     if ('seq' in m && typeof m.seq === 'number') {
       if (this.#place && m.seq <= this.#place.seq) return
       if (this.#place) this.#place = { ...this.#place, seq: m.seq }
@@ -323,7 +331,7 @@ export class Connection {
     this.#on.told([m], false)
   }
 
-  /** Tells in one batch what was replayed. */
+  /** Delivers the replayed messages in one batch. */
   #caughtUp() {
     const batch = this.#missed
     this.#missed = []
@@ -350,12 +358,12 @@ export class Connection {
     if (this.#useEvents && this.#socketWorked) {
       this.#clock.after(eventsAfterOutage * (1 + this.#clock.random() / 2), () => attempt === this.#attempt && this.#returnToSocket())
     }
-    // A stream that tabs share can begin after messages that this tab has missed.
+    // A stream shared by tabs can begin after messages that this tab has missed.
     const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#place.seq >= m.seq
     if (goesOn) {
       this.#head = m.head
-      // Some missed messages can be for others only, so the head is never reached. The rest
-      // of a batch is delivered with the next message, or after 300 ms.
+      // Some missed messages can be for others only, so the head is never reached. The rest of a
+      // batch is delivered with the next message, or after 300 ms.
       this.#clock.after(300, () => attempt === this.#attempt && this.#caughtUp())
       this.#open()
     } else {
@@ -366,7 +374,7 @@ export class Connection {
 
   #you: You | null = null
 
-  /** Has everything read again, while messages wait. */
+  /** Starts a read of everything and holds back messages meanwhile. */
   #read(attempt: number) {
     const you = this.#you
     if (!you) return
@@ -374,7 +382,7 @@ export class Connection {
     this.#held = held
     this.#missed = []
     this.#head = 0
-    // Of two readings the later one counts: what the first has read may be older.
+    // Only the latest read counts: an earlier one can have older data.
     const current = () => attempt === this.#attempt && this.#held === held
     this.#on.fresh(you).then(
       () => {
@@ -397,7 +405,7 @@ export class Connection {
   }
 
   #closed(code: number) {
-    this.#caughtUp() // the place is behind them already
+    this.#caughtUp() // they are before the last position
     this.#unanswered.clear()
     this.#doubtful = false
     this.#certain()
@@ -406,7 +414,7 @@ export class Connection {
     this.#pipe = null
     const opened = this.#welcomed
     this.#welcomed = false
-    if (this.#held) this.#place = null // what was being read is not known
+    if (this.#held) this.#place = null // the data of the interrupted read is missing
     this.#held = null
     if (code === closed.policy) {
       this.#on.status({ state: 'ended' })
@@ -419,18 +427,18 @@ export class Connection {
     }
     if (!opened && !this.#useEvents && ++this.#neverOpened >= socketFailures) this.#useEvents = true
     else if (!opened && this.#useEvents) {
-      this.#useEvents = !this.#socketWorked && this.#failures % 4 !== 3 // sockets may work again
+      this.#useEvents = !this.#socketWorked && this.#failures % 4 !== 3 // WebSockets may work again
       if (this.#socketWorked) this.#neverOpened = 0
     }
     this.#wait(code)
   }
 
-  /** Goes on from the same place over a socket. */
+  /** Continues from the same position over a WebSocket. */
   #returnToSocket() {
-    if (this.#held) return // the next connection will
+    if (this.#held) return // the next connection does it
     this.#caughtUp()
     this.#useEvents = false
-    this.#socketWorked = false // it may be another network by now, where they are blocked
+    this.#socketWorked = false // the network may be another one, which blocks them
     this.#pipe?.close()
     this.#dial()
   }

@@ -1,6 +1,6 @@
-// For networks that break WebSockets: messages come as server-sent events and
-// go by POST. Browsers open six connections to a server at most, so all tabs
-// of a person share one stream, which a shared worker holds.
+// For networks that break WebSockets: messages are received as server-sent events and sent by POST.
+// Browsers allow six connections per server, so all tabs of a person share one stream, which a
+// shared worker holds.
 import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
 import { sitePath } from '../device/place'
@@ -17,7 +17,7 @@ export const events: Dial = (address, from, on) => {
       on.closed(code)
     },
   }
-  // One after the other: requests at the same time arrive in any order.
+  // Sent one after the other, since concurrent requests arrive in any order.
   let last = Promise.resolve()
   const stop = 'SharedWorker' in globalThis ? shared(address, from, inner) : own(address, from, inner)
   return {
@@ -31,7 +31,7 @@ export const events: Dial = (address, from, on) => {
   }
 }
 
-/** The stream of this tab alone, where there are no shared workers. */
+/** A stream for this tab only, if the browser has no shared workers. */
 function own(address: Address, from: Place | null, on: PipeEvents): () => void {
   const source = new EventSource(sitePath(`/api/codelabs/${address.codelab}/events?${query(address, from)}`))
   source.onmessage = (e: MessageEvent<string>) => on.messages([JSON.parse(e.data) as ServerMessage])
@@ -43,9 +43,9 @@ function own(address: Address, from: Place | null, on: PipeEvents): () => void {
   return () => source.close()
 }
 
-/** A message of a tab to the worker that holds the stream. */
+/** A message from a tab to the worker that holds the stream. */
 export type ToStream = { open: { path: string; epoch: string; seq: number } } | { leave: true }
-/** A message of the worker to a tab. */
+/** A message from the worker to a tab. */
 export type FromStream = { message: string } | { beat: true } | { closed: number }
 
 function shared(address: Address, from: Place | null, on: PipeEvents): () => void {

@@ -1,8 +1,8 @@
-/** Collects values and hands them over together before the browser draws the next frame. */
+/** Collects values and delivers them together before the browser draws the next frame. */
 export class Frames<T> {
   readonly #take: (batch: T[]) => void
   #pending: T[] = []
-  /** Cancels the next hand-over; null when none is due. */
+  /** Cancels the scheduled delivery; null if none is scheduled. */
   #cancel: (() => void) | null = null
 
   constructor(take: (batch: T[]) => void) {
@@ -17,13 +17,13 @@ export class Frames<T> {
     })
   }
 
-  /** Drops the hand-over that is due. */
+  /** Cancels the scheduled delivery. */
   stop(): void {
     this.#cancel?.()
   }
 }
 
-/** Calls f before the next frame; soon when the page is hidden or gets hidden before it, and draws none. */
+/** Calls f before the next frame, or soon if the page is or becomes hidden and draws none. */
 function nextFrame(f: () => void): () => void {
   const both = () => {
     cancel()

@@ -1,7 +1,7 @@
 import { heldFrom } from '../workshop/chat'
 import type { ChatMessage, Workshop } from '../workshop/state'
 
-/** How much of the chat is held: older messages come when they are asked for, and go again. */
+/** How many chat messages the page holds. Older ones are loaded on demand and dropped again. */
 export class History {
   readonly #holder: { now: Workshop | null }
   readonly #before: (id: string) => Promise<{ page: ChatMessage[]; more: boolean }>
@@ -11,19 +11,19 @@ export class History {
     this.#before = before
   }
 
-  /** Fetches the messages before the first that is held. */
+  /** Loads the messages before the first one on the page. */
   async older(): Promise<void> {
     const w = this.#holder.now
     const first = w?.chat[0]
     if (!w || !first || !w.olderChat) return
     const { page, more } = await this.#before(first.id)
     const now = this.#holder.now
-    // The first one may have left meanwhile, or others may have come before it.
+    // Meanwhile the first message can have been dropped, or older ones added.
     if (!now || now.chat[0]?.id !== first.id) return
     this.#holder.now = { ...now, chat: [...page, ...now.chat], olderChat: more }
   }
 
-  /** Lets go of all but the newest messages, once there are more than twice as many. */
+  /** Drops all but the newest messages, once there are more than twice as many. */
   trim(keep: number): void {
     const w = this.#holder.now
     if (!w || w.chat.length <= 2 * keep) return

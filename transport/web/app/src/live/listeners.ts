@@ -1,8 +1,8 @@
-/** Functions that want to hear of something, until they are taken away. */
+/** A list of listeners. */
 export class Listeners<A extends unknown[]> {
   readonly #all = new Set<(...told: A) => void>()
 
-  /** Calls f from now on, until the returned function is called. */
+  /** Adds a listener. The returned function removes it. */
   add(f: (...told: A) => void): () => void {
     this.#all.add(f)
     return () => this.#all.delete(f)

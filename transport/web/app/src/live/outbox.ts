@@ -1,6 +1,6 @@
-// The messages of a person that the server has not yet acknowledged. They are stored on
-// the device, so that neither a lost network nor a closed tab loses one. Each has a
-// reference, so that the server stores none twice.
+// A person's messages that the server has not yet acknowledged. They are stored on the device, so
+// that a lost network or a closed tab loses none. Each has a reference, so that the server stores
+// none twice.
 
 import { keeps } from '../device/remember'
 
@@ -8,30 +8,30 @@ export interface Kept {
   ref: string
   /** The message as it is sent, with its ref. */
   message: { type: string; [key: string]: unknown }
-  /** When it was said, Unix milliseconds. */
+  /** When the person sent it, Unix milliseconds. */
   at: number
-  /** When it was first sent, in the server's time, or null. */
+  /** When it was first sent to the server, in the server's time, or null. */
   sent: number | null
-  /** Why the server refused it; it then waits for the person. */
+  /** Why the server refused it; null if it did not. A refused message waits for the person. */
   refused: string | null
 }
 
-/** Where an outbox is kept: the device's storage, or a Map in tests. */
+/** The storage of an outbox: the device's, or a Map in tests. */
 export interface Storage {
   get(key: string): string | null
   set(key: string, value: string): void
   remove(key: string): void
   keys(): string[]
-  /** Calls f when another tab of this device has changed something. */
+  /** Calls f when another tab of this device has changed an entry. */
   watch(f: (key: string) => void): void
 }
 
-/** The server keeps a ref for ten minutes. Older ones are looked up instead. */
+/** The server keeps a ref for ten minutes. Older messages are looked up instead. */
 const refLife = 9 * 60_000
-/** More is not kept: nobody writes so much offline. */
+/** The maximum number of entries. Nobody writes so much offline. */
 const most = 200
 
-/** Of these only the last matters: where one is, how it goes, and whether a task is done. */
+/** Messages of which only the last one matters: position, mood, pointer and ticked tasks. */
 const states = new Set(['step_progress', 'pulse', 'pointer', 'tick'])
 
 const sameState = (a: Kept['message'], b: Kept['message']) => a.type === b.type && a['step_id'] === b['step_id'] && a['item'] === b['item']
@@ -43,8 +43,8 @@ export class Outbox {
   #changed: (entries: readonly Kept[]) => void
 
   /**
-   * owner names the codelab and the person; entries of this device that an
-   * earlier tab left are taken over. changed is called with each change.
+   * owner identifies the codelab and the person. Entries that an earlier tab left on this device
+   * are taken over. changed is called after each change.
    */
   constructor(owner: string, storage: Storage, changed: (entries: readonly Kept[]) => void) {
     this.#prefix = `atelier:out:${owner}:`
@@ -61,10 +61,10 @@ export class Outbox {
     storage.watch((key) => key.startsWith(this.#prefix) && this.#follow(key))
   }
 
-  /** Another tab has sent an entry, was refused, or has brought it to its end. */
+  /** Another tab has sent an entry, received its refusal, or completed it. */
   #follow(key: string) {
     const ref = key.slice(this.#prefix.length)
-    if (!this.#entries.some((e) => e.ref === ref)) return // its own affair
+    if (!this.#entries.some((e) => e.ref === ref)) return // an entry of the other tab only
     const entry = parse(this.#storage.get(key))
     this.#entries = entry ? this.#entries.map((e) => (e.ref === ref ? entry : e)) : this.#entries.filter((e) => e.ref !== ref)
     this.#tell()
@@ -74,7 +74,7 @@ export class Outbox {
     return this.#entries
   }
 
-  /** Keeps a message and gives it as it is to be sent. False when it is full. */
+  /** Stores a message and returns the form to send. False if the outbox is full. */
   add(message: Kept['message'], now: number): Kept | false {
     if (states.has(message.type)) {
       for (const e of this.#entries) if (sameState(e.message, message) && e.sent === null) this.done(e.ref)
@@ -93,10 +93,7 @@ export class Outbox {
     return this.#entries.filter((e) => e.refused === null)
   }
 
-  /**
-   * Marks an entry as sent, in the server's time. False when there is nothing to
-   * send any more: another tab has done it meanwhile.
-   */
+  /** Marks an entry as sent, in the server's time. False if another tab has completed it. */
   send(ref: string, now: number): boolean {
     const entry = this.#entries.find((e) => e.ref === ref)
     if (!entry || entry.refused !== null) return false
@@ -109,12 +106,12 @@ export class Outbox {
     return true
   }
 
-  /** Those that may have arrived although the server no longer knows their refs. */
+  /** Messages that may have arrived although the server no longer has their refs. */
   doubtful(now: number): Kept[] {
     return this.#entries.filter((e) => e.refused === null && e.sent !== null && now - e.sent > refLife)
   }
 
-  /** The message with this ref is stored, or is not wanted any more. */
+  /** The message with this ref is stored, or no longer wanted. */
   done(ref: string): void {
     if (!this.#entries.some((e) => e.ref === ref)) return
     this.#entries = this.#entries.filter((e) => e.ref !== ref)
@@ -122,14 +119,14 @@ export class Outbox {
     this.#tell()
   }
 
-  /** The server refused it: what somebody wrote stays, with the reason. */
+  /** The server refused it. The text is kept, with the reason. */
   refused(ref: string, why: string): void {
     const entry = this.#entries.find((e) => e.ref === ref)
     if (entry && states.has(entry.message.type)) this.done(ref)
     else this.#change(ref, { refused: why })
   }
 
-  /** The person wants it sent again. It is another attempt, with a ref of its own. */
+  /** Sends a refused message again, as a new attempt with a new ref. */
   again(ref: string, now: number): Kept | false {
     const old = this.#entries.find((e) => e.ref === ref)
     if (!old) return false
@@ -164,7 +161,7 @@ function parse(text: string | null): Kept | null {
   }
 }
 
-/** The device's storage; what it cannot keep (it is full, or forbidden) is kept in memory. */
+/** The device's storage. If it is full or unavailable, entries are kept in memory. */
 export function deviceStorage(): Storage {
   const memory = new Map<string, string>()
   const guarded = <T>(f: () => T, otherwise: T) => {

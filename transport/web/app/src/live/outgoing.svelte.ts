@@ -1,4 +1,4 @@
-// The messages of a person. Each stays on the device until the server has stored it.
+// A person's messages that the server has not stored yet. They are kept on the device until then.
 import type { ChatMessage } from '../workshop/state'
 import { deviceStorage, Outbox, type Kept } from './outbox'
 import { Sender, type Line } from './sender'
@@ -12,20 +12,20 @@ export class Outgoing {
   #out: Outbox | null = null
   #sender: Sender | null = null
 
-  /** own: the messages of this person that are known to be stored. */
+  /** own: this person's messages that are known to be stored. */
   constructor(codelab: string, line: Line, own: () => readonly ChatMessage[]) {
     this.#codelab = codelab
     this.#line = line
     this.#own = own
   }
 
-  /** Opens the outbox of a person, with the messages that an earlier page has left in it. Later calls change nothing. */
+  /** Opens a person's outbox, with the entries of earlier pages. Later calls have no effect. */
   open(person: string): void {
     this.#out ??= new Outbox(`${this.#codelab}:${person}`, deviceStorage(), (entries) => (this.entries = entries))
     this.#sender ??= new Sender(this.#out, this.#line, this.#own)
   }
 
-  /** Keeps a message, and sends it if the line is ready. False when too many wait, or nobody is known yet. */
+  /** Queues a message, and sends it if possible. False if the outbox is full or not open yet. */
   say(message: Kept['message']): boolean {
     const entry = this.#out?.add(message, Date.now())
     if (!entry) return false
@@ -33,7 +33,7 @@ export class Outgoing {
     return true
   }
 
-  /** Sends a refused message once more. */
+  /** Sends a refused message again. */
   again(ref: string): void {
     if (this.#out?.again(ref, Date.now())) this.flush()
   }
@@ -42,12 +42,12 @@ export class Outgoing {
     this.#out?.done(ref)
   }
 
-  /** Sends all that waits. */
+  /** Sends all waiting messages. */
   flush(): void {
     void this.#sender?.flush()
   }
 
-  /** The server has stored a message, which is returned, or refused it. */
+  /** The server has stored the message, which is returned, or refused it. */
   settled(ref: string, refused: string | null): Kept | null {
     return this.#sender?.settled(ref, refused) ?? null
   }

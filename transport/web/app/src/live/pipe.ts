@@ -1,38 +1,38 @@
 import type { ServerMessage } from './protocol'
 
-/** Where the messages of a codelab come from. */
+/** The address of a codelab's message stream. */
 export interface Address {
   codelab: string
   as: 'admin' | 'attendee'
-  /** The page is in a frame of another one. */
+  /** Whether the page is in a frame of another page. */
   framed?: boolean
 }
 
-/** A position in a codelab's stream; epoch names the stream. */
+/** A position in a codelab's stream; epoch identifies the stream. */
 export interface Place {
   epoch: string
   seq: number
 }
 
-/** One attempt at a connection, until it is closed. */
+/** One connection attempt, until it is closed. */
 export interface Pipe {
-  /** Sends one message; only after opened. Throws what the server refused. */
+  /** Sends one message; only after opened. Throws if the server refused it. */
   send(message: object): void
   close(): void
 }
 
-/** The callbacks of a pipe; closed is the last. */
+/** The callbacks of a pipe. closed is the last call. */
 export interface PipeEvents {
-  /** In order; an empty batch is only a sign of life of the server. */
+  /** In order. An empty batch only shows that the server is alive. */
   messages(batch: readonly ServerMessage[]): void
   /** code is the close code of the WebSocket protocol; 1006 if no reason was sent. */
   closed(code: number): void
 }
 
-/** Begins an attempt; from is the place to go on from. */
+/** Starts an attempt; from is the position to resume from. */
 export type Dial = (address: Address, from: Place | null, on: PipeEvents) => Pipe
 
-/** The query of a connection. */
+/** The query parameters of a connection. */
 export function query(address: Address, from: Place | null): string {
   const q = new URLSearchParams({ as: address.as })
   if (address.framed) q.set('framed', '1')

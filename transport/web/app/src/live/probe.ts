@@ -2,7 +2,7 @@ import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
 import type { Role } from './reads.svelte'
 
-/** Asks whether the session has ended: a socket that does not open gives no reason. */
+/** Asks whether the session has ended, since a WebSocket that does not open gives no reason. */
 export class Probe {
   readonly #codelab: string
   readonly #role: Role
@@ -16,7 +16,7 @@ export class Probe {
     this.#over = over
   }
 
-  /** Asks once, however often it is called meanwhile. Only status 401 and another role end the session; other failures do not. */
+  /** At most one request runs. Only status 401 or another role ends the session. */
   async look(): Promise<void> {
     if (this.#asking) return
     this.#asking = true

@@ -1,4 +1,4 @@
-// The reads of a codelab over REST, for one role.
+// Reads a codelab's data over REST, for one role.
 import { api, ask, asked } from '../api/client'
 import { noteTime } from '../device/now'
 import { mergeChat, ofRoom } from '../workshop/chat'
@@ -9,15 +9,15 @@ import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../
 
 export type Role = 'admin' | 'attendee'
 
-/** The time in an answer may be older than the answer by this, milliseconds; a Date is in whole seconds, too. */
+/** Milliseconds by which a response's time can be out of date. A Date has whole seconds only. */
 const answerAge = 1000
 const dateAge = 2000
 
 const chatPage = 200
-/** The largest page that the server gives. */
+/** The maximum page size of the server. */
 const deepPage = 1000
 
-/** The input of a read: the reader, and the state so far. */
+/** The input of a read: the reader, and the current state. */
 export interface Known {
   readonly now: Workshop | null
   readonly you: { readonly id: string } | null
@@ -44,7 +44,7 @@ export class Reads {
     return { params: { path: { id: this.#id }, query: this.#as } }
   }
 
-  /** The codelab with its steps, and its record's timer and projector. */
+  /** The codelab with its steps, timer and projector. */
   async text(): Promise<Pick<Workshop, 'codelab' | 'steps' | 'timer' | 'spotlight'>> {
     const sent = Date.now()
     const { data, response } = await asked(api.GET('/codelabs/{id}', this.#path))
@@ -60,7 +60,7 @@ export class Reads {
     }
   }
 
-  /** All but the text. */
+  /** Everything except the text. */
   async others(): Promise<Partial<Workshop>> {
     const parts = await Promise.all([
       this.part('attendees'),
@@ -75,7 +75,7 @@ export class Reads {
     return Object.assign({}, ...parts) as Partial<Workshop>
   }
 
-  /** Reads one part of the workshop that has changed. This object keeps quizzes and materials. */
+  /** Reads one changed part of the workshop. This object keeps quizzes and materials. */
   async part(what: Again): Promise<Partial<Workshop>> {
     switch (what) {
       case 'codelab':
@@ -103,27 +103,27 @@ export class Reads {
     return ask(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params: { path: { id: this.#id, attendee_id: id }, query: this.#as } }))
   }
 
-  /** The page of chat before a message, and whether there is more before it. */
+  /** The chat messages before a message, and whether there are older ones. */
   async chatBefore(id: string): Promise<{ page: ChatMessage[]; more: boolean }> {
     const page = await this.#chatPage(chatPage, id)
     return { page, more: page.length === chatPage }
   }
 
-  /** One's own record: a class of thousands would be megabytes. */
+  /** Reads only one's own record: those of thousands of people would be megabytes. */
   async #own(): Promise<Map<string, Attendee>> {
     const id = this.#known.you?.id ?? ''
     return new Map([[id, await this.attendee(id)]])
   }
 
   async #everybody(): Promise<Partial<Workshop>> {
-    // Both are read at once: arrivals that are reported meanwhile are added afterwards.
+    // Both are read in parallel. Arrivals reported meanwhile are added afterwards.
     const [people, here] = await Promise.all([
       ask(api.GET('/codelabs/{id}/attendees', this.#path)),
       ask(api.GET('/codelabs/{id}/presence', { params: { path: { id: this.#id } } })),
     ])
     const now = new Map(people.map((a: Attendee) => [a.id, a]))
     const known = this.#known.now
-    // Requests of people who were removed go. Somebody who came meanwhile can have one.
+    // Drop requests of removed people. A person missing from the list can have joined meanwhile.
     const help = known?.help.filter((h) => now.has(h.attendee_id) || !known.people.has(h.attendee_id))
     return { people: now, here: new Set(here.attendee_ids), ...(help && help.length < known!.help.length ? { help } : {}) }
   }
@@ -136,7 +136,7 @@ export class Reads {
   async #chat(): Promise<Partial<Workshop>> {
     let limit = chatPage
     let chat = await this.#chatPage(limit)
-    // One message to hundreds is hundreds of direct ones: the room's are behind them.
+    // A message to hundreds of people is hundreds of direct ones; the room's are older.
     if (chat.length === limit && ofRoom(chat).length === 0) chat = await this.#chatPage((limit = deepPage))
     const { now } = this.#known
     const merged = mergeChat(now?.chat ?? [], chat)
@@ -150,29 +150,29 @@ export class Reads {
 
   async #questions(): Promise<Partial<Workshop>> {
     const { now } = this.#known
-    // Attendees need no list of a workshop where nobody asks.
+    // Attendees need no list if questions are off.
     if (this.#role === 'attendee' && (now?.codelab.questions ?? 'off') === 'off') return {}
     const { data, response } = await asked(api.GET('/codelabs/{id}/questions', this.#path))
     return { questions: questionsRead(this.#known.now?.questions ?? noQuestions, data, position(response.headers)) }
   }
 
   async #help(): Promise<Partial<Workshop>> {
-    // An attendee gets all their requests, closed ones too; the room has the open ones.
+    // An attendee receives all their requests, even closed ones. The state has only open ones.
     const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
     return { help: all.filter((h) => h.status !== 'resolved') }
   }
 }
 
-/** The position of the stream that an answer shows, or null. */
+/** The position of the stream in a response's headers, or null. */
 function position(headers: Headers): number | null {
   const value = headers.get('X-Codelab-Seq')
   return value === null || !/^\d+$/.test(value) ? null : Number(value)
 }
 
 /**
- * Takes the server's time from an answer whose age is known. Without a Date the answer can be of
- * any age, and one from a cache in between has the header Age. A browser that revalidates a
- * cached record returns it with the current Date.
+ * Reads the server's time from a response whose age is known. A response without a Date can have
+ * any age, and one from a cache on the network path has the header Age. A browser that revalidates
+ * a cached response returns it with the current Date.
  */
 function tellTime(now: string | undefined, headers: Headers, sent: number): void {
   const date = headers.get('Date')

@@ -1,8 +1,8 @@
-// Reads again what messages said has changed without saying how.
+// Reads parts of the state again for which messages reported a change without the new value.
 import { readAgain } from '../workshop/apply'
 import type { Again, Workshop } from '../workshop/state'
 
-/** Where the state is held that is read into. */
+/** The owner of the state. */
 interface Holder {
   now: Workshop | null
 }
@@ -18,7 +18,7 @@ export class Rereads {
     this.#part = part
   }
 
-  /** Reads soon all that the state marks, each part once however often it is called. */
+  /** Reads all marked parts soon, each once however often this is called. */
   soon(): void {
     for (const what of this.#holder.now?.again ?? []) void this.#read(what)
   }
@@ -39,16 +39,16 @@ export class Rereads {
     const holder = this.#holder
     let more = false
     try {
-      // A thousand clients hear of the change at the same moment.
+      // A thousand clients receive the change at the same moment.
       await new Promise((done) => setTimeout(done, 50 + Math.random() * (what === 'attendees' || what === 'polls' ? 1500 : 400)))
       const w = holder.now
       if (!w || this.#stopped) return
       holder.now = readAgain(w, what, {})
       const part = await this.#part(what)
       if (holder.now) holder.now = { ...holder.now, ...part }
-      more = holder.now?.again.has(what) ?? false // said while it was read
+      more = holder.now?.again.has(what) ?? false // changed during the read
     } catch {
-      // Offline: a resync or the next change reads it.
+      // Offline: the next resync or change triggers another read.
       if (holder.now && !this.#stopped) holder.now = { ...holder.now, again: new Set(holder.now.again).add(what) }
     } finally {
       this.#reading.delete(what)

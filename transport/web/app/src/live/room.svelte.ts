@@ -1,5 +1,5 @@
-// A codelab as a screen holds it: the current state, the state of the connection, the unsent
-// messages, and the available actions.
+// A codelab for a screen: the current state, the state of the connection, the unsent messages, and
+// the available actions.
 import { Refused } from '../api/refused'
 import { framed } from '../device/place'
 import { noteTime } from '../device/now'
@@ -23,13 +23,13 @@ import { Rereads } from './rereads'
 import { socket } from './socket'
 import { workedSocket } from './worked'
 
-/** How many messages were caught up with, and when. */
+/** The number of missed messages after a reconnect, and when they were received. */
 export interface CaughtUp {
   count: number
   at: number
 }
 
-/** The parts of a codelab that were read before its screen was there. */
+/** The parts of a codelab that were read before its screen was shown. */
 export interface First {
   me: string
   codelab: Workshop['codelab']
@@ -37,10 +37,10 @@ export interface First {
   own: Attendee | null
 }
 
-/** Signals between people pass through and are kept nowhere. */
+/** Signals between people. They are passed on and not stored. */
 export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_screen_status' | 'webrtc_signal' }>
 
-/** For so long sockets are not tried again where they were blocked, milliseconds. */
+/** Milliseconds for which WebSockets are not retried after they were blocked. */
 const blockedFor = 10 * 60_000
 
 export class Room {
@@ -50,7 +50,7 @@ export class Room {
   now = $state.raw<Workshop | null>(null)
   status = $state.raw<Status>({ state: 'connecting' })
   caughtUp = $state.raw<CaughtUp | null>(null)
-  /** Why the codelab could not be read: it is private, gone, or one is signed out. */
+  /** Why the codelab could not be read: it is private, it is gone, or the session has ended. */
   refused = $state.raw<Refused | null>(null)
   you = $state.raw<You | null>(null)
 
@@ -65,7 +65,9 @@ export class Room {
   readonly #arrivals = new Listeners<[told: readonly Told[], missed: boolean]>()
   #stopped = false
 
-  /** first is data that was read already, so that the text need not wait for the connection. */
+  /**
+   * first has data that was already read, so that the text is shown before the connection is open.
+   */
   constructor(id: string, role: Role, first?: First) {
     this.id = id
     this.role = role
@@ -116,17 +118,17 @@ export class Room {
     }
   }
 
-  /** Connects at once: a person asks for it. */
+  /** The person wants to reconnect now. */
   hurry(): void {
     this.#connection.resume()
   }
 
-  /** Called with signals until the returned function is. */
+  /** Adds a listener for signals. The returned function removes it. */
   onSignal(f: (s: Signal) => void): () => void {
     return this.#signals.add(f)
   }
 
-  /** Called with arriving messages, after they have been applied to the state. */
+  /** Adds a listener for arriving messages, called after they were applied to the state. */
   onArrival(f: (told: readonly Told[], missed: boolean) => void): () => void {
     return this.#arrivals.add(f)
   }
@@ -144,7 +146,7 @@ export class Room {
     return this.#reads.materials
   }
 
-  /** Says a message that is kept until the server has it. False when too many wait. */
+  /** Queues a message until the server has stored it. False if the outbox is full. */
   say(message: Kept['message']): boolean {
     return this.#outgoing.say(message)
   }
@@ -157,32 +159,32 @@ export class Room {
     this.#outgoing.discard(ref)
   }
 
-  /** Sends a signal; it is lost when nobody is connected. */
+  /** Sends a signal. It is lost if nobody is connected. */
   signal(message: object): void {
     this.#connection.send(message)
   }
 
-  /** Fetches older messages of the chat. */
+  /** Loads older chat messages. */
   older(): Promise<void> {
     return this.#history.older()
   }
 
-  /** Lets go of all but the newest messages, while nobody looks at older ones. */
+  /** Drops all but the newest chat messages, while nobody reads older ones. */
   trim(keep: number): void {
     this.#history.trim(keep)
   }
 
-  /** Changes one's own view at once; the stream or a read confirms it. */
+  /** Applies a change of one's own at once. The stream or a read confirms it. */
   assume(change: (w: Workshop) => Partial<Workshop>): void {
     if (this.now) this.now = { ...this.now, ...change(this.now) }
   }
 
-  /** Reads something again now. */
+  /** Reads a part again now. */
   read(what: Again): Promise<void> {
     return this.#rereads.now(what)
   }
 
-  /** The name of a person: the one that they last used, or the server's. */
+  /** The name of a person: the one that they last used, or the name on the server. */
   async nameOf(id: string): Promise<string> {
     const w = this.now
     const known = w?.people.get(id)?.name ?? w?.chat.findLast((c) => c.sender_id === id)?.sender_name
@@ -195,14 +197,14 @@ export class Room {
     this.status = { state: 'ended' }
   }
 
-  /** Reads the text, then all other parts. */
+  /** Reads the text, then everything else. */
   async #fresh(you: You): Promise<void> {
     try {
       this.you = you
       this.#outgoing.open(you.id)
       const text = await this.#reads.text()
       const me = you.role === 'admin' ? facilitator : you.id
-      // The text is shown as soon as it is here, the rest follows.
+      // The text is shown as soon as it has arrived; the rest follows.
       if (!this.now) this.now = workshop(me, text.codelab, text.steps)
       const others = await this.#reads.others()
       this.now = { ...this.now, ...text, again: new Set<Again>(), ...others }
@@ -238,9 +240,9 @@ export class Room {
 
   #settled(ref: string, refused: string | null) {
     const said = this.outbox.find((e) => e.ref === ref)?.message
-    // A direct message is not told to the tab that sent it.
+    // The server does not send a direct message back to its sender.
     if (this.#outgoing.settled(ref, refused)?.message.type === 'dm') void this.read('chat').catch(() => {})
-    // A box that is refused is as it was.
+    // A refused tick is reverted.
     if (said?.type === 'tick' && refused !== null && !this.outbox.some((e) => e.ref === ref))
       this.#arrivals.tell([{ ...said, done: said['done'] !== true } as unknown as Told], false)
   }

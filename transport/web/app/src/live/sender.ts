@@ -1,20 +1,23 @@
-// Sends what the outbox holds: not faster than the server takes it, once more
-// when it was too fast, and nothing that has arrived already.
+// Sends the messages of the outbox: within the server's rate limit, with retries, and without
+// messages that have already arrived.
 import { serverNow } from '../device/now'
 import type { ChatMessage } from '../workshop/state'
 import { arrived } from './arrived'
 import type { Kept, Outbox } from './outbox'
 
-/** The connection that messages are sent through. */
+/** The connection for sending messages. */
 export interface Line {
   readonly ready: boolean
   send(message: object): void
 }
 
-/** The number of messages that are sent at once, before the rest one by one. The server takes bursts of 40, and 20 per second. */
+/**
+ * The number of messages sent at once, before the rest one by one. The server accepts bursts of 40,
+ * and 20 per second.
+ */
 const burst = 25
 const between = 60
-/** The wait before a message that came too fast is sent again, milliseconds. */
+/** The wait before a message over the rate limit is sent again, milliseconds. */
 const later = () => 2000 + Math.random() * 2000
 
 export class Sender {
@@ -22,10 +25,10 @@ export class Sender {
   readonly #line: Line
   readonly #own: () => readonly ChatMessage[]
   readonly #pause: (ms: number) => Promise<unknown>
-  /** The refs that the current flush has sent; a later flush takes over. */
+  /** The refs that the current flush has sent. A later flush replaces it. */
   #sending: Set<string> | null = null
 
-  /** own: one's messages as far as they are known. */
+  /** own: the known messages of this person. */
   constructor(
     out: Outbox,
     line: Line,
@@ -39,12 +42,12 @@ export class Sender {
   }
 
   /**
-   * Sends all waiting messages, the oldest first, or one entry alone. Messages that are
-   * written during a long flush are sent after it.
+   * Sends all waiting messages, oldest first, or only one entry. Messages that are written during a
+   * long flush are sent after it.
    */
   async flush(only?: Kept): Promise<void> {
     if (only && this.#sending) {
-      this.#sending.delete(only.ref) // it waits, so it comes in its turn
+      this.#sending.delete(only.ref) // the running flush sends it
       return
     }
     for (const ref of arrived(this.#out.doubtful(serverNow()), this.#own())) this.#out.done(ref)
@@ -65,7 +68,7 @@ export class Sender {
     if (this.#sending === sent) this.#sending = null
   }
 
-  /** The server has stored a message, which is given, or refused it. */
+  /** The server has stored a message, which is returned, or refused it. */
   settled(ref: string, refused: string | null): Kept | null {
     const entry = this.#out.entries.find((e) => e.ref === ref)
     if (!entry) return null
@@ -73,7 +76,7 @@ export class Sender {
       this.#out.done(ref)
       return entry
     }
-    // Not a word against the message itself.
+    // The rate limit is no fault of the message.
     if (/too many|rate|slow down/i.test(refused)) void this.#pause(later()).then(() => this.flush(entry))
     else this.#out.refused(ref, refused)
     return null

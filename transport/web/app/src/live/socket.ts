@@ -2,7 +2,7 @@ import { sitePath } from '../device/place'
 import { query, type Dial } from './pipe'
 import type { ServerMessage } from './protocol'
 
-/** The time limit for a socket's welcome: some networks swallow the upgrade. */
+/** The time limit for a socket's welcome. Some networks silently drop the upgrade. */
 const openWithin = 10_000
 
 /** The WebSocket. */

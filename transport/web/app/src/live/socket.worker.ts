@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-// Holds the socket of one page, so that the page has time for its people.
+// Holds the WebSocket of one page, to take work off the page's main thread.
 import { batched } from './batches'
 import type { Pipe } from './pipe'
 import { socket } from './socket'
@@ -13,10 +13,10 @@ let pipe: Pipe | null = null
 page.onmessage = ({ data }: MessageEvent<ToSocket>) => {
   if ('open' in data) {
     const { address, from, life } = data.open
-    // Pages that did not come over HTTPS have no locks.
+    // Pages that were not loaded over HTTPS have no locks.
     void navigator.locks?.request(life, () => {
       tell({ alive: true })
-      return new Promise(() => {}) // it is held to the end
+      return new Promise(() => {}) // held until the worker ends
     })
     pipe = dial(address, from, { messages: (batch) => tell({ batch }), closed: (closed) => tell({ closed }) })
   } else if ('send' in data) {

@@ -1,25 +1,28 @@
 /// <reference lib="webworker" />
-// The event stream that the tabs of one person share. Tabs can come at any time. A tab
-// that cannot continue from the stream's position gets a resync, as the server would
-// send it, and reads everything again.
+// The event stream that the tabs of one person share. Tabs can be opened at any time. A tab that
+// cannot continue from the stream's position receives a resync, as the server would send it, and
+// reads everything again.
 import type { FromStream, ToStream } from './events'
 
 interface Head {
   epoch: string
   seq: number
-  /** The last welcome, which says who one is; without its time, which is over for tabs that come later. */
+  /**
+   * The last welcome, which identifies the person. It is kept without its time, which would be out
+   * of date for later tabs.
+   */
   welcome: Record<string, unknown>
 }
 
-/** How many messages are kept for tabs that come back. */
+/** The number of messages kept for tabs that reconnect. */
 const kept = 2000
 
 const tabs = new Set<MessagePort>()
 const recent: { seq: number; text: string }[] = []
 let source: EventSource | null = null
-/** When the stream was heard last, Unix milliseconds. */
+/** When the stream last received something, Unix milliseconds. */
 let heard = 0
-/** A stream that is silent for this time is dead, milliseconds: the server sends a beat at least every 15 s. */
+/** A stream is dead after this silence, milliseconds. The server beats at least every 15 s. */
 const silence = 17_000
 let head: Head | null = null
 
@@ -52,7 +55,7 @@ function lose() {
   tabs.clear()
 }
 
-/** Follows the place of the stream. */
+/** Follows the position of the stream. */
 function note(text: string) {
   const m = JSON.parse(text) as { type: string; seq?: number; epoch?: string }
   if (m.type === 'welcome' || m.type === 'resync') {
@@ -66,9 +69,9 @@ function note(text: string) {
   }
 }
 
-/** Lets a tab into a stream that runs. */
+/** Adds a tab to a running stream. */
 function letIn(port: MessagePort, epoch: string, seq: number) {
-  if (!head) return // its welcome is on the way
+  if (!head) return // the welcome will follow
   const oldest = recent[0]?.seq ?? head.seq + 1
   const continues = epoch === head.epoch && seq <= head.seq && seq >= oldest - 1
   tell(port, { message: JSON.stringify({ ...head.welcome, epoch: head.epoch, seq: continues ? seq : head.seq, head: head.seq }) })
@@ -92,7 +95,7 @@ function letIn(port: MessagePort, epoch: string, seq: number) {
       return
     }
     const { path, epoch, seq } = m.data.open
-    if (source && Math.abs(Date.now() - heard) > silence) lose() // a tab that comes back because of that must not be let in there
+    if (source && Math.abs(Date.now() - heard) > silence) lose() // a reconnecting tab must not join a dead stream
     tabs.add(port)
     if (source) letIn(port, epoch, seq)
     else start(path, epoch, seq)

@@ -1,12 +1,12 @@
-// Moments at which a connection may have died without a word: the network or the page came
-// back, or the device slept.
+// Moments at which a connection may have died unnoticed: the network or the page came back, or the
+// device slept.
 
-/** How often the clock is looked at, milliseconds. */
+/** The interval of the checks of the clock, milliseconds. */
 const every = 5000
-/** The clock went on by so much more, or back by so much, milliseconds: the device slept, or was set. */
+/** Milliseconds. If the clock jumped by more than this, the device slept or its clock was set. */
 const jump = 3000
 
-/** Calls f at each of them, until the returned function is called. */
+/** Calls f at each such moment, until the returned function is called. */
 export function onWake(f: () => void): () => void {
   const seen = () => document.visibilityState === 'visible' && f()
   let last = Date.now()

@@ -1,15 +1,19 @@
-// The socket of a facilitator's page, held by a worker. Every move of a crowd reaches
-// the facilitator: from ten thousand people 170 frames arrive per second. Reading them
-// in the page took half of the time of an update.
+// A facilitator's WebSocket, held by a worker. A facilitator receives each move of the crowd: ten
+// thousand people cause 170 frames per second. Parsing them in the page took half of the time of an
+// update.
 import type { Address, Dial, Place } from './pipe'
 import type { ServerMessage } from './protocol'
 
-/** A message of the page to the worker; life names the lock that the page holds as long as it is open. */
+/**
+ * A message from the page to the worker. life names the lock that the worker holds until it ends.
+ */
 export type ToSocket = { open: { address: Address; from: Place | null; life: string } } | { send: object } | { close: true }
-/** A message of the worker to the page. */
+/** A message from the worker to the page. */
 export type FromSocket = { alive: true } | { batch: readonly ServerMessage[] } | { closed: number }
 
-/** The time for a worker's first message, milliseconds: its script comes over the network, too. */
+/**
+ * The time limit for a worker's first message, milliseconds. Its script is loaded over the network.
+ */
 const wordWithin = 20_000
 
 export const workedSocket: Dial = (address, from, on) => {
@@ -31,7 +35,7 @@ export const workedSocket: Dial = (address, from, on) => {
     clearTimeout(timer)
     if ('closed' in e.data) end(e.data.closed)
     else if ('batch' in e.data) on.messages(e.data.batch)
-    // A browser that ends a worker, for its memory say, tells nobody; but its lock is free then.
+    // A browser that ends a worker, for instance to free memory, only releases the worker's lock.
     else void navigator.locks.request(life, () => end(1006))
   }
   tell({ open: { address, from, life } })
@@ -40,7 +44,7 @@ export const workedSocket: Dial = (address, from, on) => {
     close() {
       over = true
       clearTimeout(timer)
-      tell({ close: true }) // it ends itself when the socket has heard of it
+      tell({ close: true }) // it ends itself once the socket has been closed
     },
   }
 }

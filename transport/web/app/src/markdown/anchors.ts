@@ -1,6 +1,5 @@
-// Places of a text that links lead to: headings, as GitHub names them, and elements with
-// an id or a name. In the page each has a prefix, as the sanitiser gives it, so that none
-// is taken for something of the app.
+// Link targets in a text: headings, named as on GitHub, and elements with an id or a name. In the
+// page the sanitiser prefixes each id, so that none collides with an id of the app.
 
 /** The prefix of a text's ids in the page. */
 export const prefix = 'user-content-'
@@ -14,7 +13,10 @@ export function slugOf(text: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Gives the headings below root their ids: of several with one name the second has -1, and so on. If two elements have the same id, the first keeps it. */
+/**
+ * Sets the ids of the headings below root. Repeated ids get -1, -2 and so on. If two elements have
+ * the same id, only the first keeps it.
+ */
 export function nameHeadings(root: ParentNode): void {
   const taken = new Set<string>()
   for (const e of root.querySelectorAll('[id]')) {
@@ -44,13 +46,13 @@ export function fragmentOf(href: string): string {
   }
 }
 
-/** The element below root to which a fragment leads. */
+/** The element below root that a fragment identifies. */
 export function placeOf(root: ParentNode, fragment: string): Element | null {
   if (fragment === '') return null
   return root.querySelector('#' + CSS.escape(prefix + fragment)) ?? root.querySelector('#' + CSS.escape(prefix + fragment.toLowerCase()))
 }
 
-/** Shows a place, and puts the focus there: a keyboard and a screen reader go on from it. */
+/** Scrolls to a place and focuses it, so that keyboards and screen readers continue from it. */
 export function goTo(place: HTMLElement): void {
   place.scrollIntoView()
   if (!place.matches('a[href], summary')) place.tabIndex = -1

@@ -1,5 +1,5 @@
-// Somebody else's text can make work endless. Such work is done outside the page, by a worker or
-// a frame, one task after the other, each with a time limit.
+// Text by other people can cause endless work. Such work runs outside the page, in a worker or a
+// frame, one task after the other, each with a time limit.
 
 export interface Ask<T> {
   id: number
@@ -10,11 +10,11 @@ export type Answer<R> = { id: number; begun: true } | { id: number; result: R | 
 interface Bounds {
   /** The time limit of a task, milliseconds. */
   mostTime: number
-  /** After how long without a task the helper ends, milliseconds. */
+  /** The idle time after which the helper ends, milliseconds. */
   idle: number
 }
 
-/** What this needs of a Worker. */
+/** The methods of a Worker that are used here. */
 export interface Helper<T, R> {
   onmessage: ((e: MessageEvent<Answer<R>>) => void) | null
   onerror: (() => void) | null
@@ -37,7 +37,7 @@ export class Beside<T, R> {
     this.#bounds = { mostTime: 200, idle: Infinity, ...bounds }
   }
 
-  /** Returns the result of a task; null if it takes too long. */
+  /** Returns the result of a task; null after the time limit. */
   do(task: T): Promise<R | null> {
     return new Promise((done) => {
       this.#tasks.push({ ask: { id: ++this.#last, task }, done })
@@ -56,7 +56,7 @@ export class Beside<T, R> {
       this.#helper ??= this.#start()
       this.#helper.postMessage(first.ask)
     } catch {
-      this.#settle(null) // there are no workers here
+      this.#settle(null) // no workers available
     }
   }
 
@@ -64,7 +64,7 @@ export class Beside<T, R> {
     const helper = this.#make()
     helper.onmessage = (e) => {
       if (e.data.id !== this.#tasks[0]?.ask.id) return
-      // Its own start does not count.
+      // The start of the helper does not count towards the limit.
       if ('begun' in e.data) this.#timer = setTimeout(() => this.#stop(), this.#bounds.mostTime)
       else this.#settle(e.data.result)
     }
@@ -89,7 +89,7 @@ export class Beside<T, R> {
   }
 }
 
-/** The other side: does what it is asked, in a worker. */
+/** The other side, in the worker: runs the tasks. */
 export function serve<T, R>(work: (task: T) => R | null): void {
   self.onmessage = (e: MessageEvent<Ask<T>>) => {
     const { id, task } = e.data

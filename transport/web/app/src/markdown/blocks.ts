@@ -1,14 +1,14 @@
-// The block structure of Markdown, line by line, in linear time: what the server's
-// scanner (actors/markdown/scan.go) finds, so that both cut the same notes.
+// The block structure of Markdown, line by line, in linear time. It matches the server's scanner
+// (actors/markdown/scan.go), so that both remove the same notes.
 
-/** The kind of a line within the quotes and items of lists around it. */
+/** The kind of a line inside its quotations and list items. */
 export type Kind = 'blank' | 'paragraph' | 'heading' | 'code' | 'html' | 'list' | 'rule'
 
 export interface Line {
   kind: Kind
-  /** The text of the line, without the marks of the blocks around it. */
+  /** The text of the line, without the marks of its containers. */
   rest: string
-  /** The same with the white space before it. */
+  /** Like rest, with the white space before it. */
   inside: string
   start: number
   end: number
@@ -18,7 +18,7 @@ export interface Fence {
   readonly char: string
   readonly length: number
   readonly info: string
-  /** Every reader sees it begin and end where this one does. */
+  /** Whether all Markdown parsers agree on where the fenced block begins and ends. */
   sure?: boolean
 }
 
@@ -34,7 +34,7 @@ interface Container {
   bare: boolean
 }
 
-/** How deep quotes and lists are followed. */
+/** The maximum depth of nested quotations and lists. */
 const maxNesting = 32
 
 const blockTags = new Set(
@@ -54,7 +54,7 @@ const anyTag =
 
 const empty = (line: string) => /^[ \t]*$/.test(line)
 
-/** The number of times that a character is repeated at a place. */
+/** How often a character is repeated at a position. */
 export function run(text: string, char: string, at = 0): number {
   let n = 0
   while (text[at + n] === char) n++
@@ -92,7 +92,7 @@ const underline = /^(?:=+|-+)[ \t]*$/
 const rule = /^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const mark = /^(?:[-+*]|(\d{1,9})[.)])/
 
-/** The beginning of a line in columns, of which a tab takes up to four. */
+/** The start of a line, in columns; a tab fills up to four. */
 class Cursor {
   at = 0
   #col = 0
@@ -103,7 +103,7 @@ class Cursor {
     this.text = text
   }
 
-  /** The columns of white space that come next, and the rest of the line. */
+  /** The number of columns of white space that come next, and the rest of the line. */
   peek(): [indent: number, rest: string] {
     let col = this.#col + this.#spare
     let i = this.at
@@ -138,7 +138,7 @@ class Cursor {
     if (this.peek()[0] > 0) this.skip(1)
   }
 
-  /** Takes the mark of an item and gives how far its content is indented; 0 for none. */
+  /** Consumes the mark of a list item. Returns the indentation of its content; 0 without a mark. */
   item(indent: number, rest: string, inParagraph: boolean): number {
     const found = mark.exec(rest)
     if (!found || (inParagraph && found[1] !== undefined && Number(found[1]) !== 1)) return 0
@@ -155,25 +155,25 @@ class Cursor {
 }
 
 export class Blocks {
-  /** The block that is open and has no blocks in it. */
+  /** The open block that contains no blocks. */
   leaf: 'none' | 'paragraph' | 'fence' | 'indented' | 'html' = 'none'
   fence: Fence | null = null
   html: Html | null = null
-  /** The last line opened its fence. */
+  /** Whether the last line opened the fence. */
   opened = false
-  /** It opened an item of a list as the innermost container. */
+  /** Whether the last line opened a list item as the innermost container. */
   item = false
-  /** It begins a paragraph. */
+  /** Whether the last line begins a paragraph. */
   first = false
   at = 0
   #stack: Container[] = []
-  /** A line of the open paragraph may begin a block of HTML, to another reader. */
+  /** For other parsers, a line of the open paragraph possibly begins an HTML block. */
   #doubtful = false
-  /** Other readers can have read earlier lines otherwise. */
+  /** Other parsers possibly read earlier lines differently. */
   #astray = false
-  /** To another reader, indented lines can belong to an earlier block. */
+  /** For other parsers, indented lines possibly belong to an earlier block. */
   #hanging = false
-  /** Where ends were found last. */
+  /** The last found end for each pattern. */
   readonly #ends = new Map<RegExp, { at: number; found: RegExpExecArray | null }>()
   readonly #source: string
 
@@ -182,16 +182,16 @@ export class Blocks {
   }
 
   /**
-   * Whether every reader treats the last line as code, if this one does. Readers differ if
-   * something has no end, after possible HTML, and on the content of a list item. Text that looks
-   * like a note is allowed only in code that is code for every reader.
+   * Whether every parser treats the last line as code, if this one does. Parsers differ on unclosed
+   * constructs, after possible HTML, and inside list items. Text that looks like a note is allowed
+   * only in code that is code for every parser.
    */
   get sure(): boolean {
     if (this.leaf === 'fence') return this.fence!.sure === true
     return !this.#astray && (this.leaf !== 'indented' || !this.#hanging)
   }
 
-  /** Reads a line; null at the end. */
+  /** Reads a line; null at the end of the text. */
   next(): Line | null {
     if (this.at >= this.#source.length) return null
     const start = this.at
@@ -201,7 +201,7 @@ export class Blocks {
     return { kind, rest: c.peek()[1], inside: c.text.slice(c.at), start, end: this.at }
   }
 
-  /** Takes the next line if it is blank within what is open. */
+  /** Consumes the next line if it is blank within the open containers. */
   takeBlank(): void {
     if (this.at >= this.#source.length) return
     const [at, stack] = [this.at, this.#stack.map((k) => ({ ...k }))]
@@ -221,7 +221,7 @@ export class Blocks {
     return new Cursor(this.#source.slice(start, end))
   }
 
-  /** The first end of a kind from a place on. */
+  /** The first end of a kind at or after a position. */
   #end(kind: RegExp, from: number): RegExpExecArray | null {
     let known = this.#ends.get(kind)
     if (!known || (known.found && known.found.index < from) || from < known.at) {
@@ -231,11 +231,11 @@ export class Blocks {
     return known.found
   }
 
-  /** Takes for elements what a page may show of a block of HTML that begins at a place. */
+  /** Treats an HTML block at a position as elements if a page can show part of it. */
   #weigh(html: Html, rest: string, at: number, doubtful: boolean) {
     if (html.sort === 'elements') return
     const tag = rawTag.exec(rest)?.[1]?.toLowerCase()
-    let hides = false // <?, <![CDATA[ and <!x: a page hides them up to the first >
+    let hides = false // <?, <![CDATA[ and <!x: browsers hide them up to the first >
     if (tag) hides = tag !== 'textarea' && this.#end(rawEnds, at)?.[1]!.toLowerCase() === tag
     else if (html.sort === 'comment') hides = this.#end(commentEnds, at + '<!--'.length)?.[0] === '-->'
     if (hides && !doubtful) return
@@ -243,7 +243,7 @@ export class Blocks {
     this.#astray = true
   }
 
-  /** Whether a line behind this one closes a fence. */
+  /** Whether a later line closes a fence. */
   #closes(fence: Fence): boolean {
     const [at, stack] = [this.at, this.#stack.map((k) => ({ ...k }))]
     let closed = false
@@ -386,7 +386,7 @@ export class Blocks {
       this.#doubtful = false
     }
     if (rest[0] === '<' || rest[0] === '[') this.#doubtful = true
-    // A box, a table, a footnote, a number that begins no list here.
+    // A box, a table, a footnote, or a number that cannot begin a list here.
     if (!/^[\p{L}\p{N}]/u.test(rest) || mark.test(rest)) this.#hanging = true
     return 'paragraph'
   }

@@ -1,15 +1,15 @@
 // The two Markdown forms of a box are a definition list ("Positive" and ": text") and a quotation
-// ("> aside positive"). They become the same element as in the server's import. GitHub's alerts
-// ("> [!NOTE]") are boxes as well.
+// ("> aside positive"). They become the same element as in the server's import. GitHub's alerts (">
+// [!NOTE]") are boxes, too.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' | 'caution'
 
-/** The definition can follow empty lines, and goes on to the next empty line. */
+/** The definition can follow empty lines, and ends at the next empty line. */
 const defined = /^ {0,3}(positive|negative)[ \t]*\n(?:[ \t]*\n)* *:([^\n]*(?:\n(?![ \t]*(?:\n|$))[^\n]+)*)(?:\n|$)/i
 const quoted = /^ {0,3}>[ \t]?aside[ \t]+(positive|negative)[ \t]*(?:\n|$)((?: {0,3}>[^\n]*(?:\n|$))*)/i
 
-/** What other programs call their boxes, and which of ours that is. */
+/** The names of boxes in other programs, and the matching kinds here. */
 const kinds: Readonly<Record<string, Kind>> = {
   note: 'note',
   info: 'note',
@@ -38,13 +38,16 @@ const admonition = /^ {0,3}(?:!!!|\?\?\?\+?)[ \t]+([a-z]+)[ \t]*(?:"([^"\n]*)")?
 export const indented = /^(?: {4}|\t)/
 export const empty = /^[ \t]*$/
 
-/** The line of a text that begins at a place, without its end, and where the next begins. */
+/** The line at a position, without its end, and where the next line begins. */
 export function lineAt(src: string, at: number): [line: string, next: number] {
   const end = src.indexOf('\n', at)
   return end < 0 ? [src.slice(at), src.length] : [src.slice(at, end), end + 1]
 }
 
-/** A box as Docusaurus and VuePress (:::), or Material for MkDocs (!!!) write it. One that is not closed goes on to the end. */
+/**
+ * A box in the syntax of Docusaurus and VuePress (:::) or Material for MkDocs (!!!). An unclosed
+ * one extends to the end.
+ */
 function foreignAt(src: string): Box | undefined {
   const c = container.exec(src)
   const kind = c && kinds[c[2]!.toLowerCase()]
@@ -84,7 +87,7 @@ interface Box {
   text: string
 }
 
-/** The box that a text begins with. */
+/** The box at the beginning of a text. */
 export function boxAt(src: string): Box | undefined {
   const d = defined.exec(src)
   if (d && d[2]!.trim() !== '') return { raw: d[0], kind: d[1]!.toLowerCase() as Kind, text: d[2]!.trim() }
@@ -96,8 +99,8 @@ export function boxAt(src: string): Box | undefined {
 const alerted = /^\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i
 
 /**
- * Makes a box of a quotation that is an alert: its first line is the kind alone, and
- * something follows. The quotation is read as any other, so what it takes is the same.
+ * Makes a box of a quotation that is an alert: its first line has only the kind, and something
+ * follows. The extent of the quotation is the same as without an alert.
  */
 export function alertOf(quote: Tokens.Blockquote): void {
   const first = quote.tokens[0] as Tokens.Paragraph | undefined
@@ -122,10 +125,10 @@ interface Definitions extends Tokens.Generic {
 }
 
 const meaning = /^ {0,3}:[ \t]+(\S.*)$/
-/** What begins something else is not a term. */
+/** Lines that begin another block are not terms. */
 const other = /^[ \t]*(?:$|[:>#|`~]|[-+*][ \t]|\d{1,9}[.)][ \t]|<|(?:positive|negative)[ \t]*$)/i
 
-/** Where the first meaning of the term stands that a text has at a place; -1 when there is none. */
+/** The position of the first definition if there is a term at a position; -1 if there is none. */
 function meaningOf(src: string, at: number): number {
   const [term, next] = lineAt(src, at)
   if (other.test(term) || /^(?: {4}|\t)/.test(term)) return -1
@@ -134,7 +137,7 @@ function meaningOf(src: string, at: number): number {
   return empty.test(first) && next < src.length && meaning.test(lineAt(src, behind)[0]) ? behind : -1
 }
 
-/** Terms with their definitions, from PHP Markdown Extra, which Pandoc has, too. */
+/** Definition lists of PHP Markdown Extra, which Pandoc supports, too. */
 export const definitionLists: TokenizerAndRendererExtension = {
   name: 'definitions',
   level: 'block',
@@ -150,7 +153,7 @@ export const definitionLists: TokenizerAndRendererExtension = {
       else if (/^(?: {2,}|\t)\S/.test(line)) items.at(-1)!.tokens.push(...this.lexer.inlineTokens('\n' + line.trim()))
       else if (!other.test(line) && meaningOf(src, at) < 0) items.at(-1)!.tokens.push(...this.lexer.inlineTokens('\n' + line))
       else {
-        // Perhaps the next term, behind one empty line.
+        // The next term can follow after one empty line.
         const from = empty.test(line) ? next : at
         const more = from < src.length ? meaningOf(src, from) : -1
         if (more < 0) break
@@ -170,7 +173,7 @@ export const definitionLists: TokenizerAndRendererExtension = {
   },
 }
 
-/** How deep boxes are followed: each level is read once more. */
+/** The maximum depth of nested boxes. Each level is parsed once more. */
 const mostDeep = 100
 let deep = 0
 
@@ -182,7 +185,7 @@ export const boxes: TokenizerAndRendererExtension = {
     const box = deep < mostDeep ? boxAt(src) : undefined
     if (!box) return undefined
     const foreign = /^ {0,3}[:!?]/.test(src)
-    // Of those that go on to the end, each level is as long as the text.
+    // In boxes that extend to the end, each level can be as long as the text.
     const weight = foreign ? 10 : 0
     deep += weight
     try {

@@ -1,5 +1,5 @@
-// The checks that a step declares: a fenced block whose info string is the word check
-// and a name, with the title on its first line. The server finds the same ones.
+// The checks that a step declares: a fenced block whose info string is the word check and a name,
+// with the title on its first line. The server finds the same checks.
 import { marked } from './parse'
 
 export interface Declared {
@@ -9,7 +9,7 @@ export interface Declared {
 
 const info = /^check[ \t]+([A-Za-z0-9][A-Za-z0-9._-]{0,63})[ \t]*$/
 
-/** The checks of a text; of two with one name the first. */
+/** The checks of a text. If two have the same name, the first counts. */
 export function declared(markdown: string): Declared[] {
   const out = new Map<string, Declared>()
   try {
@@ -19,7 +19,7 @@ export function declared(markdown: string): Declared[] {
       if (name !== undefined && !out.has(name)) out.set(name, { name, title: /\S.*/.exec(t.text as string)?.[0].trim() ?? '' })
     })
   } catch {
-    return [] // it is shown as plain text, too
+    return [] // such a text is also shown as plain text
   }
   return [...out.values()]
 }

@@ -1,14 +1,13 @@
-// The commands in a listing of a terminal: what somebody types, without prompts and
-// without what the program answers.
+// The commands in a terminal listing: the typed text, without prompts and without output.
 
-/** The fences that are listings of a terminal. */
+/** The info strings of terminal listings. */
 const shells = new Set(['console', 'shell', 'sh', 'bash', 'zsh', 'powershell'])
 
-/** A # is a prompt in `console` alone: elsewhere it begins a comment. */
+/** A # is a prompt only in `console`. Elsewhere it begins a comment. */
 const promptOf = (language: string) => (language === 'console' ? /^(?:[$#>]|PS [^>\n]*>) / : /^(?:[$>]|PS [^>\n]*>) /)
 const continued = /(?:^|[^\\])(?:\\\\)*\\$/
 
-/** The lines of a listing: a prompt and its command, or without a prompt an answer. */
+/** The lines of a listing: a prompt with its command, or output without a prompt. */
 function* read(language: string, text: string): Generator<{ prompt: string | null; rest: string; continues: boolean }> {
   const begins = promptOf(language)
   let continues = false
@@ -20,7 +19,7 @@ function* read(language: string, text: string): Generator<{ prompt: string | nul
   }
 }
 
-/** The pieces of a listing in order: what somebody types, and the prompts and answers around it. */
+/** The pieces of a listing in order: commands, and the prompts and output around them. */
 export function linesOf(language: string, text: string): { text: string; typed: boolean }[] {
   const out: { text: string; typed: boolean }[] = []
   const add = (piece: string, typed: boolean) => {
@@ -40,8 +39,8 @@ export function linesOf(language: string, text: string): { text: string; typed: 
 }
 
 /**
- * The commands of a fence of that language, each with the lines that continue it; null when
- * it is no listing with prompts, which is copied as it stands.
+ * The commands of a fence in that language, each with its continuation lines. Null for a listing
+ * without prompts, which is copied unchanged.
  */
 export function commandsOf(language: string, text: string): string[] | null {
   if (!shells.has(language)) return null

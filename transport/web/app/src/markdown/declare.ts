@@ -1,4 +1,6 @@
-/** Whether a text may declare one: nearly all do not, and are not read for it. */
+/**
+ * A quick test whether a text can declare a check. Most texts do not, and are not parsed for it.
+ */
 export function mayDeclare(markdown: string): boolean {
   return /(?:```|~~~)[ \t]*check[ \t]/.test(markdown)
 }

@@ -1,23 +1,23 @@
-// Diagrams of a text, in fences of the language mermaid: a frame draws them (diagram/frame.ts),
-// and its result is shown as a picture, above the source. Loaded if a text has one.
+// Diagrams, in fences of the language mermaid: a frame draws them (diagram/frame.ts), and its
+// result is shown as an image above the source. Loaded only if a text has one.
 import { sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { ready, type Diagram, type Drawing } from '../diagram/messages'
 import { Beside, type Ask, type Answer, type Helper } from './beside'
 
-/** Longer sources are not drawn, in bytes. */
+/** The maximum size of a source, bytes. */
 const longest = 50_000
-/** Longer SVG is not shown, in characters. */
+/** The maximum length of the SVG, characters. */
 const largest = 2_000_000
-/** The maximum number of diagrams of one text; the rest stays code. */
+/** The maximum number of diagrams per text. The rest stay code. */
 const mostDiagrams = 50
-/** After this number of timeouts the rest is not tried. */
+/** After this number of timeouts the remaining diagrams are not tried. */
 const mostFailures = 3
-/** The time for one diagram, the time for the frame to load, and how long an idle frame stays, milliseconds. */
+/** The limits for one diagram and for loading the frame, and its idle time, milliseconds. */
 const mostTime = 2000
 const mostStart = 30_000
 const idle = 30_000
-/** Drawings that are kept, for an editor that draws the same text again and again. */
+/** The number of cached drawings, for an editor that draws the same text repeatedly. */
 const mostKept = 50
 
 /** The frame as a helper outside the page. Its messages are used only as text. */
@@ -30,7 +30,7 @@ export class Frame implements Helper<Diagram, Drawing> {
   #start = setTimeout(() => this.onerror?.(), mostStart)
 
   constructor() {
-    // With an origin of its own it would have that of the app.
+    // With allow-same-origin it would have the app's origin.
     this.#frame.setAttribute('sandbox', 'allow-scripts')
     this.#frame.referrerPolicy = 'no-referrer'
     this.#frame.src = sitePath('/diagram.html')
@@ -68,7 +68,7 @@ export class Frame implements Helper<Diagram, Drawing> {
 const drawer = new Beside<Diagram, Drawing>(() => new Frame(), { mostTime, idle })
 const kept = new Map<string, Drawing>()
 
-/** The drawing in a frame's message; without one, the reason or null. */
+/** The drawing in a frame's message. Without one, the reason or null. */
 export function drawingOf(said: unknown): Drawing {
   const d = (said ?? {}) as Record<string, unknown>
   if (typeof d.svg === 'string' && d.svg.length <= largest && [d.width, d.height].every((n) => typeof n === 'number' && n > 0 && n < 100_000))
@@ -76,7 +76,10 @@ export function drawingOf(said: unknown): Drawing {
   return { why: typeof d.why === 'string' ? d.why.slice(0, 500) : null }
 }
 
-/** Draws the diagrams below root, and again whenever the page turns dark or light. put is given each picture, changed called when the elements are others. */
+/**
+ * Draws the diagrams below root, and again after a change between dark and light. put receives each
+ * image. changed is called when elements were replaced.
+ */
 export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, put: (img: HTMLImageElement) => void, changed: () => void): Promise<void> {
   const codes = [...root.querySelectorAll<HTMLElement>('code.language-mermaid')].slice(0, mostDiagrams)
   const figures = new Map<HTMLElement, HTMLImageElement>()
@@ -115,11 +118,11 @@ export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, p
   await draw()
 }
 
-/** Shows a drawing in the place of its code, which opens below it; true when the elements are others. */
+/** Shows a drawing above its code, which is collapsed. True if elements were replaced. */
 function show(code: HTMLElement, drawing: Drawing, figures: Map<HTMLElement, HTMLImageElement>, put: (img: HTMLImageElement) => void): boolean {
   let img = figures.get(code)
   if ('why' in drawing) {
-    // Not as text: the text of the page is what was written.
+    // An attribute, not text: the text of the page must stay the written text.
     if (!img) code.dataset.why = drawing.why === null ? m.diagram_long() : m.diagram_wrong({ why: drawing.why })
     return false
   }

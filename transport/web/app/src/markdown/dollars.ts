@@ -1,26 +1,28 @@
-// Mathematics in a text, as GitHub writes it: $…$ in a line, $$…$$, and blocks of the
-// language math. Here it is only found, and stays in the HTML as code, dollars and
-// all; markdown/maths.ts sets it once its program is here. So nothing of it is lost
-// where that fails, and the offsets of comments count what was written.
+// Formulas in GitHub's syntax: $…$ in a line, $$…$$, and blocks of the language math. This module
+// only finds them and keeps them in the HTML as code with their dollars. markdown/maths.ts renders
+// them once it is loaded. So nothing is lost if that fails, and the offsets of comments count the
+// written text.
 import type { TokenizerAndRendererExtension } from 'marked'
 import { escaped } from './escaped'
 
-/** Longer texts between dollars are not formulas, in characters. */
+/** The maximum length of a formula, characters. Longer texts between dollars are not formulas. */
 const longest = 5000
 
 /** A formula in a line ends at the next dollar. In "costs $5 and $6" there is no formula. */
 const inline = /^\$(?![\s$])(?:\\[^]|[^$\\]){1,5000}\$/
 const display = /^\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$/
 const block = /^ {0,3}\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$[ \t]*(?:\n|$)/
-/** What ends a paragraph would not be seen within a formula: the server finds notes and checks there. */
+/**
+ * A formula cannot contain the end of a paragraph, since the server finds notes and checks there.
+ */
 const ends = /\n[ \t]*(?:\n|(?:[>*+-][ \t]*)*(?:```|~~~|<[a-z/!?]))/i
 
-/** The formula that a text within a paragraph begins with, behind the character before; '' for none. */
+/** The formula at the beginning of a text, after the character before; '' for none. */
 export function formulaAt(src: string, before: string): string {
   if (src[0] !== '$') return ''
   const raw = src[1] === '$' ? display.exec(src)?.[0] : inline.exec(src)?.[0]
   if (!raw || raw.length > longest || ends.test(raw)) return ''
-  // Looked at last: it costs as much as there is before it.
+  // Tested last: its cost grows with the text before.
   if (/[\p{L}\p{N}$]$/u.test(before.slice(-2))) return ''
   if (src[1] === '$') return /[^$\s]/.test(raw) ? raw : ''
   return /\s\$$/.test(raw) || /\d/.test(src[raw.length] ?? '') ? '' : raw
@@ -47,7 +49,7 @@ export const formulaBlocks: TokenizerAndRendererExtension = {
   renderer: ({ raw }) => `<p><code class="language-math">${escaped(raw.trim())}</code></p>\n`,
 }
 
-/** A text with its formulas as something without meaning, for the search for emphasis. */
+/** A text in which formulas are replaced by neutral characters, for the search for emphasis. */
 export function masked(src: string): string {
   if (!src.includes('$')) return src
   let out = ''

@@ -1,48 +1,48 @@
-// Additions to rendered Markdown in the page: buttons to copy code, colours once the
-// language's parser is loaded, formulas, diagrams, names of boxes, and pictures that
-// enlarge. None adds a character to the text, since comments count characters. Only emoji
-// replace their names, and comments find their words again (workshop/anchor.ts).
+// Additions to rendered Markdown: buttons to copy code, syntax colours once the parser is loaded,
+// formulas, diagrams, titles of boxes, and images that enlarge. None adds a character to the text,
+// since comments count characters. Only emoji replace their names, and comments find their text
+// again (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { commandsOf, linesOf } from './commands'
 import { withTexts } from '../messages/texts'
 
 export interface Words {
-  /** The label of the button that copies code. For a listing of a terminal it has the number of commands. */
+  /** The label of the copy button. For a terminal listing it contains the number of commands. */
   copy: (commands: number | null) => string
   /** The label of the button that loads a picture from another server. */
   picture: (host: string) => string
-  /** The label of a picture that can be pressed, and the text in place of a missing one. */
+  /** The label of an image that can be enlarged, and the text in place of a missing one. */
   enlarges: (alt: string) => string
   missing: (alt: string) => string
   enlarge(img: HTMLImageElement): void
-  /** The name of a box of this kind. */
+  /** The title of a box of this kind. */
   box: Readonly<Record<string, () => string>>
-  /** Whether pages of other servers may be shown in frames, where the server allows them. */
+  /** Whether pages of other servers can be shown in frames, if the server allows them. */
   embeds: boolean
-  /** What footnotes are, one of them, and the way back from it. */
+  /** The labels of the footnotes, of one footnote, and of its link back. */
   footnotes: string
   footnote: (number: string) => string
   back: string
-  /** Code was copied; what its button says for a moment. */
+  /** Called after code was copied. The returned label is shown on the button for a moment. */
   copied(): string
   failed(): void
   /** The elements of a code block were replaced by coloured ones. */
   changed(): void
 }
 
-/** With a longer first line the button that copies is above the code: characters beside a text, and on a phone. */
+/** With a longer first line, in characters, the copy button is above the code. */
 const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
 
-/** How long a button says that it has copied, milliseconds. */
+/** How long the button shows that the code was copied, milliseconds. */
 const moment = 2000
 
-/** Pictures that are no wider are signs within a text, CSS pixels. */
+/** Images of at most this width are inline symbols, CSS pixels. */
 const sign = 48
 
-/** Lets a picture be enlarged once it is here, and says that it is missing when it does not come. */
+/** Makes an image enlargeable once it has loaded, and shows a text if it fails to load. */
 function picture(img: HTMLImageElement, words: Words) {
   const missing = () => {
-    // Of the height of a line, as the picture was until now: nothing moves.
+    // It has the height of a line, like the image until now, so nothing moves.
     const place = document.createElement('span')
     place.className = 'missing'
     place.role = 'img'
@@ -72,7 +72,7 @@ function picture(img: HTMLImageElement, words: Words) {
   if (img.complete && img.naturalWidth > 0) here()
 }
 
-/** Makes prompts and answers quiet, so that the commands stand out. */
+/** Dims prompts and output, so that the commands stand out. */
 function quietOutput(code: HTMLElement, language: string) {
   const parts = document.createDocumentFragment()
   for (const { text, typed } of linesOf(language, code.textContent ?? '')) {
@@ -88,11 +88,11 @@ function quietOutput(code: HTMLElement, language: string) {
   code.replaceChildren(parts)
 }
 
-/** Dresses what is below root; the returned function stops it. */
+/** Adds all of this below root. The returned function stops it. */
 export function dress(root: HTMLElement, words: Words): () => void {
   let stopped = false
   if (/:[a-z0-9_+-]+:/.test(root.textContent)) {
-    void import('./emoji').then(({ showEmoji }) => stopped || (showEmoji(root) && words.changed())).catch(() => {}) // the names say it, too
+    void import('./emoji').then(({ showEmoji }) => stopped || (showEmoji(root) && words.changed())).catch(() => {}) // names are readable
   }
   for (const pre of root.querySelectorAll('pre')) {
     const code = pre.querySelector('code')
@@ -101,7 +101,7 @@ export function dress(root: HTMLElement, words: Words): () => void {
     frame.className = 'code'
     pre.replaceWith(frame)
     if (code.classList.contains('language-check')) {
-      frame.classList.add('check') // words for people, not code to be copied
+      frame.classList.add('check') // text for people, not code to copy
       frame.append(pre)
       continue
     }
@@ -126,7 +126,7 @@ export function dress(root: HTMLElement, words: Words): () => void {
       void import('./highlight')
         .then(({ colour }) => colour(code, language, () => stopped))
         .then(() => stopped || words.changed())
-        .catch(() => {}) // without its colours it is still code
+        .catch(() => {}) // it stays code without colours
     }
   }
   for (const img of root.querySelectorAll('img')) {
@@ -157,7 +157,7 @@ export function dress(root: HTMLElement, words: Words): () => void {
     void withTexts(() => import('./maths'))
       .then(({ setMaths }) => setMaths(root, () => stopped))
       .then((changed) => changed && words.changed())
-      .catch(() => {}) // it stays as it was written
+      .catch(() => {}) // it stays as written
   }
   if (root.querySelector('.language-mermaid')) {
     void withTexts(() => import('./diagrams'))
@@ -169,12 +169,12 @@ export function dress(root: HTMLElement, words: Words): () => void {
           words.changed,
         ),
       )
-      .catch(() => {}) // the source is there
+      .catch(() => {}) // the source is shown
   }
   if (words.embeds && root.querySelector('a.embed, a[target] > img')) {
     void withTexts(() => import('./embeds'))
       .then(({ showEmbeds }) => showEmbeds(root, () => stopped))
-      .catch(() => {}) // the links are there
+      .catch(() => {}) // the links are shown
   }
   return () => {
     stopped = true

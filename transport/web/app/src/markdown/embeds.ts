@@ -1,16 +1,16 @@
-// Pages of other servers in a text. People write them as frames or as pictures. Frames become
-// links of the class embed (quiet.ts, and the server's import). Pictures link to such a page or
-// to a video of YouTube. If the server allows the host, a press shows the page in place of the
-// button. The link stays. Loaded if a text has one.
+// Pages of other servers in a text. Authors write them as frames or as images. Frames become links
+// of the class embed (quiet.ts, and the server's import). Images link to such a page or to a
+// YouTube video. If the server allows the host, a click shows the page in place of the button. The
+// link stays. Loaded only if a text has one.
 import { appInfo } from '../api/app'
 import { m } from '../messages/compiled/messages.js'
 
-/** Whether a host is one of those that the server names. */
+/** Whether the server allows a host. */
 export function allows(embed: readonly string[], host: string): boolean {
   return embed.some((e) => (e.startsWith('*.') ? host.endsWith(e.slice(1)) : host === e))
 }
 
-/** The page that a link means in a frame, when its host is allowed; null for none. */
+/** The page to show in a frame for a link, if its host is allowed; null otherwise. */
 export function framed(href: string, embed: readonly string[], own: string): URL | null {
   const url = URL.canParse(href) ? new URL(href) : null
   // A framed page of this server would have all rights of its reader.
@@ -28,7 +28,7 @@ function videoOf(url: URL): string | null {
   return /^[\w-]{6,20}$/.test(id) ? id : null
 }
 
-/** Gives the links below root that may be shown a button for it. */
+/** Adds a button to the links below root that can be shown as frames. */
 export async function showEmbeds(root: HTMLElement, unwanted: () => boolean): Promise<void> {
   const { embed } = await appInfo()
   if (unwanted()) return
@@ -38,7 +38,7 @@ export async function showEmbeds(root: HTMLElement, unwanted: () => boolean): Pr
   }
 }
 
-/** Those that say that they are embeds, and pictures that lead elsewhere. */
+/** Links that are declared as embeds, and images that link to another server. */
 export function links(root: ParentNode): HTMLAnchorElement[] {
   return [...root.querySelectorAll<HTMLAnchorElement>('a.embed, a[target]:has(> img)')].filter(
     (a) => a.className === 'embed' || (a.children.length === 1 && a.textContent.trim() === ''),
@@ -49,7 +49,7 @@ function offer(link: HTMLAnchorElement, url: URL) {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'picture says'
-  // Not as text: the text of the page is what was written.
+  // An attribute, not text: the text of the page must stay the written text.
   button.ariaLabel = button.dataset.says = m.embed_show({ host: url.hostname })
   button.onclick = () => {
     const frame = document.createElement('iframe')

@@ -1,8 +1,7 @@
-// Short names of emoji (":tada:"), as GitHub has them. Only words have them: no code, no
-// formula and no address. Loaded with the first text that possibly has one.
+// Short names of emoji (":tada:"), as on GitHub. They are replaced only in plain text, not in code,
+// formulas or addresses. Loaded with the first text that can contain one.
 //
-// The names are those of gemoji, which is GitHub's list; the build leaves out what else that
-// says of them (vite.config.ts).
+// The names are those of gemoji, GitHub's list. The build omits its other data (vite.config.ts).
 import lines from 'virtual:emoji'
 
 export const emoji: ReadonlyMap<string, string> = new Map(
@@ -12,17 +11,17 @@ export const emoji: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** One or more adjacent names that touch no word and no address. */
+/** One or more adjacent names that are not next to letters, digits or parts of an address. */
 const names = /(?<![A-Za-z0-9_:/])(?::[a-z0-9_+-]{1,40}:)+(?![A-Za-z0-9_/])/g
 const elsewhere = 'code, pre, kbd, samp, math, svg'
 const address = /:\/\/|^www\./
 
-/** A text with emoji in the place of their names; an unknown name stays as it is. */
+/** Replaces names by emoji. Unknown names stay unchanged. */
 export function withEmoji(text: string): string {
   return text.replace(names, (run) => run.replace(/:([^:]+):/g, (written, name: string) => emoji.get(name) ?? written))
 }
 
-/** Shows the emoji below root; true when there are any. */
+/** Shows the emoji below root. True if there are any. */
 export function showEmoji(root: HTMLElement): boolean {
   let any = false
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)

@@ -1,2 +1,2 @@
-/** A text as HTML that says it, in an element or an attribute. */
+/** Escapes a text for an HTML element or attribute. */
 export const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

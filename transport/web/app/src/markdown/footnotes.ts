@@ -1,6 +1,6 @@
-// Footnotes as on GitHub: [^name] in a text, and [^name]: before the note, which goes on in
-// lines that are indented by four. The notes are shown at the end, in the order in which the
-// text refers to them. A note without a reference is not shown.
+// Footnotes as on GitHub: [^name] in a text, and [^name]: before the note, which continues on lines
+// indented by four. The notes are shown at the end, in the order of their references. A note
+// without a reference is not shown.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 import { empty, indented, lineAt } from './boxes'
 import { escaped } from './escaped'
@@ -8,11 +8,14 @@ import { escaped } from './escaped'
 const label = String.raw`\[\^([^\]\s[]{1,100})\]`
 const defined = new RegExp(String.raw`^ {0,3}${label}:[ \t]*`)
 const interrupts = new RegExp(String.raw`\n {0,3}${label}:`)
-/** A link has its address behind the brackets. */
+/** In a link the address follows the brackets. */
 const referred = new RegExp(String.raw`^${label}(?![(:])`)
-/** Lines that begin something of their own. */
+/** Lines that begin another block. */
 const other = /^ {0,3}(?:#|>|[-+*][ \t]|\d{1,9}[.)][ \t]|```|~~~|<|\[(?:\\.|[^\\[\]])+\]:|\$\$|:::|!!!)/i
-/** How far behind the beginning of a paragraph a footnote may end it, characters: the rest is not read again for each paragraph. */
+/**
+ * The distance from the start of a paragraph, characters, within which a footnote can end the
+ * paragraph. It limits repeated parsing.
+ */
 const farthest = 4000
 
 interface Footnote extends Tokens.Generic {
@@ -21,7 +24,7 @@ interface Footnote extends Tokens.Generic {
 }
 interface Reference extends Tokens.Generic {
   name: string
-  /** 0 while it is not known whether there is such a footnote. */
+  /** 0 until the footnote is known to exist. */
   number: number
   id: string
 }
@@ -32,7 +35,7 @@ interface Footnotes extends Tokens.Generic {
 /** A footnote inside another footnote is not a footnote. */
 let within = false
 
-/** The footnote that a text begins with: its lines and its text. */
+/** The footnote at the beginning of a text: its lines and its content. */
 export function footnoteAt(src: string): { raw: string; name: string; text: string } | undefined {
   const begin = defined.exec(src)
   if (!begin) return undefined
@@ -105,7 +108,7 @@ export const footnoteList: TokenizerAndRendererExtension = {
   },
 }
 
-/** Numbers what refers to a footnote, and puts those at the end of a text. walk calls back with each token below. */
+/** Numbers the references to footnotes, and adds the notes at the end. walk visits each token. */
 export function numberFootnotes(tokens: Token[], walk: (tokens: Token[], each: (t: Token) => void) => void): void {
   const notes = new Map<string, Footnote>()
   const references = new Map<Footnote | null, Reference[]>([[null, []]])

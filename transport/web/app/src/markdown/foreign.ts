@@ -1,5 +1,4 @@
-// Texts of attendees and of the AI. A worker lays them out, one after the other, and
-// each has limited time.
+// Texts of attendees and of the AI. A worker renders one after the other, with a time limit.
 import { Beside, type Helper } from './beside'
 
 export interface Text {
@@ -7,15 +6,15 @@ export interface Text {
   top: number
 }
 
-/** Longer HTML is not shown, in characters. */
+/** The maximum length of the HTML, characters. */
 const mostHTML = 1_000_000
 
-/** The one of this page. Its HTML is not sanitised. */
+/** The worker of this page. Its HTML is not sanitised. */
 const layout = new Beside<Text, string>(
   () => new Worker(new URL('./foreign.worker.ts', import.meta.url), { type: 'module' }) as unknown as Helper<Text, string>,
 )
 
-/** Gives the HTML of a text, which is not sanitised; null when it takes too long. */
+/** Returns the HTML of a text, which is not sanitised; null after the time limit. */
 export async function lay(markdown: string, top: number): Promise<string | null> {
   const html = await layout.do({ markdown, top })
   return html !== null && html.length <= mostHTML ? html : null

@@ -1,6 +1,5 @@
 /// <reference lib="webworker" />
-// Lays out texts of attendees and of the AI away from the page, which they might
-// stop.
+// Renders texts of attendees and of the AI outside the page, which they could block.
 import { serve } from './beside'
 import type { Text } from './foreign'
 import { parse } from './parse'

@@ -1,18 +1,17 @@
-// The parser's time grows with the square of the marks that may begin or end
-// emphasis within one paragraph, and it calls itself for each level of a quote.
-// Both stay far below these bounds in what people write.
+// The parser's time grows with the square of the emphasis marks in one paragraph, and it recurses
+// for each level of a quotation. Normal texts stay far below these limits.
 
-/** The square of the marks in each paragraph, all together: about 200 ms. */
+/** The sum of the squared numbers of marks in all paragraphs: about 200 ms. */
 const mostWork = 4_000_000
-/** Levels of quotes and lists on one line. */
+/** The maximum number of levels of quotations and lists on one line. */
 const mostLevels = 100
 
 const marks = /[*_~]+/g
-/** Where a paragraph ends: a blank line, or what begins something of its own. */
+/** The end of a paragraph: a blank line, or the beginning of another block. */
 const begins = /^\s*(?:$|[-+*]\s|\d{1,9}[.)]\s|[|#>]|```|~~~)/
 const levels = /^(?:\s*(?:>|[-+*](?=\s)|\d{1,9}[.)](?=\s)))+/
 
-/** Whether the parser would take too long for a text, or too deep. Takes linear time. */
+/** Whether parsing would take too long or recurse too deep. Takes linear time. */
 export function heavy(markdown: string): boolean {
   let work = 0
   let inParagraph = 0

@@ -1,5 +1,5 @@
-// Colours code with the parsers of the editor, each loaded when a block needs
-// it. Languages without a parser stay plain.
+// Colours code with the editor's parsers. Each is loaded when a block needs it. Languages without a
+// parser stay plain.
 import type { Parser } from '@lezer/common'
 import { highlightTree, tagHighlighter, tags as t } from '@lezer/highlight'
 
@@ -66,10 +66,10 @@ export function parserOf(language: string): (() => Promise<Parser>) | null {
   return Object.hasOwn(parsers, name) ? parsers[name]! : null
 }
 
-/** Blocks longer than this stay plain: nobody reads them for their colours. */
+/** Longer blocks stay plain, characters. Nobody needs their colours. */
 const longest = 50_000
 
-/** Colours a code element, unless that is no longer wanted. */
+/** Colours a code element, unless it is no longer wanted. */
 export async function colour(code: HTMLElement, language: string, unwanted: () => boolean): Promise<void> {
   const load = parserOf(language)
   const text = code.textContent ?? ''

@@ -1,6 +1,5 @@
-// The text of a paragraph without its markup. Keys of tasks are made of it, so that this
-// reads as the server does (actors/markdown/inline.go), character by character, and not
-// as the parser of the page.
+// The text of a paragraph without its markup. The keys of tasks depend on it, so it must match the
+// server's result (actors/markdown/inline.go) in every character, not that of the page's parser.
 
 const punct = /[!-/:-@[-`{-~]/
 const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
@@ -14,27 +13,27 @@ const element =
 const labelled = /\[((?:[^[\]\\]|\\[^])*)\]/y
 const titles = /(?:"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|\((?:[^)\\]|\\[^])*\))/y
 
-/** The longest label of a reference, characters. */
+/** The maximum length of a reference label, characters. */
 const longest = 999
 
-/** Where what a pattern finds at a place ends; -1 for nothing. */
+/** The end of the match of a pattern at a position; -1 without a match. */
 function ends(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-/** A label as it is compared. */
+/** A label in the form for comparisons. */
 export const normal = (label: string) => spaced(label).toUpperCase().toLowerCase()
 
-/** A text with its white space as single blanks. */
+/** A text with each run of white space as one blank. */
 export const spaced = (text: string) => text.replace(spaces, ' ').replace(/^ | $/g, '')
 
-/** A part of the text, of which only the kept characters stay. */
+/** A run of marks in the text, of which only the kept characters stay. */
 interface Mark {
   readonly at: number
   readonly size: number
   kept: number
-  /** Of a run of emphasis. */
+  /** Set for a run of emphasis marks. */
   readonly char?: string
   opens: boolean
   shuts: boolean
@@ -43,7 +42,7 @@ interface Mark {
 interface Opening {
   readonly at: number
   readonly picture: boolean
-  /** The length of the output before it, and the number of marks there. */
+  /** The length of the output before the bracket, and the number of marks so far. */
   readonly out: number
   readonly marks: number
 }
@@ -54,10 +53,10 @@ function run(text: string, at: number): number {
   return n
 }
 
-/** Gives the text of an entity; the entity when there is none. */
+/** The character of an entity; an unknown entity stays unchanged. */
 export type Resolve = (entity: string) => string
 
-/** The text of a paragraph without markup; labels are the names that references can have. */
+/** The text of a paragraph without markup. labels are the names of the references. */
 export function inlineText(text: string, labels: ReadonlySet<string>, resolve: Resolve): string {
   let out = ''
   const found: Mark[] = []
@@ -148,7 +147,7 @@ function closing(text: string, from: number, n: number): number {
   return -1
 }
 
-/** The code between backticks, without the blank that can follow the opening run and precede the closing one. */
+/** The code between backticks, without one blank after the opening and before the closing run. */
 function code(inside: string): string {
   const line = inside.replaceAll('\n', ' ')
   return line.length > 1 && line.startsWith(' ') && line.endsWith(' ') && /[^ ]/.test(line) ? line.slice(1, -1) : line
@@ -165,7 +164,7 @@ const skip = (text: string, i: number) => {
   return i
 }
 
-/** The end of the link or picture whose text ends with the ] at i; -1 if it is neither. */
+/** The end of the link or image whose text ends with the ] at i; -1 if it is neither. */
 function target(text: string, labels: ReadonlySet<string>, from: number, i: number, nested: number): number {
   if (text[i + 1] === '(') {
     const at = skip(text, i + 2)
@@ -194,7 +193,7 @@ function target(text: string, labels: ReadonlySet<string>, from: number, i: numb
   return !inner && label.length <= longest && labels.has(normal(label)) ? end : -1
 }
 
-/** Where the address ends that begins at i; i for none. */
+/** The end of the address that begins at i; i if there is none. */
 function destination(text: string, i: number): number {
   if (text[i] === '<') {
     for (let at = i + 1; at < text.length; at++) {
@@ -216,7 +215,7 @@ function destination(text: string, i: number): number {
   return open > 0 ? i : at
 }
 
-/** The run of marks of emphasis at i. */
+/** The run of emphasis marks at i. */
 function emphasis(text: string, i: number, n: number, at: number): Mark {
   const char = text[i]!
   const before = [...text.slice(Math.max(0, i - 2), i)].at(-1) ?? ' '
@@ -231,7 +230,7 @@ function emphasis(text: string, i: number, n: number, at: number): Mark {
   return m
 }
 
-/** Finds the pairs among the runs of emphasis from a mark on; none pairs with others afterwards. */
+/** Pairs the runs of emphasis marks from a mark on. None of them can pair with later ones. */
 function pair(all: Mark[], from: number) {
   const open: Mark[] = []
   for (const m of all.slice(from)) {

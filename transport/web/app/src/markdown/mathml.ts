@@ -1,27 +1,27 @@
-// A formula as a tree of MathML, as browsers draw it: they know MathML Core, which has
-// neither letters of other alphabets by an attribute, nor columns that are aligned.
+// A formula as a MathML tree. Browsers support MathML Core, which has no attribute for letters of
+// other alphabets, and no aligned columns.
 import katex from 'katex'
 
 export interface Formula {
   readonly tex: string
-  /** On lines of its own. */
+  /** In a separate block. */
   readonly display: boolean
 }
 export type Tree = string | { readonly tag: string; readonly attributes: Record<string, string>; readonly children: readonly Tree[] }
-/** why is null when it is too long. */
+/** why is null if the formula is too long. */
 export type Outcome = { readonly tree: Tree } | { readonly why: string | null }
 
 /** Limits: characters of a formula, and elements and texts of its result. */
 const longest = 5000
 const mostNodes = 5000
-/** The sizes that a formula may ask for, em. */
+/** The maximum size that a formula can request, em. */
 const largest = 10
-/** How often macros are replaced, those of KaTeX included. */
+/** The maximum number of macro expansions, including KaTeX's own. */
 const mostExpansions = 300
-/** Reasons are cut to this, characters. */
+/** The maximum length of a reason, characters. */
 const longestReason = 200
 
-/** By which commands are marked that are unknown or not allowed. */
+/** The colour that marks unknown or disallowed commands. */
 const refused = '#b3261e'
 
 const tags = new Set(
@@ -34,10 +34,10 @@ const attributes = new Set(
     ' ',
   ),
 )
-/** Lengths, colours, words and numbers: nothing that could name something elsewhere. */
+/** Lengths, colours, words and numbers. They cannot reference an external resource. */
 const plain = /^[\w#.+% -]{1,40}$/
 
-/** Reads a formula. */
+/** Parses a formula. */
 export function read({ tex, display }: Formula): Outcome {
   if (tex.length > longest) return { why: null }
   try {
@@ -55,12 +55,12 @@ export function read({ tex, display }: Formula): Outcome {
     const tree = new Reader().tree(made.children[0]!)
     return tree === null ? { why: null } : { tree }
   } catch (e) {
-    // KaTeX calls itself for each level: a formula that is nested too deep has no reason of its own.
+    // KaTeX recurses for each level. The stack overflow of a deep formula is no reason to show.
     return { why: e instanceof katex.ParseError ? reason(e.message) : null }
   }
 }
 
-/** KaTeX's message without the formula, which the page shows beside it. */
+/** KaTeX's message without the formula, which the page shows next to it. */
 function reason(message: string): string {
   return message
     .replace(/^KaTeX parse error: /, '')
@@ -69,7 +69,7 @@ function reason(message: string): string {
     .slice(0, longestReason)
 }
 
-/** What KaTeX makes of a formula before it becomes elements or HTML. */
+/** KaTeX's result for a formula before it becomes elements or HTML. */
 interface Made {
   type?: string
   attributes?: Record<string, string>
@@ -83,12 +83,12 @@ const render = (katex as unknown as { __renderToDomTree(tex: string, options: ob
 class Reader {
   #nodes = 0
 
-  /** The tree of a node; null when it is too large. */
+  /** The tree of a node; null if it is too large. */
   tree(node: Made, variant = '', cell: string[] = []): Tree | null {
     if (++this.#nodes > mostNodes) return null
     if (node.text !== undefined) return lettered(node.text, variant)
     if (!node.type) {
-      // White space of some width, or nodes without one around them.
+      // A space of some width, or a group of nodes.
       if (node.children) return this.#element('mrow', {}, node.children, variant)
       if (node.character) return { tag: 'mtext', attributes: {}, children: [node.character] }
       return { tag: 'mspace', attributes: { width: `${(node.width ?? 0).toFixed(4)}em` }, children: [] }
@@ -114,7 +114,7 @@ class Reader {
       const t = this.tree(c, variant)
       if (t === null) return null
       const last = out.at(-1)
-      // Or each letter of a word would be read out by itself.
+      // Otherwise each letter of a word would be read out separately.
       if (typeof t === 'string' && typeof last === 'string') out[out.length - 1] = last + t
       else out.push(t)
     }
@@ -145,7 +145,7 @@ class Reader {
   }
 }
 
-/** Where the capitals, small letters and digits of a variant begin in Unicode. */
+/** The Unicode code points at which the capitals, small letters and digits of a variant begin. */
 const alphabets: Record<string, readonly [capitals: number, small: number, digits: number]> = {
   bold: [0x1d400, 0x1d41a, 0x1d7ce],
   italic: [0x1d434, 0x1d44e, 0],
@@ -159,7 +159,7 @@ const alphabets: Record<string, readonly [capitals: number, small: number, digit
   'sans-serif-bold-italic': [0x1d63c, 0x1d656, 0],
   monospace: [0x1d670, 0x1d68a, 0x1d7f6],
 }
-/** Letters that Unicode had before the others, by the place where they would be. */
+/** Letters that were in Unicode before their alphabet, by the unassigned code point. */
 const earlier: Record<number, number> = {
   0x1d455: 0x210e,
   0x1d49d: 0x212c,
@@ -187,7 +187,7 @@ const earlier: Record<number, number> = {
   0x1d551: 0x2124,
 }
 
-/** A text in the letters of a variant, which MathML Core has no attribute for. */
+/** A text in the letters of a variant, since MathML Core has no attribute for it. */
 function lettered(text: string, variant: string): string {
   const alphabet = alphabets[variant]
   if (!alphabet) return text

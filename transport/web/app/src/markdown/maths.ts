@@ -1,14 +1,14 @@
-// Sets the formulas of a text that is in the page. A worker reads them (maths.worker.ts), and its
-// result becomes MathML elements here, with known names only. Loaded if a text has formulas.
+// Renders the formulas of a text in the page. A worker parses them (maths.worker.ts), and its
+// result becomes MathML elements with known names only. Loaded only if a text has formulas.
 import { m } from '../messages/compiled/messages.js'
 import { Beside, type Helper } from './beside'
 import type { Formula, Outcome, Tree } from './maths.worker'
 
-/** Of one text; what is beyond stays code. */
+/** The maximum number of formulas per text. The rest stay code. */
 const mostFormulas = 300
-/** After so many that took too long nobody tries the rest. */
+/** After this number of timeouts the remaining formulas are not tried. */
 const mostFailures = 3
-/** Outcomes that are kept, for an editor that draws the same text again and again. */
+/** The number of cached results, for an editor that renders the same text repeatedly. */
 const mostKept = 500
 
 const worker = new Beside<Formula, Outcome>(
@@ -16,7 +16,7 @@ const worker = new Beside<Formula, Outcome>(
 )
 const kept = new Map<string, Outcome>()
 
-/** Sets the formulas below root, all at once. True when anything was changed. */
+/** Renders the formulas below root, all at once. True if anything changed. */
 export async function setMaths(root: HTMLElement, unwanted: () => boolean): Promise<boolean> {
   const codes = [...root.querySelectorAll<HTMLElement>('code.language-math')].slice(0, mostFormulas)
   const outcomes: Outcome[] = []
@@ -46,7 +46,7 @@ function formulaOf(code: HTMLElement): Formula {
 
 function put(code: HTMLElement, outcome: Outcome) {
   if ('why' in outcome) {
-    // Not as text: the text of the page is what was written.
+    // An attribute, not text: the text of the page must stay the written text.
     code.dataset.why = outcome.why ? m.maths_wrong({ why: outcome.why }) : m.maths_long()
     return
   }

@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-// Reads formulas with KaTeX outside the page, since a hostile formula might block it. The
+// Parses formulas with KaTeX outside the page, since a malicious formula could block it. The
 // results are trees of MathML with known names and attributes, and texts.
 import { serve } from './beside'
 import { read } from './mathml'

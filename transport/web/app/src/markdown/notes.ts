@@ -5,13 +5,13 @@
 // actors/markdown/testdata/notes.json.
 import { Blocks, closes, opensFence, run, type Fence, type Line } from './blocks'
 
-/** A note: its whole lines, and one blank line behind it. */
+/** A note: its whole lines, and one blank line after it. */
 interface Note {
   readonly start: number
   readonly end: number
   /** The text of the note, in Markdown. */
   readonly says: string
-  /** The lines of a fenced block that are its fences; null for an element. */
+  /** The opening and closing line of a fenced block; null for an element. */
   readonly fences: { readonly opens: Line; readonly closes: Line | null } | null
 }
 
@@ -29,12 +29,12 @@ function opensNotes(b: Blocks, line: Line): { fence: Fence; loose: boolean } | n
   if (line.kind === 'html' && b.leaf === 'html' && b.html!.sort !== 'elements') return null
   const fence = opensFence(line.rest.replace(/^[ \t\uFEFF:>\-+*0-9.)]*(?:\[\^[^\]]*\]:[ \t\uFEFF:>\-+*0-9.)]*)?/, ''))
   if (!fence || !isNotes(fence)) return null
-  // In a block of the same fences: of the closing ones only the first can close it.
+  // Inside a block with the same fence, the first closing fence closes the outer block.
   const nested = b.leaf === 'fence' && fence.char === b.fence!.char && fence.length >= b.fence!.length
   return line.kind !== 'code' || nested || !b.sure ? { fence, loose: true } : null
 }
 
-/** Reads up to the end of a fenced block, and gives its lines. */
+/** Reads a fenced block to its end, and returns its lines. */
 function skipFence(b: Blocks, text: string, { fence, loose }: { fence: Fence; loose: boolean }): { inside: string[]; closes: Line | null } {
   const inside: string[] = []
   for (let line = b.next(); line; line = b.next()) {
@@ -42,7 +42,7 @@ function skipFence(b: Blocks, text: string, { fence, loose }: { fence: Fence; lo
       fence = b.fence!
       loose = false
     } else if (!loose && b.leaf === 'fence' && !b.opened) {
-      // It goes on.
+      // The block continues.
     } else if (!loose && b.leaf === 'none' && line.kind === 'code') return { inside, closes: line }
     else {
       loose = true
@@ -53,7 +53,7 @@ function skipFence(b: Blocks, text: string, { fence, loose }: { fence: Fence; lo
   return { inside, closes: null }
 }
 
-/** Follows the <aside> elements of a text. */
+/** Tracks the <aside> elements of a text. */
 class Asides {
   begun = false
   open = 0
@@ -62,7 +62,7 @@ class Asides {
   #tagAt = 0
   #code: Fence | null = null
 
-  /** Ends a tag that cannot go on; true if it begins a note. */
+  /** Ends a tag that cannot continue. True if it begins a note. */
   drop(): boolean {
     const tag = this.#tag
     this.#tag = null
@@ -116,7 +116,7 @@ class Asides {
     let last: number[] | null = null
     for (let i = 0; i < text.length;) {
       const c = text[i]
-      // HTML has no inline code. Within a note, its end in inline code is skipped all the same.
+      // HTML has no inline code. Still, within a note, an end tag in inline code is skipped.
       if (c === '`' && (code || this.open > 0)) {
         last ??= lastRuns(text, i)
         i = codeEnd(text, i, last)
@@ -166,7 +166,7 @@ const classes = /["'\t\n\f\r /]class[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"?|'([^'
 function forFacilitators(tag: string): boolean {
   for (const [, double, single, bare] of tag.matchAll(classes)) {
     const value = double ?? single ?? bare ?? ''
-    // A browser resolves what has an "&".
+    // A browser decodes entities, so any value with an "&" counts.
     if (value.includes('&') || value.split(isSpace).some((word) => word.toLowerCase() === 'facilitator')) return true
   }
   return false
@@ -178,7 +178,7 @@ function escaped(text: string, i: number): boolean {
   return n % 2 === 1
 }
 
-/** Where the tag ends whose attributes begin at i; -1 when it does not. */
+/** The end of the tag whose attributes begin at i; -1 if the tag does not end. */
 function tagEnd(text: string, i: number): number {
   for (let quote = ''; i < text.length; i++) {
     const c = text[i]!
@@ -190,7 +190,7 @@ function tagEnd(text: string, i: number): number {
   return -1
 }
 
-/** Where the last run of backticks of each length begins, from i on. */
+/** The position of the last run of backticks of each length, from i on. */
 function lastRuns(text: string, i: number): number[] {
   const last: number[] = []
   for (let at = text.indexOf('`', i); at >= 0; at = text.indexOf('`', at)) {
@@ -219,7 +219,7 @@ function said(lines: string): string {
     .trim()
 }
 
-/** The notes in a text, in order. */
+/** The notes of a text, in order. */
 export function notesIn(text: string): Note[] {
   const out: Note[] = []
   if (!/notes|<aside/i.test(text)) return out
@@ -261,7 +261,7 @@ function without(text: string, notes: readonly Note[]): string {
   return out + text.slice(at)
 }
 
-/** The text without its notes, and the texts of the notes. */
+/** The text without its notes, and the notes' texts. */
 export function parted(text: string): { text: string; notes: string[] } {
   const says: string[] = []
   for (let pass = 0; pass < maxPasses; pass++) {
@@ -276,7 +276,7 @@ export function parted(text: string): { text: string; notes: string[] } {
 
 export const withoutNotes = (text: string) => parted(text).text
 
-/** A text for facilitators: its blocks of notes as elements, within their lists and quotes. */
+/** A text for facilitators: fenced notes become elements, inside their lists and quotations. */
 export function marked(text: string): string {
   let out = ''
   let at = 0
@@ -292,7 +292,7 @@ export function marked(text: string): string {
   return out + text.slice(at)
 }
 
-/** A text with the fences of its notes as empty lines: headings and code within notes are those of the page. */
+/** Replaces the fences of notes by empty lines, so that headings and code in notes are found. */
 export function unfenced(text: string): string {
   let out = ''
   let at = 0

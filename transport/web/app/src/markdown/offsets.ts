@@ -1,8 +1,8 @@
-// Between places in the page and offsets in its text. The text of a formula that is set
-// is what was written, which its annotation holds; the signs that one sees do not count.
+// Converts between places in the page and offsets in its text. The text of a rendered formula is
+// its source, which is in its annotation. The visible symbols do not count.
 import type { Span } from '../workshop/anchor'
 
-/** The texts below root that count, in order. */
+/** The counted text nodes below root, in order. */
 function texts(root: HTMLElement): TreeWalker {
   return document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
     if (node.nodeType === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT
@@ -11,7 +11,7 @@ function texts(root: HTMLElement): TreeWalker {
   })
 }
 
-/** The formula that a text is of. */
+/** The formula that contains a text node. */
 const formula = (text: Node) => (text.parentNode?.nodeName === 'annotation' ? text.parentElement!.closest('.maths') : null)
 
 export function textOf(root: HTMLElement): string {
@@ -21,7 +21,10 @@ export function textOf(root: HTMLElement): string {
   return out
 }
 
-/** The span of a selection within root, without space at its ends; null when it is empty or outside. Of a formula it has all or nothing. */
+/**
+ * The span of a selection within root, without space at its ends; null if it is empty or outside. A
+ * formula is included as a whole or not at all.
+ */
 export function spanOf(root: HTMLElement, range: Range): (Span & { text: string }) | null {
   if (!root.contains(range.commonAncestorContainer)) return null
   const walker = texts(root)
@@ -43,7 +46,7 @@ export function spanOf(root: HTMLElement, range: Range): (Span & { text: string 
   return trimmed === '' ? null : { start, end: start + trimmed.length, text: trimmed }
 }
 
-/** The range of a span within root, or null when the text is shorter. */
+/** The range of a span within root; null if the text is shorter. */
 export function rangeOf(root: HTMLElement, span: Span): Range | null {
   const range = document.createRange()
   const walker = texts(root)

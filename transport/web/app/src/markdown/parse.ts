@@ -1,5 +1,5 @@
-// Markdown to HTML, by the parser alone: what comes out is not to be trusted yet.
-// It needs no page, so a worker can do it, too.
+// Markdown to HTML, by the parser only: the result is untrusted. It does not need the DOM, so
+// workers can use it, too.
 import { Marked, type Token, type Tokens } from 'marked'
 import { alertOf, boxes, definitionLists } from './boxes'
 import { formulaBlocks, formulas, masked } from './dollars'
@@ -12,19 +12,19 @@ export const marked = new Marked(
   { extensions: [boxes, definitionLists, formulaBlocks, formulas, footnotes, footnoteReferences, footnoteList], hooks: { emStrongMask: masked } },
 )
 
-// The boxes of task lists have a class of their own: some can be ticked.
+// The checkboxes of task lists have a class, since some can be ticked.
 marked.use({ renderer: { checkbox: ({ checked }) => `<input class="task" ${checked ? 'checked="" ' : ''}disabled="" type="checkbox"> ` } })
 
-/** The text as it was written, if it cannot be laid out. */
+/** The text as written, if it cannot be rendered. */
 export function plain(markdown: string): string {
   const text = markdown.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   return `<div class="plain">${text}</div>`
 }
 
 /**
- * Returns HTML that must still be sanitised, or null if the text cannot be laid out: the parser
- * needs too long for it, or throws. top is the level of the highest heading in it, 3 for h3. The
- * others follow, so that the outline of the page has no gaps.
+ * Returns HTML that must still be sanitised. Returns null if the parser would take too long, or
+ * throws. top is the level of the highest heading, 3 for h3. The others follow, so that the outline
+ * of the page has no gaps.
  */
 export function parse(markdown: string, top: number): string | null {
   if (heavy(markdown)) return null
@@ -45,7 +45,7 @@ function prepare(tokens: Token[], top: number) {
     else if (t.type === 'blockquote') alertOf(t as Tokens.Blockquote)
     else if (t.type === 'html') t.text = quieten(t.text as string)
   })
-  // Levels in use, from the highest on, become consecutive ones.
+  // The used levels, from the highest on, become consecutive.
   const levels = [...new Set(headings.map((h) => h.depth))].sort((a, b) => a - b)
   for (const h of headings) h.depth = Math.min(6, top + levels.indexOf(h.depth))
 }

@@ -1,9 +1,8 @@
-// The target of a fragment that is no place of its own text. Loaded when one presses such
-// a link.
+// Finds the target of a fragment that is not in its own text. Loaded when such a link is clicked.
 import { nameHeadings, placeOf, prefix, slugOf } from './anchors'
 import { parse } from './parse'
 
-/** Whether a text has a place of this name, which is read for it. Nothing of it is shown. */
+/** Whether a text has a place with this name. The text is parsed for it and not shown. */
 export function hasPlace(markdown: string, fragment: string): boolean {
   const html = parse(markdown, 3)
   if (html === null) return false
@@ -13,7 +12,7 @@ export function hasPlace(markdown: string, fragment: string): boolean {
   return placeOf(page, fragment) !== null
 }
 
-/** The step to which a fragment leads, by its title or its content; undefined if there is none. */
+/** The step that a fragment identifies by its title or its content; undefined if there is none. */
 export function stepOf<S extends { title: string; content_markdown: string }>(steps: readonly S[], fragment: string): S | undefined {
   const wanted = fragment.toLowerCase()
   return steps.find((s) => slugOf(s.title) === wanted) ?? steps.find((s) => hasPlace(s.content_markdown, fragment))

@@ -1,6 +1,6 @@
-// Raw HTML of an author, without event handlers and styles. A browser reports them as
-// violations of the page's policy as soon as it parses them, in any document, so even
-// before the sanitiser removes them. The sanitiser decides afterwards what is shown.
+// Removes event handlers and styles from an author's raw HTML. A browser reports them as policy
+// violations while parsing, in any document, so even before the sanitiser removes them. The
+// sanitiser still decides what is shown.
 
 const attributes = new Set(
   'alt align checked cite class cols colspan controls datetime dir disabled headers height hidden href id kind label lang loop muted name open poster preload reversed rows rowspan scope span src srclang start summary title type value valign width'.split(
@@ -8,19 +8,19 @@ const attributes = new Set(
   ),
 )
 
-/** These go with all that is in them. */
+/** Removed with their content. */
 const whole = new Set('script style iframe object embed noscript template title textarea xmp noembed noframes plaintext math svg'.split(' '))
-/** These go alone. */
+/** Removed, but their content stays. */
 const alone = new Set('base meta link html head body frame frameset param'.split(' '))
 
 const letter = /[a-z]/i
 const name = /[a-z][a-z0-9-]*/iy
 
-/** Gives the HTML with known attributes alone; what is not a whole tag becomes text. Takes linear time. */
+/** Returns the HTML with known attributes only. Incomplete tags become text. Takes linear time. */
 export function quieten(html: string): string {
   let out = ''
   let at = 0
-  /** The element with whose content we are not concerned. */
+  /** The element whose content is being removed. */
   let skipping = ''
   const say = (text: string) => {
     if (skipping === '') out += text
@@ -46,7 +46,7 @@ export function quieten(html: string): string {
     const low = name.exec(html)![0].toLowerCase()
     const end = tagEnd(html, from + low.length)
     if (end < 0) {
-      // No parser finds a tag in the rest.
+      // No parser finds a tag in the rest of the text.
       say(html.slice(open).replaceAll('<', '&lt;'))
       return out
     }
@@ -64,7 +64,7 @@ export function quieten(html: string): string {
   }
 }
 
-/** Where the tag ends whose attributes begin at i; -1 when it does not. */
+/** The end of the tag whose attributes begin at i; -1 if the tag does not end. */
 function tagEnd(html: string, i: number): number {
   for (let quote = ''; i < html.length; i++) {
     const c = html[i]!
@@ -76,7 +76,7 @@ function tagEnd(html: string, i: number): number {
   return -1
 }
 
-/** A frame as a link to its page. The app makes a frame of it if that is allowed (embeds.ts). */
+/** A frame as a link to its page. The app shows it in a frame if that is allowed (embeds.ts). */
 function framed(list: string): string {
   const of = new Map<string, string>()
   for (const [, key, double, single, bare] of list.matchAll(attribute)) {

@@ -1,5 +1,4 @@
-// Renders any Markdown to HTML that is safe to show. The output of the parser is never
-// trusted: it is sanitised as a whole.
+// Renders any Markdown to safe HTML. The parser's output is untrusted and sanitised as a whole.
 import DOMPurify from 'dompurify'
 import { pathOf, sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
@@ -9,10 +8,10 @@ import { parse, plain } from './parse'
 // footnotes and tasks.
 const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution|embed|footnotes|footnote-(?:ref|back)|task)$/
 
-/** Whether the sanitised content can load from elsewhere without a press. */
+/** Whether the sanitised content can load external resources without a click. */
 let loads = true
 
-/** The address that a text names; null if it is not an address. */
+/** The URL of an address; null if it is invalid. */
 function read(address: string | null): URL | null {
   try {
     return new URL(address ?? '', location.href)
@@ -21,17 +20,19 @@ function read(address: string | null): URL | null {
   }
 }
 
-/** The first segments of this server's paths. */
+/** The first path segments of this server's pages. */
 const here = /^\/(?:$|(?:account|admin|api|certificate|codelabs|help|git|handler|invite|j|login|sandbox|schemas|uploads|verify|\.well-known)(?:\/|$))/
 
-/** Whether a link of a text leads somewhere: a file beside the text is not here, unless an import has brought it. */
+/**
+ * Whether a link can work. Relative files are not on this server, unless an import has stored them.
+ */
 function leads(href: string, url: URL): boolean {
   if (url.origin !== location.origin || /^[#?]/.test(href)) return true
   return /^(?:[a-z][a-z0-9+.-]*:|[\\/])/i.test(href) && here.test(pathOf(url))
 }
 
 const purify = DOMPurify()
-// Old places have a name in the place of an id.
+// In older HTML, link targets have a name instead of an id.
 purify.addHook('beforeSanitizeAttributes', (node) => {
   if (node.tagName === 'A' && !node.id && node.hasAttribute('name')) node.id = node.getAttribute('name')!
 })
@@ -46,7 +47,7 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     node.setAttribute('href', href)
     const url = read(href)
     if (!url || !leads(href, url)) {
-      node.removeAttribute('href') // a link that nobody can follow is text
+      node.removeAttribute('href') // a link without a target is text
       if (href !== '') node.setAttribute('data-dead', href)
     } else if (url.origin !== location.origin || pathOf(url).startsWith('/uploads/')) {
       node.setAttribute('target', '_blank')
@@ -60,7 +61,7 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     node.removeAttribute('srcset')
     if (node.hasAttribute('src')) node.setAttribute('src', sitePath(node.getAttribute('src')!.trim()))
     const from = read(node.getAttribute('src'))
-    // The policy of the page lets none of these load: it says that the picture is missing.
+    // The page's policy lets none of these load, so the image is shown as missing.
     if (from && from.origin !== location.origin && !/^(?:https|data|blob):$/.test(from.protocol)) node.removeAttribute('src')
     else if (!loads && from?.origin !== location.origin && from?.protocol !== 'data:') {
       node.removeAttribute('src')
@@ -68,7 +69,7 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     }
   }
   if (node.tagName === 'INPUT') {
-    // The boxes of task lists.
+    // The checkboxes of task lists.
     if (node.getAttribute('type') !== 'checkbox') node.remove()
     else {
       node.setAttribute('disabled', '')
@@ -90,15 +91,15 @@ const allowed = {
 }
 
 /**
- * Gives sanitised HTML. foreign says that the text is of somebody who does not
- * lead here: what it would load from elsewhere waits for a click.
+ * Returns sanitised HTML. foreign means that the author is not a facilitator, so external resources
+ * load only after a click.
  */
 export function sanitize(html: string, foreign = false): string {
   loads = !foreign
   return purify.sanitize(html, foreign ? { ...allowed, FORBID_TAGS: [...allowed.FORBID_TAGS, 'video', 'audio', 'source', 'track', 'picture'] } : allowed)
 }
 
-/** Gives sanitised HTML of Markdown: as plain text what cannot be laid out. */
+/** Returns sanitised HTML of Markdown. If it cannot be rendered, it is shown as plain text. */
 export function render(markdown: string, top = 3): string {
   const html = parse(markdown, top)
   try {

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4). The browser's own is missing where a page came over plain http, as
-// in a room without a network.
+// SHA-256 (FIPS 180-4). The browser's own is missing if the page was loaded over plain http, as in
+// a room without internet.
 
 /** The first 32 bits of the fractional part of a root. */
 const fraction = (x: number) => ((x - Math.floor(x)) * 0x1_0000_0000) | 0
@@ -16,7 +16,7 @@ for (let n = 2; constants.length < 64; n++) {
 
 const turn = (x: number, n: number) => (x >>> n) | (x << (32 - n))
 
-/** The hash of a text in UTF-8, in hex digits. */
+/** The hash of a text in UTF-8, as hex digits. */
 export function sha256(text: string): string {
   const bytes = new TextEncoder().encode(text)
   const blocks = new DataView(new ArrayBuffer(((bytes.length + 9 + 63) >> 6) << 6))

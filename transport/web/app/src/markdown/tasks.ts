@@ -1,4 +1,4 @@
-// The items of task lists in a step, which attendees tick. The server finds the same ones
+// The task list items of a step, which attendees tick. The server finds the same ones
 // (actors/markdown/tasks.go has the rules). Both pass the cases of
 // actors/markdown/testdata/tasks.json.
 import { Blocks } from './blocks'
@@ -6,26 +6,26 @@ import { inlineText, normal, spaced, type Resolve } from './inline'
 import { sha256 } from './sha256'
 
 export interface Task {
-  /** Tells it from the others of its step. */
+  /** Identifies the task within its step. */
   readonly key: string
-  /** Its own paragraph, without markup. */
+  /** The item's first paragraph, without markup. */
   readonly text: string
 }
 
-/** The maximum number of tasks of a step that can be ticked, and the maximum length of one, characters. */
+/** The maximum number of tasks per step, and the maximum length of a task, characters. */
 const most = 200
 const longest = 4000
 
 const box = /^\[[ xX]\][ \t]+/
 const defines = /^\[((?:[^[\]\\]|\\[^])+)\]:/
 
-/** The text of an entity, as browsers know it; the entity when there is none. */
+/** The character of an entity, as in browsers; an unknown entity stays unchanged. */
 function resolved(entity: string): string {
   const plain = new DOMParser().parseFromString(`x${entity}`, 'text/html').body.textContent.slice(1)
   return plain.endsWith(';') && plain !== ';' ? entity : plain
 }
 
-/** The tasks of a text without notes for facilitators, in order. */
+/** The tasks of a text without notes, in order. */
 export function tasksOf(text: string, resolve: Resolve = resolved): Task[] {
   if (!/\][ \t]/.test(text)) return []
   const written: string[] = []

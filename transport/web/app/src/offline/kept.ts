@@ -1,26 +1,26 @@
-// The texts that somebody has read on this device, so that a page shows them after a
-// reload without network. Of the people in the workshop only oneself is stored.
+// Texts that somebody has read on this device, so that a page can show them after a reload without
+// a network. Of the people in the workshop, only the reader is stored.
 import { del, get, set } from 'idb-keyval'
 import { pathOf, sitePath } from '../device/place'
 import { keeps, recall, remember } from '../device/remember'
 import type { First } from '../live/room.svelte'
 
-/** The maximum number of codelabs that are kept: those read last. */
+/** The maximum number of stored codelabs; the most recently read are kept. */
 const most = 10
 
 const key = (codelab: string) => `atelier:text:${codelab}`
 const pictures = (codelab: string) => `atelier-pictures-${codelab}`
 
-/** Whether a page that is loaded without network comes from this device. */
+/** Whether this device can store pages for use without a network. */
 export const keepsPages = () => globalThis.isSecureContext && 'serviceWorker' in navigator
 
-/** A codelab without what others do in it at the moment. */
+/** A codelab without its live state. */
 export function ofText({ codelab, ...first }: First): First {
   const { pin: _p, pointer: _r, poll: _o, timer: _t, spotlight: _s, now: _n, online: _c, attendees: _a, join_code: _j, ...text } = codelab
   return { ...first, codelab: text }
 }
 
-/** Keeps a text that was read, its pictures, and oneself in it. */
+/** Stores a text that was read, its images, and the reader's own record. */
 export async function keepText(first: First): Promise<void> {
   const id = first.codelab.id
   if (!keeps() || !keepsPages()) return
@@ -31,7 +31,7 @@ export async function keepText(first: First): Promise<void> {
     await Promise.all(all.slice(most).map(letGo))
     await keepPictures(id, first.steps.map((s) => s.content_markdown).join('\n') + (first.codelab.guide_markdown ?? ''))
   } catch {
-    // Full, or forbidden here.
+    // Storage is full or unavailable.
   }
   if (!keeps()) await letGo(id) // signed out meanwhile
 }
@@ -44,13 +44,13 @@ async function keepPictures(codelab: string, text: string): Promise<void> {
   for (const path of wanted) await cache.add(sitePath(path)).catch(() => {})
 }
 
-/** The text as it was read last; null when this device has none. */
+/** The stored text; null if this device has none. */
 export async function keptText(codelab: string): Promise<First | null> {
   if (!keeps()) return null
   return (await get<First>(key(codelab)).catch(() => undefined)) ?? null
 }
 
-/** Forgets one text. */
+/** Deletes one text. */
 export async function letGo(codelab: string): Promise<void> {
   remember(
     'texts',
@@ -59,13 +59,13 @@ export async function letGo(codelab: string): Promise<void> {
   await Promise.all([del(key(codelab)).catch(() => {}), dropPictures(pictures(codelab))])
 }
 
-/** Forgets all texts: who comes now may be somebody else. */
+/** Deletes all texts: the next person can be somebody else. */
 export async function letGoOfTexts(): Promise<void> {
   await Promise.all(recall<string[]>('texts', []).map(letGo))
   remember('texts', undefined)
 }
 
-/** Forgets the pictures of all texts; the texts go with the rest of the database. */
+/** Deletes the images of all texts. The texts are deleted with the rest of the database. */
 export async function letGoOfPictures(): Promise<void> {
   if (!('caches' in globalThis)) return
   for (const name of await caches.keys()) if (name.startsWith(pictures(''))) await dropPictures(name)

@@ -1,39 +1,39 @@
-// The app as a service worker keeps it: one build at a time.
+// The app's files in a service worker's cache: one build at any time.
 
-/** A build of the app, by the paths of its files. */
+/** A build of the app, with the paths of its files. */
 export interface Built {
-  /** Changes with every file. */
+  /** Changes whenever a file changes. */
   id: string
-  /** The files of the pages of attendees, without the texts. */
+  /** The files of the attendees' pages, without the app's texts. */
   files: readonly string[]
-  /** The texts of attendees, by language. */
+  /** The app's texts for attendees, by language. */
   texts: Readonly<Record<string, readonly string[]>>
 }
 
-/** The report of a loaded page: its language, and its files. */
+/** The report of a loaded page: its language and its files. */
 export interface Loaded {
   locale: string
   files: readonly string[]
 }
 
-/** A server that is slower than this is not waited for, milliseconds. */
+/** The time limit for the server before the cached page is used, milliseconds. */
 const patience = 5000
 
 /** The maximum number of files in a report. The app has fewer. */
 const most = 300
 
 const begins = 'atelier-app-'
-/** The page of every address, as it was when the build was installed. */
+/** The page for all addresses, as of the installation of the build. */
 const page = '/'
 
-/** Paths below these are the server's own: no page of the app is there. */
+/** Paths that belong to the server. No page of the app is below them. */
 const servers = ['/api/', '/uploads/', '/assets/', '/git/', '/handler/', '/schemas/', '/.well-known/']
 
 type Caches = Pick<CacheStorage, 'open' | 'keys' | 'delete' | 'match'>
 
 export class Shell {
   readonly #built: Built
-  /** Where the server is: the root of its host, or a path below it. */
+  /** The base URL of the server: the root of its host, or a path below it. */
   readonly #root: URL
   readonly #caches: Caches
   readonly #fetch: (request: Request) => Promise<Response>
@@ -53,7 +53,7 @@ export class Shell {
     return new URL('.' + path, this.#root)
   }
 
-  /** Fetches the build; all of it, or none. */
+  /** Loads the whole build, or nothing. */
   async install(): Promise<void> {
     const { files, texts } = this.#built
     const all = new Set([...files, ...Object.values(texts).flat()])
@@ -64,7 +64,7 @@ export class Shell {
         return [path, answer] as const
       }),
     )
-    // Of several servers another may have answered, or something before them.
+    // Another server of a cluster, or a proxy, may have answered.
     const named = (await answers[0]![1].clone().text()).match(/\/assets\/[\w.-]+/g) ?? []
     if (!named.some((path) => files.includes(path)) || !named.every((path) => all.has(path))) throw new TypeError('the page is of another build')
     const had = (await this.#caches.keys()).includes(this.#name)
@@ -77,24 +77,24 @@ export class Shell {
     }
   }
 
-  /** Lets go of other builds. */
+  /** Deletes other builds. */
   async activate(): Promise<void> {
     for (const name of await this.#caches.keys()) if (name.startsWith(begins) && name !== this.#name) await this.#caches.delete(name)
   }
 
-  /** Keeps what a page has loaded, and the texts in its language. */
+  /** Caches the files that a page has loaded, and the app's texts in its language. */
   async keep(loaded: unknown): Promise<void> {
     if (!isLoaded(loaded)) return
     const texts = Object.hasOwn(this.#built.texts, loaded.locale) ? this.#built.texts[loaded.locale]! : []
     const cache = await this.#caches.open(this.#name)
     for (const path of [...loaded.files.slice(0, most), ...texts]) {
       if (!isAsset(path) || (await cache.match(this.#at(path), { ignoreVary: true }))) continue
-      // It is in the browser's cache; what is not there any more is of another build.
+      // It is in the browser's cache. A file that no longer exists is of another build.
       try {
         const answer = await this.#fetch(new Request(this.#at(path)))
         if (isFile(answer)) await cache.put(this.#at(path), answer)
       } catch {
-        // No network, or the device is full.
+        // Offline, or the device is full.
       }
     }
   }
@@ -111,7 +111,7 @@ export class Shell {
     return null
   }
 
-  /** A file whose name changes with its contents. */
+  /** A file whose name changes with its content. */
   async #asset(request: Request): Promise<Response> {
     const kept = await this.#kept(request)
     if (kept) return kept
@@ -123,11 +123,11 @@ export class Shell {
     return answer
   }
 
-  /** The server's page, or where it does not answer, the one that is kept. */
+  /** The server's page, or the cached one if the server does not answer. */
   async #page(request: Request): Promise<Response> {
     const kept = this.#caches.open(this.#name).then((cache) => cache.match(this.#at(page), { ignoreVary: true }))
     const answer = this.#fetch(request)
-    answer.catch(() => {}) // looked at below
+    answer.catch(() => {}) // handled below
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), patience)))
     try {
@@ -160,7 +160,9 @@ export class Shell {
 
 const isAsset = (path: string) => /^\/assets\/[\w.-]+$/.test(path)
 
-/** Whether it is a file of a build. A proxy before the server can answer with its own pages, and these would be kept for good. */
+/**
+ * Whether it is a file of a build. A proxy can answer with its own page, which must not be cached.
+ */
 const isFile = (answer: Response) => answer.ok && !answer.redirected && !/html/i.test(answer.headers.get('content-type') ?? '')
 
 function isLoaded(x: unknown): x is Loaded {

@@ -1,12 +1,12 @@
 /// <reference lib="webworker" />
-// The service worker. Without network it answers with the app and with pictures of texts
-// that were read here, and it shows notifications on phones. The texts themselves are
-// kept by the pages (kept.ts). What belongs to a person never passes through it.
+// The service worker. Offline it answers with the app and with the images of texts that were read
+// here, and it shows notifications on phones. The pages store the texts (kept.ts). Personal data
+// never passes through it.
 import { Shell, type Built } from './shell'
 
 const worker = self as unknown as ServiceWorkerGlobalScope
 
-/** Put in when the app is built (vite.config.ts). */
+/** Inserted by the build (vite.config.ts). */
 const built = '__BUILT__' as unknown as Built
 const shell = new Shell(built, new URL('./', worker.location.href), caches, (request) => fetch(request))
 
@@ -27,7 +27,7 @@ worker.addEventListener('notificationclick', (e) => {
   e.waitUntil(lead(new URL(path, worker.location.origin)))
 })
 
-/** Goes to the window that shows the page, or opens one. */
+/** Focuses the window that shows the page, or opens one. */
 async function lead(to: URL): Promise<void> {
   const windows = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true })
   const there = windows.find((w) => new URL(w.url).pathname === to.pathname)

@@ -1,6 +1,6 @@
-// The page that is shown when not even the texts of its language could be loaded.
+// The page that is shown if not even the texts of its language could be loaded.
 
-/** A server that is being replaced has them soon, milliseconds. */
+/** Milliseconds until the next attempt. During an upgrade the server has the texts again soon. */
 const again = 30_000
 
 export function unloaded(target: HTMLElement): void {

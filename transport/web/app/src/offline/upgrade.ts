@@ -1,20 +1,23 @@
-// Registers the service worker. Reloads a page when the server has another build of the
-// app and nothing is typed in the page.
+// Registers the service worker. Reloads a page if the server has another build of the app and the
+// page has no unsaved input.
 import { isHeld } from '../device/busy'
 import { pathOf, sitePath } from '../device/place'
 import { getLocale } from '../messages/locale'
 import { keepsPages } from './kept'
 import type { Loaded } from './shell'
 
-/** A page that has been open for long looks for another build in this time, milliseconds. */
+/** The interval at which an open page checks for another build, milliseconds. */
 const often = 30 * 60_000
 
-/** A page reloads by itself at most once in this time, milliseconds: during an upgrade several servers can have different builds. */
+/**
+ * The minimum time between two automatic reloads, milliseconds. During an upgrade several servers
+ * can have different builds.
+ */
 const apart = 10 * 60_000
 
 const reloaded = 'atelier:reloaded'
 
-/** Elements that somebody typed into, and that can still hold the text. */
+/** Elements that somebody typed into and that can still contain the text. */
 const touched = new Set<Element>()
 
 /** Whether a reload loses nothing and interrupts nobody. */
@@ -32,11 +35,14 @@ export function isIdle(root: Document = document): boolean {
 const field = (e: Element | null) => !!e?.matches('input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]')
 
 function holds(e: Element): boolean {
-  // A chosen value can be unsent.
+  // A selected value can be unsent.
   return 'value' in e ? e.value !== '' : (e.textContent ?? '') !== ''
 }
 
-/** Looks for another build: the server has been away, perhaps to get one. Whole rooms come back at once, so each waits a little. */
+/**
+ * Checks for another build, since the server was away, perhaps for an upgrade. A whole room
+ * reconnects at once, so each page waits a random time.
+ */
 export function lookForBuild(): void {
   if (!keepsPages()) return
   setTimeout(
@@ -58,28 +64,31 @@ export function followBuilds(): void {
     void serviceWorker
       .register(sitePath('/sw.js'))
       .then((registration) => setInterval(() => void registration.update().catch(() => {}), often)) // offline
-      .catch(() => {}) // forbidden here: the page is not kept
-  // The first time it fetches about as much again as the page: not while a whole room joins.
+      .catch(() => {}) // not supported here: pages are not stored
+  // The first registration downloads about as much as the page, so it waits while a room joins.
   if (serviceWorker.controller) register()
   else setTimeout(register, 3000 + Math.random() * 5000)
   let before = serviceWorker.controller
   serviceWorker.addEventListener('controllerchange', () => {
     tell()
-    // The first one has no other build before it.
+    // The first controller replaces no earlier build.
     if (before) reloadWhenIdle()
     before = serviceWorker.controller
   })
   tell()
 }
 
-/** Tells the worker what this page has loaded: it was not there when that happened. */
+/** Reports to the worker what this page loaded before the worker was running. */
 function tell(): void {
   const files = performance.getEntriesByType('resource').map((r) => pathOf(new URL(r.name)))
   const loaded: Loaded = { locale: getLocale(), files: files.filter((f) => f.startsWith('/assets/')) }
   navigator.serviceWorker.controller?.postMessage(loaded)
 }
 
-/** Whether the page has not reloaded by itself within the given milliseconds. If the device stores no time for that, it is false. */
+/**
+ * Whether the page has not reloaded automatically within the given milliseconds. False if the
+ * device cannot store that time.
+ */
 export function mayReload(within: number): boolean {
   try {
     sessionStorage.setItem(reloaded, sessionStorage.getItem(reloaded) ?? '0')
@@ -89,7 +98,7 @@ export function mayReload(within: number): boolean {
   }
 }
 
-/** Reloads the page once that interrupts nobody. */
+/** Reloads the page as soon as it interrupts nobody. */
 export function reloadWhenIdle(within = apart): void {
   const look = setInterval(() => {
     if (!isIdle() || !mayReload(within)) return

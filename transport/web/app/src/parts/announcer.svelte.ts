@@ -1,4 +1,4 @@
-// Texts that screen readers announce without being asked.
+// Live announcements for screen readers.
 let polite = $state('')
 let urgent = $state('')
 
@@ -11,22 +11,22 @@ export const announcer = {
   },
 }
 
-/** Reads a text out when there is a pause. */
+/** Announces a text at the next pause. */
 export function announce(text: string): void {
   polite = text === polite ? text + '\u00a0' : text
 }
 
-/** Reads a text out at once, for announcements that everybody must hear. */
+/** Announces a text at once, for messages that everybody must hear. */
 export function announceNow(text: string): void {
   urgent = text === urgent ? text + '\u00a0' : text
 }
 
-/** Announcements of one kind within this time are read together, milliseconds. */
+/** The time within which announcements of one kind are combined, milliseconds. */
 const together = 10_000
 
 /**
- * Returns a function that reads out things of which many can come at once. The first is read at
- * the next pause, and those that follow soon are read together. say puts them in words.
+ * Returns a function that announces frequent events. The first is announced at the next pause, and
+ * those that follow soon are combined. say returns the text.
  */
 export function announcing<T>(say: (things: readonly T[]) => string, wait = together): (thing: T) => void {
   let things: T[] = []

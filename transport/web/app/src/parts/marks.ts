@@ -1,4 +1,4 @@
-// How it goes, as a sign beside its word: never by colour alone.
+// Symbols for the moods. They are shown with a word, so that colour is never the only sign.
 import { m } from '../messages/compiled/messages.js'
 import type { Pulse } from '../workshop/state'
 

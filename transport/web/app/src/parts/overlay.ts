@@ -6,19 +6,21 @@ import { route } from '../routes'
 
 const back = new Back(history)
 
-/** Whether the address is that of the page that is shown; it is not while one is asked whether one wants to leave. */
+/**
+ * Whether the address is that of the shown page. It is not while a dialog asks whether to leave.
+ */
 const here = () => (route.pathname as string) === pathOf(location)
 
 // This listener runs before the router's, which would restart the page.
 addEventListener('popstate', (e) => back.arrived(here()) && e.stopImmediatePropagation(), { capture: true })
 
-/** The page that is shown has another address: an entry of the history, once nothing is open over it. */
+/** The shown page has a new address. Adds a history entry once no overlay is open. */
 export const visit = (url: string): void => back.visit(url)
 
-/** From here on it fills a good part of the screen. */
+/** Below this width overlays cover most of the screen. */
 const narrow = matchMedia('(max-width: 1099px)')
 
-/** Something has opened over the page; call the returned function when it has closed. */
+/** Registers an opened overlay. Call the returned function when it has closed. */
 export function overlay(close: () => void): () => void {
   return narrow.matches && untrack(here) ? back.open(close) : () => {}
 }

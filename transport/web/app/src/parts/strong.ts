@@ -1,9 +1,9 @@
-// Figures that stand out in a sentence, whatever language it is in: a value is marked
-// before it becomes part of a text, and Strong.svelte finds it there.
+// Bold values in a sentence, independent of the language. A value is marked before it becomes part
+// of a text, and Strong.svelte finds the mark.
 const begin = '\u0002'
 const end = '\u0003'
 
-/** A value for a text's parameter that Strong shows in bold. A number still chooses the plural. */
+/** Marks a parameter of a text as bold for Strong. A number still selects the plural form. */
 export function strong<T extends string | number>(value: T, shown: string = String(value)): T {
   return { valueOf: () => value, toString: () => begin + shown + end } as unknown as T
 }

@@ -1,10 +1,10 @@
-// Short messages about a finished action. Screen readers announce them, and they
-// disappear after a time, so none has the only button for something.
+// Short messages about a finished action. Screen readers announce them. They disappear after a
+// time, so a toast must never have the only button for an action.
 export interface Toast {
   id: number
   text: string
   kind: 'done' | 'bad'
-  /** Something that may be done about it. */
+  /** An optional action. */
   action?: { label: string; run(): void } | undefined
 }
 
@@ -22,12 +22,12 @@ export const toasts = {
   },
 }
 
-/** Says that something was done. */
+/** Reports a success. */
 export function toast(text: string, action?: Toast['action']): void {
   show({ id: next++, text, kind: 'done', action })
 }
 
-/** Says that something was not done. Stays longer. */
+/** Reports a failure. Stays longer. */
 export function complain(text: string): void {
   show({ id: next++, text, kind: 'bad' })
 }

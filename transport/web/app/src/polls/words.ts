@@ -1,4 +1,4 @@
-// What kinds of polls are called.
+// Texts for the kinds of polls.
 import type { Poll } from '../workshop/state'
 import { m } from '../messages/compiled/messages.js'
 
@@ -12,12 +12,12 @@ export const kindWord: Record<Poll['kind'], () => string> = {
   text: m.poll_kind_text,
 }
 
-/** "34 of 52 have answered"; how many there are is not always known. */
+/** "34 of 52 have answered". The total is not always known. */
 export function answered(votes: number, of: number): string {
   return of > 0 ? m.poll_answered_of({ votes, of: Math.max(of, votes) }) : m.poll_answered({ count: votes })
 }
 
-/** One's own vote in words; of an anonymous poll nobody says it. */
+/** The person's own vote as text; empty if unknown, as in anonymous polls. */
 export function ownVote(poll: Poll): string {
   const mine = poll.mine
   if (mine?.choice) return mine.choice.map((i) => poll.options[i]).join(', ')
@@ -25,7 +25,7 @@ export function ownVote(poll: Poll): string {
   return mine?.words?.join(', ') ?? mine?.text ?? ''
 }
 
-/** The name of a place of a scale; the ends have the labels of the poll. */
+/** The label of a value of a scale. The ends have the poll's own labels. */
 export function scaleLabel(poll: Pick<Poll, 'options'>, place: number): string {
   const [low, high] = poll.options
   const label = place === 1 ? low : place === 5 ? high : undefined

@@ -1,6 +1,6 @@
-// Whether somebody uses a list just now: it is then left as it is.
+// Whether somebody is using a list, so that its rows must not move.
 
-/** A list that was scrolled is left alone for this long, milliseconds. */
+/** How long a list stays unchanged after scrolling, milliseconds. */
 const afterScroll = 1500
 
 export class Hold {
@@ -10,7 +10,7 @@ export class Hold {
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #touch: boolean
 
-  /** touch: a finger gives no sign before it lands, so the list is always left alone. */
+  /** touch: there is no hover before a touch, so the list always stays unchanged. */
   constructor(touch = false) {
     this.#touch = touch
   }
@@ -19,11 +19,11 @@ export class Hold {
     return this.#touch || this.#pointing || this.#focused || this.#scrolling
   }
 
-  /** Watches a list and its scroller, until the returned function is called. */
+  /** Watches a list and its scroll container, until the returned function is called. */
   watch(list: HTMLElement, scroller: HTMLElement): () => void {
     const point = () => (this.#pointing = true)
     const leave = () => (this.#pointing = false)
-    // Taking away what has the focus tells so in the middle of drawing, when nothing may change.
+    // Removing the focused element fires blur during rendering, when no state must change.
     const focusIs = (inside: boolean) => queueMicrotask(() => (this.#focused = inside))
     const focus = () => focusIs(true)
     const blur = (e: FocusEvent) => focusIs(e.relatedTarget instanceof Node && list.contains(e.relatedTarget))

@@ -1,11 +1,11 @@
-// The module for screens is loaded at the first signal about one. Signals that arrive
-// before it is loaded are held for it.
+// The module for screen sharing is loaded when the first signal for it arrives. Until then its
+// signals are queued here.
 import type { Room, Signal } from '../live/room.svelte'
 
 const most = 200
 
 export class Held {
-  /** A signal about a screen has arrived. */
+  /** Whether a signal about a screen has arrived. */
   seen = $state(false)
   readonly #room: Room
   #early: Signal[] = []
@@ -23,7 +23,7 @@ export class Held {
     return () => this.#stop?.()
   }
 
-  /** Hands on what was held, and from now on everything. */
+  /** Delivers the queued signals, and from now on all others. */
   take(f: (s: Signal) => void): () => void {
     this.#stop?.()
     this.#stop = null

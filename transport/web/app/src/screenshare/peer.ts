@@ -1,12 +1,12 @@
-// A direct connection to one other browser. Both sides can begin to negotiate at any
-// moment. If they do so at once, the polite side yields.
+// A WebRTC connection to one other browser. Both sides can start to negotiate at any moment. If
+// they do so at the same time, the polite side yields.
 import type { Step } from './protocol'
 
 interface Wires {
   ice: RTCIceServer[]
   polite: boolean
   send: (step: Step) => void
-  /** The connection stands, or will not come to stand again. */
+  /** The connection is established, or has failed permanently. */
   state: (state: 'connected' | 'failed') => void
   track?: (stream: MediaStream) => void
 }
@@ -17,7 +17,7 @@ export class Peer {
   #offering = false
   #ignoring = false
   #closed = false
-  /** Steps are taken one after the other. */
+  /** Signalling steps are processed one after the other. */
   #queue: Promise<void> = Promise.resolve()
 
   constructor(wires: Wires) {
@@ -42,7 +42,7 @@ export class Peer {
     pc.ontrack = ({ track, streams }) => wires.track?.(streams[0] ?? new MediaStream([track]))
   }
 
-  /** Shows the tracks of a stream to the other side. */
+  /** Sends the tracks of a stream to the other side. */
   show(stream: MediaStream): void {
     for (const track of stream.getTracks()) {
       const sender = this.#pc.addTrack(track, stream)

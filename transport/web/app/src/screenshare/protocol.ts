@@ -1,18 +1,17 @@
-// This app's messages about screens. The server passes them on unchanged and adds the sender.
-// Other programs send such messages, too, so messages without our mark and incomplete ones are
-// ignored.
+// This app's messages about screens. The server passes them on unchanged and adds the sender. Other
+// programs can send such messages, too, so those without our mark and incomplete ones are ignored.
 import type { Signal } from '../live/room.svelte'
 
 const app = 'atelier'
 
-/** How one side gets a connection to the other. */
+/** One step of the WebRTC signalling. */
 export interface Step {
   description?: RTCSessionDescriptionInit
   candidate?: RTCIceCandidateInit
 }
 
 interface From {
-  /** Who: an attendee's id, or "facilitator". */
+  /** The person: an attendee's id, or "facilitator". */
   readonly person: string
   readonly name: string
 }
@@ -38,7 +37,7 @@ export type Said =
 /** A message to one person. */
 export const signalTo = (person: string, said: Said) => ({ type: 'webrtc_signal', target_id: person, app, ...said })
 
-/** Announces that a screen is shown, or no longer. only restricts it to one facilitator. */
+/** Announces that a screen is shown, or no longer shown. only restricts it to one facilitator. */
 export function status(role: 'admin' | 'attendee', share: string, active: boolean, only: string | null = null, ask: string | null = null) {
   return role === 'admin' ? { type: 'screen_share_status', app, active, share } : { type: 'attendee_screen_status', app, active, share, only, ask }
 }
@@ -46,7 +45,7 @@ export function status(role: 'admin' | 'attendee', share: string, active: boolea
 const isId = (v: unknown): v is string => typeof v === 'string' && /^[\w-]{8,64}$/.test(v)
 const isText = (v: unknown): v is string => typeof v === 'string' && v.length > 0 && v.length <= 200
 
-/** Understands a signal; null when it is not for us. */
+/** Parses a signal; null if it is not for this app. */
 export function heard(signal: Signal): Heard | null {
   const s = signal as unknown as Record<string, unknown>
   if (s.app !== app || !isText(s.sender_id) || typeof s.sender !== 'string') return null
@@ -82,5 +81,5 @@ export function heard(signal: Signal): Heard | null {
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v)
 
-/** An id that nobody guesses; crypto.randomUUID is not there over plain http. */
+/** An id that nobody can guess. crypto.randomUUID is missing over plain http. */
 export const token = (): string => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('')

@@ -1,4 +1,4 @@
-// The screens of a room: the shown ones, one's own with its viewers, the watched one, and the
+// The screens of a room: available ones, one's own with its viewers, the one being watched, and
 // requests for screens.
 import { api, ask } from '../api/client'
 import { hold } from '../device/busy'
@@ -7,19 +7,19 @@ import { facilitator, unnamed } from '../workshop/state'
 import { Peer } from './peer'
 import { heard, signalTo, status, token, type Heard } from './protocol'
 
-/** How many can watch a screen: each takes a connection of its own. */
+/** The maximum number of viewers per screen, since each has a separate connection. */
 export const mostViewers = 8
 
-/** The server does not store status messages, so they are sent again for people who come later. */
+/** The interval of status messages. The server does not store them for people who come later. */
 const sayEvery = 20_000
-/** A screen without a message for this time has ended. */
+/** A screen without a status message for this time has ended. */
 const goneAfter = 100_000
 
 export interface Offer {
   readonly share: string
   readonly person: string
   readonly name: string
-  /** Somebody here asked for it, or a facilitator shows it to all. */
+  /** Whether it was requested here, or is a facilitator's screen for everybody. */
   readonly asked: boolean
   readonly heard: number
 }
@@ -32,18 +32,18 @@ export interface Viewer {
 
 export type WatchState = 'connecting' | 'watching' | 'full' | 'lost' | 'ended'
 
-/** Whether this browser can show its screen: over https, on a computer. */
+/** Whether this browser can share its screen: over https, on a computer. */
 export const canShow = (): boolean => typeof navigator.mediaDevices?.getDisplayMedia === 'function'
 
 export class Screens {
   readonly room: Room
-  /** Screens of others that can be watched. */
+  /** The available screens of other people. */
   offers = $state.raw<readonly Offer[]>([])
-  /** One's own screen, while it is shown. only restricts it to one facilitator. */
+  /** One's own screen, while it is shared. only restricts it to one facilitator. */
   mine = $state.raw<{ share: string; only: string | null; viewers: readonly Viewer[] } | null>(null)
-  /** A facilitator asks to see one's screen. */
+  /** A facilitator's request for one's own screen. */
   asked = $state.raw<{ ask: string; name: string; from: string | null } | null>(null)
-  /** Attendees who were asked. */
+  /** Requests to attendees that are waiting for an answer. */
   asking = $state.raw<ReadonlyMap<string, { ask: string; declined: boolean }>>(new Map())
   watching = $state.raw<{ offer: Offer; state: WatchState; stream: MediaStream | null } | null>(null)
 
@@ -51,7 +51,7 @@ export class Screens {
   #stream: MediaStream | null = null
   #release = () => {}
   #ask: string | null = null
-  /** The browser of the facilitator who asked for one's own screen. */
+  /** The browser of the facilitator who requested one's own screen. */
   #asker: string | null = null
   #viewers = new Map<string, Viewer & { peer: Peer }>()
   #peer: Peer | null = null
@@ -61,7 +61,7 @@ export class Screens {
     this.room = room
   }
 
-  /** Listens until the returned function is called, which also stops what is shown. */
+  /** Listens until the returned function is called. That function also stops sharing. */
   begin(listen: (f: (s: Signal) => void) => () => void = (f) => this.room.onSignal(f)): () => void {
     const leave = () => {
       for (const person of this.asking.keys()) this.takeBack(person)
@@ -82,7 +82,7 @@ export class Screens {
     return () => stops.forEach((stop) => stop())
   }
 
-  /** Shows one's screen. False when the person or the browser did not want to. */
+  /** Starts to share the screen. False if the person cancelled or the browser refused. */
   async show(only: string | null = null): Promise<boolean> {
     const asked = this.asked
     let stream
@@ -106,7 +106,7 @@ export class Screens {
     return true
   }
 
-  /** Stops showing one's screen. */
+  /** Stops sharing the screen. */
   stop(): void {
     const mine = this.mine
     if (!mine) return
@@ -123,7 +123,7 @@ export class Screens {
     this.#ask = null
   }
 
-  /** Opens a screen that is offered. */
+  /** Opens an available screen. */
   async watch(offer: Offer): Promise<void> {
     this.close()
     this.watching = { offer, state: 'connecting', stream: null }
@@ -132,7 +132,7 @@ export class Screens {
     this.room.signal(signalTo(offer.person, { is: 'watch', share: offer.share, from: this.#me }))
   }
 
-  /** Watches no longer. */
+  /** Stops watching. */
   close(): void {
     const w = this.watching
     if (!w) return
@@ -149,7 +149,7 @@ export class Screens {
     this.room.signal(signalTo(person, { is: 'ask', ask: id, from: this.#me }))
   }
 
-  /** Takes the question back. */
+  /** Cancels the request. */
   takeBack(person: string): void {
     const a = this.asking.get(person)
     if (!a) return
@@ -172,7 +172,7 @@ export class Screens {
         return this.#offered(h)
       case 'ask':
         if (this.room.role !== 'attendee' || h.person !== facilitator || h.ask === this.asked?.ask) return
-        // One question at a time; whoever asked before, or while one shows, hears no.
+        // One request at a time: an earlier one, or one while a screen is shared, is declined.
         if (this.asked) this.decline()
         if (this.mine) this.room.signal(signalTo(facilitator, { is: 'declined', ask: h.ask }))
         else this.asked = { ask: h.ask, name: h.name, from: h.from }
@@ -201,8 +201,8 @@ export class Screens {
 
   #offered(h: Extract<Heard, { is: 'status' }>) {
     if (h.share === this.mine?.share) return
-    if (this.offers.some((o) => o.share === h.share && o.person !== h.person)) return // it is somebody else's
-    // An attendee has one screen: the newest replaces earlier ones.
+    if (this.offers.some((o) => o.share === h.share && o.person !== h.person)) return // somebody else's share
+    // An attendee has one screen, and the newest replaces earlier ones.
     const before = this.offers.find((o) => o.share === h.share)
     const rest = this.offers.filter((o) => o.share !== h.share && (h.person === facilitator || !h.active || o.person !== h.person))
     if (!h.active) {
@@ -225,7 +225,7 @@ export class Screens {
     }
   }
 
-  /** Somebody wants to watch one's screen. */
+  /** Admits a viewer to one's own screen. */
   async #let({ share, from, person, name }: Extract<Heard, { is: 'watch' }>) {
     if (share !== this.mine?.share || !this.#stream) return
     // An attendee's screen is for the facilitator they agreed to show it to.
@@ -250,7 +250,10 @@ export class Screens {
     peer.show(this.#stream)
   }
 
-  /** Whether one's screen is for a facilitator: who asked is known by their browser, also when others have their name. */
+  /**
+   * Whether one's own screen is for this facilitator. The one who requested it is identified by the
+   * browser, since others can have the same name.
+   */
   #isFor(from: string, name: string): boolean {
     const only = this.mine?.only ?? null
     if (only === null || from === this.#asker) return true
@@ -265,7 +268,7 @@ export class Screens {
     }
     const w = this.watching
     if (!w || w.offer.share !== h.share || w.offer.person !== h.person) return
-    // A new offer is a new connection when there is none any more.
+    // If the connection is gone, a new WebRTC offer starts another one.
     if (!this.#peer && h.description?.type === 'offer') this.#connect(w.offer, h.from)
     this.#peer?.take(h)
   }
@@ -310,14 +313,14 @@ export class Screens {
     this.#say(true)
     const since = Date.now() - goneAfter
     if (this.offers.some((o) => o.heard < since)) this.offers = this.offers.filter((o) => o.heard >= since)
-    // A browser that was closed sends nothing any more, so there is no use in trying again.
+    // A closed browser sends no more status messages, so there is nothing to retry.
     const w = this.watching
     if (w?.state === 'lost' && !this.offers.some((o) => o.share === w.offer.share)) this.#end(w.offer.share, w.offer.person, 'ended')
   }
 
   #known: RTCIceServer[] = []
 
-  /** The servers that help two browsers find each other; read once. */
+  /** The ICE servers, which help two browsers connect; requested once. */
   #servers(): Promise<RTCIceServer[]> {
     this.#ice ??= ask(api.GET('/app')).then(
       (app) => (this.#known = app.ice_servers as RTCIceServer[]),

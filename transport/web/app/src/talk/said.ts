@@ -1,19 +1,21 @@
-// What people write to each other: words, code and links, and no other Markdown.
-// The pieces of a text, so that whoever shows it makes elements of them and never
-// HTML. Each takes time in proportion to the length of the text. Pure.
+// The content of messages: text, code and links, and no other Markdown. Returns pieces, from which
+// the page creates elements and never HTML. Each function takes linear time. Pure.
 
 export type Piece =
   | { readonly kind: 'text' | 'code' | 'block'; readonly text: string }
-  /** host is the host to which a link leads, if its words suggest another one. */
+  /** host is the host of the link, if its text is not the address; null otherwise. */
   | { readonly kind: 'link'; readonly text: string; readonly href: string; readonly host: string | null }
 
 const opening = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/
-/** A run of backticks, [words](address), <address> or an address alone. Characters that turn the direction of a text do not belong to one. */
+/**
+ * A run of backticks, [text](address), <address> or a bare address. An address contains no
+ * bidirectional control characters.
+ */
 const inline =
   /(`+)|\[([^[\]]{1,200})\]\((https?:\/\/[^\s<>()\u202a-\u202e\u2066-\u2069]{1,1900})\)|<(https?:\/\/[^\s<>\u202a-\u202e\u2066-\u2069]+)>|(?<![\p{L}\p{N}_])(https?:\/\/[^\s<>`\u202a-\u202e\u2066-\u2069]+)/giu
 
 export function pieces(text: string): Piece[] {
-  // Nearly all texts have neither.
+  // Fast path for nearly all texts.
   if (!/`|~~~|https?:\/\//i.test(text)) return [{ kind: 'text', text }]
   const out: Piece[] = []
   const lines = text.split('\n')
@@ -32,7 +34,7 @@ export function pieces(text: string): Piece[] {
       say(out, lines.slice(from - 1, i + 1).join('\n') + (i + 1 < lines.length ? '\n' : ''))
       continue
     }
-    // A block has lines of its own.
+    // A code block is on separate lines.
     const last = out.at(-1)
     if (last?.kind === 'text') {
       out.pop()
@@ -43,7 +45,7 @@ export function pieces(text: string): Piece[] {
   return out
 }
 
-/** Adds words to the previous piece of text. */
+/** Appends text to the previous text piece. */
 function say(out: Piece[], text: string) {
   if (text === '') return
   const last = out.at(-1)
@@ -56,7 +58,7 @@ function closes(line: string, mark: string): boolean {
   return bare.length >= mark.length && bare === mark[0]!.repeat(bare.length) && /^ {0,3}\S/.test(line)
 }
 
-/** Reads a line that is not code. */
+/** Parses a line that is not code. */
 function read(line: string, out: Piece[]) {
   let at = 0
   let runs: Map<number, number[]> | undefined
@@ -84,7 +86,7 @@ function read(line: string, out: Piece[]) {
   say(out, line.slice(at))
 }
 
-/** Where the runs of backticks of each length begin, the last one first. */
+/** The positions of the runs of backticks of each length, the last one first. */
 function runsOf(line: string): Map<number, number[]> {
   const out = new Map<number, number[]>()
   for (const { 0: run, index } of line.matchAll(/`+/g)) {
@@ -96,7 +98,7 @@ function runsOf(line: string): Map<number, number[]> {
   return out
 }
 
-/** The code that begins with n backticks, and where it ends. */
+/** The code that begins with n backticks, and its end. */
 function codeAt(line: string, from: number, n: number, runs: Map<number, number[]>): [Piece | null, number] {
   const places = runs.get(n)!
   while (places.at(-1)! <= from) places.pop()
@@ -106,7 +108,7 @@ function codeAt(line: string, from: number, n: number, runs: Map<number, number[
   return [{ kind: 'code', text: /^ .*\S.* $/.test(text) ? text.slice(1, -1) : text }, end + n]
 }
 
-/** An address without the punctuation of the sentence around it. */
+/** An address without the punctuation of its sentence. */
 function trimmed(address: string): string {
   let open = 0
   for (const c of address) open += c === '(' ? 1 : c === ')' ? -1 : 0
@@ -119,10 +121,10 @@ function trimmed(address: string): string {
   return address.slice(0, end)
 }
 
-/** A link; null for an address that nobody should follow. */
+/** A link; null for a deceptive address. */
 function linkOf(text: string, address: string): Piece | null {
   const url = parsed(address)
-  // The part before an @ looks like the host of the address.
+  // The part before an @ looks like the host.
   if (!url || url.username !== '' || url.password !== '') return null
   return { kind: 'link', text, href: url.href, host: text === address ? null : url.host }
 }

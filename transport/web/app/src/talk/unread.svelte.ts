@@ -1,18 +1,18 @@
-// Direct messages to oneself that nobody here has read or answered. Which were read is kept
-// on this device: a page that is loaded again shows those that were not.
+// Direct messages to this person that were neither read nor answered. Read marks are stored on this
+// device, so that a reloaded page shows the unread ones.
 import { serverNow } from '../device/now'
 import { recall, remember } from '../device/remember'
 import type { Room } from '../live/room.svelte'
 import { marked, unread, type ReadMarks } from '../workshop/chat'
 import type { ChatMessage } from '../workshop/state'
 
-/** The maximum number of messages that are held; older ones are in the chat. */
+/** The maximum number of messages in the list. Older ones are in the chat. */
 const most = 50
 
 export class Unread {
   readonly #room: Pick<Room, 'id' | 'now'>
   readonly #key: string
-  /** The oldest first. */
+  /** Oldest first. */
   list = $state.raw<readonly ChatMessage[]>([])
 
   constructor(room: Pick<Room, 'id' | 'now'>) {
@@ -22,7 +22,7 @@ export class Unread {
 
   #begun = false
 
-  /** The chat is there: recent messages from before that were neither read nor answered wait, too. */
+  /** The chat has been loaded: adds recent messages that were neither read nor answered. */
   begin(): void {
     const { now } = this.#room
     if (this.#begun || !now) return
@@ -31,13 +31,13 @@ export class Unread {
     this.list = [...before.filter((x) => !this.list.some((y) => y.id === x.id)), ...this.list].slice(-most)
   }
 
-  /** A message has arrived; the chat has it. */
+  /** A message has arrived. It is already in the chat. */
   add(id: string): void {
     const message = this.#room.now?.chat.find((x) => x.id === id)
     if (message && !this.list.some((x) => x.id === id)) this.list = [...this.list, message].slice(-most)
   }
 
-  /** Some were read or answered. */
+  /** Messages were read or answered. */
   read(which: (x: ChatMessage) => boolean): void {
     const read = this.list.filter(which)
     if (read.length === 0) return

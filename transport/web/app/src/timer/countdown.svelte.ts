@@ -1,4 +1,4 @@
-// The rest of the workshop's timer in seconds, by the server's clock.
+// The remaining seconds of the workshop's timer, by the server's clock.
 import { stopwatch } from '../device/moments'
 import { serverNow } from '../device/now'
 import { m } from '../messages/compiled/messages.js'
@@ -6,7 +6,7 @@ import { announce } from '../parts/announcer.svelte'
 import type { Timer } from '../workshop/state'
 import { markPassed, secondsLeft, timerShows, type Mark } from '../workshop/timer'
 
-/** Looks this often, so that a second is never shown late, milliseconds. */
+/** The interval of the checks, short enough that seconds change on time, milliseconds. */
 const every = 200
 
 const said: Record<Mark, () => string> = {
@@ -18,14 +18,16 @@ const said: Record<Mark, () => string> = {
 export class Countdown {
   readonly #timer: () => Timer | null
   readonly #onend: () => void
-  /** The timer that is shown, or null. */
+  /** The shown timer, or null. */
   timer = $state.raw<Timer | null>(null)
   /** Whole seconds. */
   left = $state(0)
-  /** The timer that was last looked at, and its remaining time then. */
+  /** The timer at the last check, and its remaining time then. */
   #seen: { timer: string; left: number } | null = null
 
-  /** timer gives the timer as it is now; onend is called once when it has run out while the page was open. */
+  /**
+   * timer returns the current timer. onend is called once if it runs out while the page is open.
+   */
   constructor(timer: () => Timer | null, onend: () => void = () => {}) {
     this.#timer = timer
     this.#onend = onend
@@ -51,7 +53,7 @@ export class Countdown {
     }
     this.timer = timer
     this.left = secondsLeft(timer, now)
-    // An extended timer has another end, so no mark between the old rest and the new one is passed.
+    // An extended timer has another end. Its jump to more time passes no mark.
     const before = this.#seen?.timer === timer.ends_at ? this.#seen.left : this.left
     this.#seen = { timer: timer.ends_at, left: this.left }
     const mark = markPassed(before, this.left)

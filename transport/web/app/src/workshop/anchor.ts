@@ -1,4 +1,4 @@
-// The places of comments in a text: UTF-16 offsets in the rendered text.
+// The positions of comments in a text: UTF-16 offsets in the rendered text.
 import type { Thread } from './state'
 
 export interface Span {
@@ -7,9 +7,8 @@ export interface Span {
 }
 
 /**
- * The span of a thread in a text as it is now. When the text at its offsets is
- * another one, because another program renders differently, it is the nearest
- * place with the same words; null when there is none.
+ * The span of a thread in the current text. If its offsets have another text, because another
+ * program renders differently, it is the nearest place with the same words. Null if there is none.
  */
 export function locate(text: string, thread: Pick<Thread, 'start_offset' | 'end_offset' | 'selected_text'>): Span | null {
   const { start_offset: start, end_offset: end, selected_text: words } = thread
@@ -25,14 +24,14 @@ export function locate(text: string, thread: Pick<Thread, 'start_offset' | 'end_
   return best
 }
 
-/** The same words, with any white space between them. */
+/** A pattern for the same words, with any white space between them. */
 function loosely(words: string): RegExp | null {
   const parts = words.split(/\s+/u).filter(Boolean)
   if (parts.length === 0) return null
   return new RegExp(parts.map((w) => w.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('\\s*'), 'gu')
 }
 
-/** The key of a place: what is commented, in which content, from where to where. */
+/** The key of a position: the step or the guide, the hash of its text, and both offsets. */
 export function anchorKey(target: { type: 'step'; id: string } | { type: 'guide' }, hash: string, span: Span): string {
   const head = target.type === 'step' ? `step|${target.id}` : 'guide|guide'
   return `${head}|${hash}|${span.start}|${span.end}`

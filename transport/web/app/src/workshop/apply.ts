@@ -1,5 +1,5 @@
-// Applies messages of the stream to the state. Pure. A message that is applied twice has
-// one effect, since the stream can repeat messages that a read already contains.
+// Applies messages of the stream to the state. Pure. Applying a message twice has no further
+// effect, since the stream can repeat messages that a read already contains.
 import type { Told } from '../live/protocol'
 import { heldFrom } from './chat'
 import { changeNeedsRead, countsAreAhead, pollChanged, pollCounts } from './polls'
@@ -15,7 +15,7 @@ export function apply(before: Workshop, messages: readonly Told[]): Workshop {
   return d.done()
 }
 
-/** Takes a part of the state that was read again. */
+/** Applies a part of the state that was read again. */
 export function readAgain(before: Workshop, what: Again, part: Partial<Workshop>): Workshop {
   const again = new Set(before.again)
   again.delete(what)
@@ -74,7 +74,7 @@ class Draft {
 
   #said(m: ChatMessage) {
     const chat = this.#chat()
-    // Those that a read has shown are there already; new ones are the newest.
+    // Messages can already be in the chat from a read. New ones are usually the newest.
     for (let i = chat.length - 1; i >= 0 && chat[i]!.id >= m.id; i--) {
       if (chat[i]!.id === m.id) return
     }
@@ -137,7 +137,7 @@ class Draft {
         this.#person(m.attendee_id, (a) => ({
           current_step: m.step_number,
           furthest_step: Math.max(a.furthest_step, m.step_number),
-          // How it goes is said of a step, and ends with it.
+          // A mood belongs to a step, and is cleared when the step changes.
           ...(a.current_step === m.step_number ? {} : { pulse: null, step_since: m.ts }),
         }))
         return
@@ -216,12 +216,12 @@ class Draft {
         return
       case 'steps_changed':
         this.#readAgain('codelab')
-        this.#readAgain('attendees') // their steps may have other numbers now
+        this.#readAgain('attendees') // their step numbers can have changed
         this.#readAgain('threads')
         return
       case 'codelab_changed':
         this.#readAgain('codelab')
-        if (w.codelab.rehearsal) this.#readAgain('attendees') // it may be over, with its people
+        if (w.codelab.rehearsal) this.#readAgain('attendees') // possibly over, with its people
         this.#readAgain('quizzes')
         this.#readAgain('materials')
         return
@@ -229,7 +229,7 @@ class Draft {
         this.#set('gone', true)
         return
       default:
-        return // signals between people are not part of what is true
+        return // signals between people are not part of the state
     }
   }
 }

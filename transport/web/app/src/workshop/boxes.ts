@@ -1,5 +1,5 @@
-// A free text that is written in several boxes, each with a label. It is sent as one text,
-// in which the part of each box begins with its label. Pure.
+// A free text in several labelled boxes. It is sent as one text, in which the part of each box
+// begins with its label. Pure.
 
 export interface Filled {
   /** The index of the box; null for text before the first label. */
@@ -10,16 +10,16 @@ export interface Filled {
 /** The maximum length of a vote's text, in code points. */
 export const mostText = 1000
 
-/** How long a text is for the server: in code points. */
+/** The length of a text as the server counts it: in code points. */
 export const length = (text: string) => [...text].length
 
-/** How much there is room for in each box. */
+/** The maximum length of the text in each box. */
 export function roomOf(labels: readonly string[]): number {
   const taken = labels.reduce((sum, label) => sum + length(label) + 3, 0)
   return Math.floor((mostText - taken) / labels.length)
 }
 
-/** The text of the boxes; empty ones are left out. */
+/** The combined text of the boxes, without empty ones. */
 export function joinBoxes(labels: readonly string[], texts: readonly string[]): string {
   return labels
     .map((label, i) => [label, texts[i]?.trim() ?? ''] as const)
@@ -41,7 +41,7 @@ export function splitBoxes(labels: readonly string[], text: string): Filled[] {
   return out.map((f) => ({ ...f, text: f.text.trim() })).filter((f) => f.text !== '')
 }
 
-/** The previous texts of the boxes, to go on with. */
+/** The texts of the boxes in an earlier answer, for editing. */
 export function boxesOf(labels: readonly string[], text: string): string[] {
   const filled = splitBoxes(labels, text)
   return labels.map((_, i) =>

@@ -1,13 +1,13 @@
-// Finding people of a crowd by name, while one types.
+// Search for people by name in a crowd, while somebody types.
 import type { Column, Seat } from './floor'
 
-/** Somebody who was found, and the step they are at; 0 for those who are done. */
+/** A match with the current step; 0 if the person is done. */
 export interface Found {
   readonly seat: Seat
   readonly step: number
 }
 
-/** A text as it is compared: small letters without accents, so that "zoe" finds "Zoë". */
+/** A text in the form for comparisons: lower case without accents, so that "zoe" finds "Zoë". */
 export function folded(text: string): string {
   return text
     .normalize('NFKD')
@@ -17,11 +17,14 @@ export function folded(text: string): string {
     .trim()
 }
 
-/** Searches by name. It keeps the folded names: folding ten thousand at each key would be felt. */
+/** Searches by name, with cached folded names: folding ten thousand per key would be slow. */
 export class Finder {
   #names = new Map<string, string>()
 
-  /** The people whose name contains the text. Equal names come first, then names that begin with it, then names with a word that does. most limits found, and total counts all. */
+  /**
+   * The people whose name contains the text. Equal names come first, then names that begin with it,
+   * then names with a word that does. most limits the matches, and total counts all.
+   */
   search(columns: readonly Column[], text: string, most: number): { found: Found[]; total: number } {
     const wanted = folded(text)
     const by: [Found[], Found[], Found[], Found[]] = [[], [], [], []]
@@ -43,7 +46,7 @@ export class Finder {
   #fold(name: string): string {
     let known = this.#names.get(name)
     if (known === undefined) {
-      if (this.#names.size > 200_000) this.#names.clear() // renamed and gone ones add up
+      if (this.#names.size > 200_000) this.#names.clear() // old names accumulate
       this.#names.set(name, (known = folded(name)))
     }
     return known

@@ -1,13 +1,16 @@
-// The room as a facilitator sees it: where people are, who is stuck and since when, and
-// whether one can move on. Pure and independent of any screen.
+// The room as a facilitator sees it: where people are, who has been stuck and since when, and
+// whether the room can go on. Pure and independent of any screen.
 import type { Attendee, HelpRequest, Pulse, Workshop } from './state'
 
 export type Feeling = Pulse | 'silent'
 
-/** The order of people below their step: first those with a need (stuck, waiting, being helped), then by how they feel. People who are away without a need are silent. */
+/**
+ * The groups of people in a step, in display order: first those with a need (stuck, waiting, being
+ * helped), then by mood. People who are away without a need are silent.
+ */
 export type Kind = 'need' | 'slow' | 'fine' | 'silent'
 
-/** One person below their step. */
+/** One person in a step. */
 export interface Seat {
   readonly id: string
   readonly name: string
@@ -15,29 +18,31 @@ export interface Seat {
   readonly place: string | null
   readonly feels: Feeling
   readonly kind: Kind
-  /** Since when they feel so, wait for help, or are on the step, Unix milliseconds; 0: not known. */
+  /**
+   * Since when they feel so, wait for help, or are on the step, Unix milliseconds; 0 if unknown.
+   */
   readonly since: number
-  /** Since when they are on the step, Unix milliseconds; 0: not known. */
+  /** Since when they are on the step, Unix milliseconds; 0 if unknown. */
   readonly onStep: number
-  /** When they made the request for help that is still open, Unix milliseconds; 0 if there is none. */
+  /** When they made their open request for help, Unix milliseconds; 0 if there is none. */
   readonly asked: number
-  /** The message of their request; empty for none. */
+  /** The message of their request; "" if there is none. */
   readonly text: string
   readonly here: boolean
-  /** They wait for help: nobody has taken their request. */
+  /** Whether they wait for help: nobody has claimed their request. */
   readonly asks: boolean
-  /** The name of their helper; null for nobody. */
+  /** The name of their helper; null if there is none. */
   readonly helper: string | null
-  /** They took the code with which their step begins. */
+  /** Whether they took the code with which their step begins. */
   readonly caughtUp: boolean
-  /** They have done more than look in. */
+  /** Whether they have done more than open the codelab. */
   readonly began: boolean
-  /** A rehearsal plays them. */
+  /** Whether they are simulated by a rehearsal. */
   readonly simulated: boolean
 }
 
 export interface Column {
-  /** 0 for those who are done. */
+  /** The number of the step; 0 for those who are done. */
   readonly step: number
   readonly title: string
   readonly seats: readonly Seat[]
@@ -50,25 +55,25 @@ function kindOf(feels: Feeling, here: boolean, open: boolean): Kind {
   return here ? feels : 'silent'
 }
 
-/** A seat, the record it was made of, and where it stands. */
+/** A seat, the records it was made from, and its position. */
 interface Placed {
   readonly of: Attendee
   readonly request: HelpRequest | undefined
   readonly seat: Seat
   readonly column: number
-  /** Open requests by when they were made, then each kind by the time on the step. */
+  /** The sort key: open requests by creation time, then each kind by the time on the step. */
   readonly rank: number
 }
 
 /**
- * The places of people: open requests for help first, by their age, then those who are
- * stuck, slow, fine and silent, each by the time on the step. Between two looks only a few
- * of ten thousand people move. The floor therefore keeps the last order and moves only
- * them, which takes a tenth of the time of a full sort.
+ * The order of people: open requests for help first, by age, then those who are stuck, slow, fine
+ * and silent, each by the time on the step. Between two updates only a few of ten thousand people
+ * move. So the floor keeps the previous order and moves only them, which takes a tenth of the time
+ * of a full sort.
  */
 export class Floor {
   #placed = new Map<string, Placed>()
-  /** The same in the order of the people, which stays: it saves looking most of them up. */
+  /** The same objects in the stable order of the people, which saves most lookups. */
   #order: Placed[] = []
   #columns: Placed[][] = []
   #shown: Column[] = []
@@ -78,7 +83,9 @@ export class Floor {
   /** Open requests for help, by the person who asked. */
   #requests = new Map<string, HelpRequest>()
 
-  /** The columns now, one a step and one for those who are done. Those in which nothing has changed are the same objects. */
+  /**
+   * The columns: one per step, and one for those who are done. Unchanged ones are the same objects.
+   */
   look(w: Workshop): readonly Column[] {
     if (w.steps !== this.#steps) {
       this.#steps = w.steps
@@ -93,7 +100,7 @@ export class Floor {
     this.#here = w.here
     this.#help = w.help
 
-    if (w.steps.length === 0) return [] // nobody can be anywhere
+    if (w.steps.length === 0) return [] // nobody can be on a step
 
     const left: Placed[] = []
     const came: Placed[] = []
@@ -129,7 +136,7 @@ export class Floor {
   }
 
   #move(left: readonly Placed[], came: readonly Placed[]) {
-    // A crowd that comes at once is sorted at once.
+    // A large group that arrives at once is sorted at once.
     if (came.length + left.length > 1000) {
       const gone = new Set(left)
       this.#columns = this.#columns.map((column) => column.filter((p) => !gone.has(p)))
@@ -153,7 +160,8 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   const feels: Feeling = a.pulse?.state ?? 'silent'
   const asks = request?.status === 'pending'
   const helper = request?.status === 'in_progress' ? (request.claimed_by ?? '') : null
-  // Without the cache, parsing ten thousand times, four times per second, costs more than everything else.
+  // Without the cache, parsing ten thousand times, four times per second, costs more than
+  // everything else.
   const since =
     known?.of === a && known.request === request
       ? known.seat.since
@@ -186,7 +194,7 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   return { of: a, request, seat, column, rank: (open ? 0 : order[kind]) * 1e14 + (open ? asked : onStep) }
 }
 
-/** Whether somebody took the code that they need to begin the step they are at: of its start, or of the end of the previous step. */
+/** Whether a person took the code for their step: its start, or the previous step's end. */
 function tookCodeOf({ code_taken: taken, current_step: at, is_completed: done }: Attendee): boolean {
   return taken !== null && !done && (taken.name === `step-${at}-start` || taken.name === `step-${at - 1}-end`)
 }
@@ -199,7 +207,7 @@ function compare(a: Placed, b: Placed): number {
   return a.rank - b.rank || (a.seat.id < b.seat.id ? -1 : a.seat.id > b.seat.id ? 1 : 0)
 }
 
-/** The index of p in a column, or the index to insert it at. */
+/** The index of p in a column, or its insertion index. */
 function search(column: readonly Placed[], p: Placed): number {
   let low = 0
   let high = column.length
@@ -211,34 +219,36 @@ function search(column: readonly Placed[], p: Placed): number {
   return low
 }
 
-/** When one should wait, as this facilitator likes it. */
+/** A facilitator's thresholds for waiting. */
 export interface Thresholds {
-  /** Move on when so large a share is past the step, 0 to 1. */
+  /** Move on when this share of the people is past the step, 0 to 1. */
   past: number
-  /** The time after which somebody who is stuck or waits comes first, seconds. */
+  /** The time after which somebody who is stuck or waits must be helped first, seconds. */
   waiting: number
 }
 
 export const defaultThresholds: Thresholds = { past: 0.75, waiting: 300 }
 
-/** Whether one can move on from a step, and the figures that say so. */
+/** Whether the room can move on from a step, and the figures behind it. */
 export interface Verdict {
-  /** ready: nobody has joined. */
+  /** ready: nobody has joined yet. */
   readonly form: 'ready' | 'go' | 'wait' | 'help'
   readonly past: number
   readonly people: number
   readonly stuck: number
-  /** How many wait for help: those whom nobody has taken. */
+  /** The number of people whose request nobody has claimed. */
   readonly waiting: number
-  /** Seconds for which the longest has been stuck or waited for help; null for nobody. */
+  /**
+   * The longest time that somebody has been stuck or waited for help, seconds; null if nobody has.
+   */
   readonly oldest: number | null
-  /** Seconds for which the longest of those who wait has waited; null for nobody. */
+  /** The longest time that somebody has waited for help, seconds; null if nobody does. */
   readonly longest: number | null
-  /** The step of at least three quarters of those who are stuck or wait; null when they are apart. */
+  /** The step of at least three quarters of those who are stuck or wait; null if there is none. */
   readonly where: number | null
 }
 
-/** People who left and gave no sign for this time have gone home, milliseconds. */
+/** People who left and have not returned for this time have gone home, milliseconds. */
 const goneAfter = 15 * 60_000
 
 export function verdict(columns: readonly Column[], help: Workshop['help'], step: number, t: Thresholds, now: number): Verdict {
@@ -255,7 +265,7 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
     registered += c.seats.length
     for (const s of c.seats) {
       if (s.feels === 'stuck' || s.asks) here++
-      // People who only looked in, or have gone home, do not delay the room.
+      // People who only opened the codelab, or have gone home, do not delay the room.
       if (!s.here && c.step !== 0 && (!s.began || now - s.since > goneAfter)) continue
       people++
       if (c.step === 0 || c.step > step) past++
@@ -284,16 +294,22 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
   return { form, past, people, stuck, waiting, oldest, longest: age(asked), where: needing > 0 && whereCount >= needing * 0.75 ? where : null }
 }
 
-/** Seconds for which the word of a verdict stays, unless help comes first. */
+/** How long the word of a verdict stays, unless help comes first, seconds. */
 const wordStays = 20
 
-/** The word to show. It stays for wordStays seconds, so that it does not flicker at a threshold; "help" and "ready" replace it at once. shownFor: seconds since its last change. */
+/**
+ * The word to show. It stays for wordStays seconds, so that it does not flicker at a threshold;
+ * "help" and "ready" replace it at once. shownFor: seconds since its last change.
+ */
 export function steadyForm(shown: Verdict['form'] | null, now: Verdict['form'], shownFor: number): Verdict['form'] {
   if (shown === null || shown === 'ready' || now === 'help' || now === 'ready' || shownFor >= wordStays) return now
   return shown
 }
 
-/** How many feel how, and how many wait for help or are being helped. Those are not silent; people who are away are, unless they need somebody. */
+/**
+ * The number of people by mood, and how many wait for help or are being helped. Those who need help
+ * are not silent; people who are away are, unless they need it.
+ */
 export type Moods = Readonly<Record<Feeling | 'asks' | 'helped', number>>
 
 export const noMoods: Moods = { fine: 0, slow: 0, stuck: 0, silent: 0, asks: 0, helped: 0 }
@@ -314,7 +330,7 @@ export function moods(columns: readonly Column[]): Moods {
 /** The recipients of one message to many. */
 export type Audience = { readonly to: 'stuck' | 'waiting' } | { readonly to: 'step'; readonly step: number }
 
-/** The current recipients in the app's state. The server selects them again. */
+/** The current recipients. The server selects them again when it sends. */
 export function audience(columns: readonly Column[], a: Audience): Seat[] {
   return columns.flatMap((c) => c.seats.filter((s) => (a.to === 'step' ? c.step === a.step : a.to === 'stuck' ? s.feels === 'stuck' : s.asks)))
 }

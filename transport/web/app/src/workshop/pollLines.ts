@@ -1,16 +1,16 @@
-// A poll as it is written in a hurry: the question, then a line for each option. Pure.
+// Quick text format for a poll: the question, then one line per option. Pure.
 import { length } from './boxes'
 
 export interface WrittenPoll {
   readonly question: string
   readonly options: readonly string[]
-  /** The options that are marked as right, [x]. */
+  /** The indexes of the options that are marked as right, [x]. */
   readonly right: readonly number[]
 }
 
 const option = /^\s*(?:[-*•–]|\d{1,2}[.)])\s+(?:\[( |x|X)\]\s*)?(.+)$/u
 
-/** Reads "Question?\n- one\n- two". Lines before the first option are the question. */
+/** Parses "Question?\n- one\n- two". Lines before the first option are the question. */
 export function readLines(text: string): WrittenPoll {
   const question: string[] = []
   const options: string[] = []
@@ -21,7 +21,7 @@ export function readLines(text: string): WrittenPoll {
       if (found[1] === 'x' || found[1] === 'X') right.push(options.length)
       options.push(found[2]!.trim())
     } else if (line.trim() !== '') {
-      // A line behind an option goes on with it.
+      // A line after an option continues it.
       if (options.length > 0) options[options.length - 1] += ` ${line.trim()}`
       else question.push(line.trim())
     }
@@ -29,7 +29,7 @@ export function readLines(text: string): WrittenPoll {
   return { question: question.join(' '), options, right }
 }
 
-/** The lines that give a poll again when they are read. */
+/** The text that parses to the same poll. */
 export function writeLines(question: string, options: readonly string[], right: readonly number[] | null): string {
   return [question, ...options.map((o, i) => `- ${right?.includes(i) ? '[x] ' : ''}${o}`)].join('\n')
 }
@@ -38,12 +38,12 @@ export const limits = { question: 500, options: 10, option: 200, boxes: 4 }
 
 export type Fault = 'question' | 'question_long' | 'options_few' | 'options_many' | 'boxes' | 'option_long' | 'options_same' | 'right_one'
 
-/** What keeps a poll from being made, or null. */
+/** The reason why a poll cannot be created, or null. */
 export function faultOf(poll: WrittenPoll, kind: string): Fault | null {
   if (poll.question === '') return 'question'
   if (length(poll.question) > limits.question) return 'question_long'
   if (kind === 'text') {
-    // Lines are the labels of its boxes.
+    // The lines are labels of boxes.
     if (poll.options.length === 0) return null
     if (poll.options.length === 1 || poll.options.length > limits.boxes) return 'boxes'
   } else if (kind !== 'choice' && kind !== 'several') return null

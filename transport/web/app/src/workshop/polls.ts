@@ -1,4 +1,4 @@
-// The polls of a workshop: what messages and reads make of them. Pure.
+// The polls of a workshop, updated by messages and reads. Pure.
 import type { Of } from '../live/protocol'
 import type { Poll } from './state'
 
@@ -7,15 +7,15 @@ export interface Polls {
   /** The position of the last message about each poll, deleted ones included. */
   readonly changedAt: ReadonlyMap<string, number>
   /**
-   * What only a read has of polls that attendees do not see just now: a closed poll goes
-   * out of sight and comes back when it is shown. Without it everybody would read then.
+   * Data of hidden polls that only a read provides. A closed poll disappears for attendees, and
+   * returns when it is published. Without this data all attendees would have to read it again.
    */
   readonly outOfSight: ReadonlyMap<string, Pick<Poll, 'round' | 'mine' | 'of'>>
 }
 
 export const noPolls: Polls = { byId: new Map(), changedAt: new Map(), outOfSight: new Map() }
 
-/** Applies a poll_changed. A message that is older than the last one about its poll changes nothing. */
+/** Applies a poll_changed. A message older than the last one about its poll has no effect. */
 export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
   if (m.seq <= (polls.changedAt.get(m.poll_id) ?? -1)) return polls
   const byId = new Map(polls.byId)
@@ -25,7 +25,7 @@ export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
     byId.delete(m.poll_id)
     if (old) outOfSight.set(m.poll_id, { round: old.round, mine: old.mine ?? null, of: old.of })
   } else {
-    // Members that only a read has stay with the round to which they belong.
+    // Fields that only a read provides stay, if they are of the same round.
     const known = old ?? polls.outOfSight.get(m.poll_id)
     const same = known?.round === m.poll.round ? known : undefined
     const words = m.poll.words ?? (same !== undefined && same === old ? wordsOf(old, m.poll) : null)
@@ -35,12 +35,12 @@ export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
   return { byId, changedAt: new Map(polls.changedAt).set(m.poll_id, m.seq), outOfSight }
 }
 
-/** The words that are known already, unless the frame says that there are none to see. */
+/** The known words, unless the message says that there are none to show. */
 function wordsOf(old: Poll | undefined, now: Poll): Poll['words'] {
   return now.kind === 'words' && !now.too_few && !now.void && !now.anonymous ? (old?.words ?? null) : null
 }
 
-/** Applies a poll_counts. Counts of a poll that is closed, unknown or in another round are out of date. */
+/** Applies a poll_counts. Counts of closed or unknown polls or of other rounds are out of date. */
 export function pollCounts(polls: Polls, m: Of<'poll_counts'>): Polls {
   const old = polls.byId.get(m.poll_id)
   if (!old || old.state !== 'open' || old.round !== m.round) return polls
@@ -50,15 +50,15 @@ export function pollCounts(polls: Polls, m: Of<'poll_counts'>): Polls {
   return { ...polls, byId: new Map(polls.byId).set(m.poll_id, next) }
 }
 
-/** Whether counts are about a poll or a round of which no message has told: one was missed. */
+/** Whether the counts are of an unknown poll or round, so that a message was missed. */
 export function countsAreAhead(polls: Polls, m: Of<'poll_counts'>): boolean {
   const old = polls.byId.get(m.poll_id)
   return old ? m.round > old.round : !polls.changedAt.has(m.poll_id)
 }
 
 /**
- * Whether a message leaves out data that only a read has. This is the words of a named poll with
- * votes, and one's own vote in an unknown poll.
+ * Whether a message leaves out data that only a read provides: the words of a named poll with
+ * votes, or the person's own vote in an unknown poll.
  */
 export function changeNeedsRead(before: Polls, m: Of<'poll_changed'>, leads: boolean): boolean {
   const now = m.poll
@@ -69,7 +69,7 @@ export function changeNeedsRead(before: Polls, m: Of<'poll_changed'>, leads: boo
   return wordsLeftOut || ownVoteUnknown
 }
 
-/** Takes a list that was read at a position (null: not known). Messages from behind that position stay. */
+/** Applies a list that was read at a position (null if unknown). Later messages override it. */
 export function pollsRead(before: Polls, list: readonly Poll[], at: number | null): Polls {
   const newer = (id: string) => at !== null && (before.changedAt.get(id) ?? -1) > at
   const byId = new Map<string, Poll>()
@@ -78,10 +78,10 @@ export function pollsRead(before: Polls, list: readonly Poll[], at: number | nul
   return { ...before, byId }
 }
 
-/** Takes the answer to one's own request about a poll, such as a vote. */
+/** Applies the response to one's own request about a poll, such as a vote. */
 export function pollAnswered(polls: Polls, answer: Poll): Polls {
   const old = polls.byId.get(answer.id)
-  // The answer can be older than later messages, but a round never decreases.
+  // The response can be older than later messages, but a round never decreases.
   if (old && (old.round > answer.round || (old.round === answer.round && old.state === 'closed' && answer.state === 'open'))) return polls
   return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...answer, of: old?.round === answer.round ? Math.max(answer.of, old.of) : answer.of }) }
 }
@@ -91,7 +91,7 @@ export function openPoll(polls: Polls): Poll | null {
   return null
 }
 
-/** The open one, then those opened last first, then drafts in the order in which they were made. */
+/** The open poll, then closed ones with the last opened first, then drafts in order of creation. */
 export function orderedPolls(polls: Polls): Poll[] {
   const rank = (p: Poll) => (p.state === 'open' ? 0 : p.opened_at !== null ? 1 : 2)
   return [...polls.byId.values()].toSorted(
@@ -99,15 +99,15 @@ export function orderedPolls(polls: Polls): Poll[] {
   )
 }
 
-/** The drafts that are meant for a step. */
+/** The drafts for a step. */
 export function draftsOf(polls: Polls, step: string): Poll[] {
   return orderedPolls(polls).filter((p) => p.state === 'draft' && p.step_id === step)
 }
 
-/** Whether an attendee sees what came out. */
+/** Whether attendees see the results. */
 export const resultsShown = (p: Poll): boolean => p.shown && !p.void && !p.counting && !p.too_few && (p.counts !== null || p.words !== null)
 
-/** The mean of a scale, or null without votes. */
+/** The mean of a scale; null without votes. */
 export function mean(counts: readonly number[]): number | null {
   const all = counts.reduce((a, b) => a + b, 0)
   return all === 0 ? null : counts.reduce((sum, n, i) => sum + n * (i + 1), 0) / all

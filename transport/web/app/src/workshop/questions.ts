@@ -1,4 +1,4 @@
-// The questions of a workshop: what messages and reads make of them. Pure.
+// The questions of a workshop, updated by messages and reads. Pure.
 import type { Of } from '../live/protocol'
 import type { Question } from './state'
 
@@ -10,7 +10,9 @@ export interface Questions {
 
 export const noQuestions: Questions = { byId: new Map(), changedAt: new Map() }
 
-/** Applies a question_changed. me says which named questions are one's own; a frame does not. */
+/**
+ * Applies a question_changed. me identifies one's own named questions, which messages do not mark.
+ */
 export function questionChanged(questions: Questions, m: Of<'question_changed'>, me: string): Questions {
   if (m.seq <= (questions.changedAt.get(m.question_id) ?? -1)) return questions
   const byId = new Map(questions.byId)
@@ -22,7 +24,7 @@ export function questionChanged(questions: Questions, m: Of<'question_changed'>,
   return { byId, changedAt: new Map(questions.changedAt).set(m.question_id, m.seq) }
 }
 
-/** Applies a question_votes; votes for questions that are not known are left out. */
+/** Applies a question_votes. Votes for unknown questions are ignored. */
 export function questionVotes(questions: Questions, m: Of<'question_votes'>): Questions {
   const byId = new Map(questions.byId)
   for (const [id, votes] of Object.entries(m.votes)) {
@@ -32,7 +34,7 @@ export function questionVotes(questions: Questions, m: Of<'question_votes'>): Qu
   return { ...questions, byId }
 }
 
-/** Takes a list that was read at a position (null: not known). Messages from behind that position stay. */
+/** Applies a list that was read at a position (null if unknown). Later messages override it. */
 export function questionsRead(before: Questions, list: readonly Question[], at: number | null): Questions {
   const newer = (id: string) => at !== null && (before.changedAt.get(id) ?? -1) > at
   const byId = new Map<string, Question>()
@@ -45,7 +47,7 @@ export function questionsRead(before: Questions, list: readonly Question[], at: 
   return { byId, changedAt: before.changedAt }
 }
 
-/** Takes the answer to one's own request about a question. */
+/** Applies the response to one's own request about a question. */
 export function questionAnswered(questions: Questions, answer: Question): Questions {
   return { ...questions, byId: new Map(questions.byId).set(answer.id, answer) }
 }
@@ -60,7 +62,7 @@ const oldestFirst = (a: Question, b: Question) => (a.created_at < b.created_at ?
 const byVotes = (a: Question, b: Question) => b.votes - a.votes || oldestFirst(a, b)
 const rank: Record<Question['state'], number> = { waiting: 0, open: 1, answered: 2, hidden: 3 }
 
-/** The order is waiting questions with the oldest first, open ones by votes, answered ones by votes, and hidden ones. */
+/** Sorts waiting questions by age, then open ones by votes, answered ones by votes, hidden ones. */
 export function ranked(questions: Questions): Question[] {
   return [...questions.byId.values()].toSorted((a, b) => rank[a.state] - rank[b.state] || (a.state === 'waiting' ? oldestFirst(a, b) : byVotes(a, b)))
 }

@@ -1,7 +1,7 @@
-// The record that a frame carries, as a read of it would give it. A frame has an
-// envelope (type, seq, ts), leaves out what the recipient knows and calls a few members
-// by another name. Everything else is copied unchanged, so a new member of a record needs no line
-// here. The types fail to compile if a record needs a member that its frame lacks.
+// Converts messages to the records that a read would return. A message has an envelope (type, seq,
+// ts), leaves out fields that the recipient knows, and has other names for a few. All other fields
+// are copied, so a new field of a record needs no code here. Compilation fails if a record needs a
+// field that its message lacks.
 import type { Of } from '../live/protocol'
 import type { Attendee, ChatMessage, Codelab, HelpRequest } from './state'
 
@@ -15,19 +15,19 @@ export function chatMessage(codelab: string, m: Of<'chat'> | Of<'dm'> | Of<'broa
   return { target_id: null, ...record, ...common, sender_name: sender }
 }
 
-/** Where everybody is pointed to; null when to no step. */
+/** The pointer's target; null without a target. */
 export function pointer(m: Of<'pointer'>): Codelab['pointer'] {
   const { type, seq, ts, step_number, ...record } = m
   return step_number === null ? null : { ...record, step_number, person: m.person ?? null }
 }
 
-/** How an attendee gets on; null when they have taken it back. */
+/** An attendee's mood; null after they cleared it. */
 export function pulse(m: Of<'pulse'>): Attendee['pulse'] {
   const { type, seq, ts, attendee_id, attendee_name, state, ...record } = m
   return state === null ? null : { ...record, state, at: ts }
 }
 
-/** An open request. old is its known state, because a frame does not repeat the subject. */
+/** An open request. old is its known state, since a message does not repeat the subject. */
 export function helpRequest(codelab: string, m: Of<'help_request'> | Of<'help_claimed'>, old: HelpRequest | undefined): HelpRequest {
   const { type, seq, ts, ...record } = m
   const unsaid = { message: '', created_at: ts, person: null, place: null, answer: null }

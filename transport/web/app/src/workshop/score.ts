@@ -1,13 +1,13 @@
-// The result of a quiz that a person sees. The server counts each received free text as
-// right; a person should not see that.
+// The result of a quiz as shown to a person. The server counts each received free text as right,
+// which the person should not see.
 import type { Schemas } from '../api/client'
 import type { Quiz } from './state'
 
 export interface Score {
-  /** Right answers, of those questions that have a right answer. */
+  /** The number of right answers, among questions that have a right answer. */
   readonly right: number
   readonly of: number
-  /** Free texts that were received. */
+  /** The number of received free texts. */
   readonly received: number
 }
 

@@ -1,5 +1,5 @@
-// The state of a workshop, as one person sees it. Plain values are never changed in place,
-// so each is a snapshot of one moment.
+// The state of a workshop as one person sees it. Plain values are never changed in place, so each
+// is a snapshot.
 import type { components } from '../api/schema'
 import type { Of } from '../live/protocol'
 import { noPolls, type Polls } from './polls'
@@ -18,7 +18,7 @@ export type Quiz = S['Quiz']
 export type Material = S['Material']
 export type Submission = S['Submission']
 export type Poll = S['Poll']
-/** The content of a vote, without the round. */
+/** The content of a vote, without its round. */
 export type Vote = Omit<S['Vote'], 'round'>
 export type PollDraft = S['PollUpdate']
 export type Question = S['Question']
@@ -26,7 +26,7 @@ export type Timer = S['Timer']
 export type Spotlight = S['Spotlight']
 export type Pulse = 'fine' | 'slow' | 'stuck'
 
-/** How many are on each step (per_step, the first at 0), and how many are connected. */
+/** The number of people on each step (per_step, the first at 0), and of connected people. */
 export type Summary = Readonly<Of<'progress_summary'>>
 
 /** A part that a message reported as changed, without the new value. It must be read again. */
@@ -38,7 +38,7 @@ export interface Workshop {
   readonly codelab: Codelab
   readonly steps: readonly Step[]
   readonly people: ReadonlyMap<string, Attendee>
-  /** The attendees who are connected; facilitators alone know. */
+  /** The ids of the connected attendees. Only facilitators receive them. */
   readonly here: ReadonlySet<string>
   readonly help: readonly HelpRequest[]
   /** Chat, direct messages and broadcasts, oldest first. */
@@ -52,18 +52,18 @@ export interface Workshop {
   readonly timer: Stamped<Timer | null>
   /** The content of the projector. */
   readonly spotlight: Stamped<Spotlight | null>
-  /** Read again, and then taken out of the set. */
+  /** The parts to read again. A read removes its part. */
   readonly again: ReadonlySet<Again>
-  /** The codelab was deleted. */
+  /** Whether the codelab was deleted. */
   readonly gone: boolean
 }
 
-/** The id of all facilitators together. */
+/** The id for all facilitators as a group. */
 export const facilitator = 'facilitator'
-/** The server's name for a facilitator without a name; several can have it. */
+/** The server's name for facilitators without a name. Several can have it. */
 export const unnamed = 'Facilitator'
 
-/** How many messages the page holds; older ones come back when one scrolls to them. */
+/** The number of messages on the page. Older ones are loaded when somebody scrolls up. */
 export const chatHeld = 300
 
 export function workshop(me: string, codelab: Codelab, steps: readonly Step[]): Workshop {

@@ -1,18 +1,18 @@
-// A list that stays as it is while somebody uses it. Pure.
+// A list that stays unchanged while somebody uses it. Pure.
 import type { Question } from './state'
 
-/** A question as the list shows it. */
+/** A question as a row of the list. */
 export interface Row {
   readonly question: Question
-  /** It is not there any more; it keeps its place until the list is sorted again. */
+  /** The question no longer exists. It keeps its row until the list is sorted again. */
   readonly gone: boolean
 }
 
 export interface Shown {
   readonly rows: readonly Row[]
-  /** Questions that have come since the list was sorted. */
+  /** The number of new questions since the list was sorted. */
   readonly fresh: number
-  /** Whether the list would look different if it were sorted now. */
+  /** Whether sorting would change the list. */
   readonly stale: boolean
 }
 
@@ -23,9 +23,9 @@ const nobody: ReadonlySet<string> = new Set()
 const row = (question: Question): Row => ({ question, gone: false })
 
 /**
- * The next state of the list. now is the list in its order. While held, every row keeps its
- * place and its text, so that nothing moves under a finger; only its votes change. A row that
- * the person has just changed shows its new text.
+ * The next state of the list. now is the sorted list. While held, each row keeps its place and its
+ * text, so that nothing moves under a finger; only votes change. A row that the person has just
+ * changed shows its new text.
  */
 export function steady(before: Shown, now: readonly Question[], held: boolean, changed: ReadonlySet<string> = nobody): Shown {
   if (!held || before.rows.length === 0) return { rows: now.map(row), fresh: 0, stale: false }

@@ -1,18 +1,18 @@
-// The progress over time as a drawing: pure, nothing here knows a screen.
+// The progress over time as a chart. Pure and independent of any screen.
 
 export interface Timeline {
   readonly times: readonly string[]
-  /** For each step, how many had reached it at each of the times. */
+  /** For each step, the number of people who had reached it at each of the times. */
   readonly reached: readonly (readonly number[])[]
   readonly completed: readonly number[]
 }
 
-/** The room above and below a curve, so that its line is not cut. */
+/** The space above and below a curve, so that its line is not clipped. */
 const margin = 4
 
 const yOf = (n: number, most: number, height: number) => height - margin - (most === 0 ? 0 : n / most) * (height - 2 * margin)
 
-/** A curve in a box of width by height, as the path of an SVG; most is at the top. */
+/** A curve in a box of width by height, as an SVG path; most is the value at the top. */
 export function line(counts: readonly number[], most: number, width: number, height: number): string {
   const x = (i: number) => round((i / Math.max(counts.length - 1, 1)) * width)
   const y = (n: number) => round(yOf(n, most, height))
@@ -20,7 +20,7 @@ export function line(counts: readonly number[], most: number, width: number, hei
   return counts.map((n, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(n)}`).join('')
 }
 
-/** Labels at the right end of curves: neighbours whose ends are closer than apart share one, that of the first. */
+/** Labels at the right end of curves. Neighbours closer than apart share the label of the first. */
 export function ends(last: readonly number[], most: number, height: number, apart: number): { from: number; to: number; count: number; y: number }[] {
   const out: { from: number; to: number; count: number; y: number }[] = []
   for (const [i, count] of last.entries()) {
@@ -36,7 +36,7 @@ function round(n: number): number {
   return Math.round(n * 10) / 10
 }
 
-/** The indexes of at most most points, evenly spread, with the last. */
+/** The indexes of at most most points, evenly spaced, including the last. */
 export function sampled(points: number, most: number): number[] {
   const n = Math.min(points, most)
   return Array.from({ length: n }, (_, i) => (n === 1 ? points - 1 : Math.round((i * (points - 1)) / (n - 1))))

@@ -1,7 +1,7 @@
-// The timer of a workshop: what is left of it, and when that is read out. Pure.
+// The timer of a workshop: the remaining time, and when it is announced. Pure.
 import type { Timer } from './state'
 
-/** After its end the bar says so for this long, milliseconds. */
+/** How long the bar shows the end of a timer, milliseconds. */
 const saidFor = 120_000
 
 /** The remaining whole seconds; 0 after the end. now: the server's time, Unix milliseconds. */
@@ -9,7 +9,7 @@ export function secondsLeft(timer: Timer, now: number): number {
   return Math.max(0, Math.ceil((Date.parse(timer.ends_at) - now) / 1000))
 }
 
-/** Whether the timer is still shown: it runs, or ended less than two minutes ago. */
+/** Whether the timer is shown: it is running, or ended less than two minutes ago. */
 export function timerShows(timer: Timer | null, now: number): timer is Timer {
   return timer !== null && Date.parse(timer.ends_at) + saidFor > now
 }
@@ -19,7 +19,7 @@ export function shareLeft(timer: Timer, now: number): number {
   return timer.total_seconds > 0 ? Math.min(1, secondsLeft(timer, now) / timer.total_seconds) : 0
 }
 
-/** When it is read out: five minutes, one minute and none left, seconds. */
+/** The remaining times that are announced, seconds: five minutes, one minute and zero. */
 const marks = [0, 60, 300] as const
 export type Mark = (typeof marks)[number]
 
@@ -31,7 +31,7 @@ export function markPassed(before: number, now: number): Mark | null {
   return marks.find((mark) => before > mark && now <= mark) ?? null
 }
 
-/** The end of a timer that gets more time. A timer that has ended starts again. */
+/** The new end of a timer that gets more time. A timer that has ended starts again. */
 export function endWithMore(timer: Timer, seconds: number, now: number): string {
   return new Date(Math.max(Date.parse(timer.ends_at), now) + seconds * 1000).toISOString()
 }

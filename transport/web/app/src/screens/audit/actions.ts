@@ -1,5 +1,4 @@
-// The names of the actions of the audit trail. All are here, so that no other page
-// loads these texts.
+// Texts for the actions in the audit trail. All are here, so that no other page loads them.
 import { m } from '../../messages/compiled/messages.js'
 
 export const actionWords: Readonly<Record<string, () => string>> = {
@@ -100,5 +99,5 @@ export const actionWords: Readonly<Record<string, () => string>> = {
   workspace_download: m.audit_is_workspace_download,
 }
 
-/** What happened, in words; a new action stays as it is written. */
+/** The text for an action. Unknown actions are shown by their code. */
 export const actionWord = (action: string): string => (Object.hasOwn(actionWords, action) ? actionWords[action]!() : action)

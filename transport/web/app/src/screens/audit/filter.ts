@@ -1,5 +1,4 @@
-// The wanted records of the audit trail. The server applies two of the conditions, and the rest
-// are applied here.
+// Filters of the audit trail. The server applies two of them, and the rest are applied here.
 import type { Schemas } from '../../api/client'
 
 export type Entry = Schemas['AuditRecord']
@@ -13,7 +12,10 @@ export interface Wanted {
 
 export const anything: Wanted = { action: '', codelab: '', actor: '', text: '' }
 
-/** Whether a record has what the server does not look for: who it was, and all words of a text somewhere in it. */
+/**
+ * Applies the filters that the server does not support: the kind of actor, and a text of which
+ * every word must occur somewhere in the record.
+ */
 export function fits(r: Entry, wanted: Wanted, says: (r: Entry) => string = () => ''): boolean {
   if (wanted.actor !== '' && r.actor_type !== wanted.actor) return false
   const all = wanted.text.toLowerCase().split(/\s+/).filter(Boolean)
@@ -22,7 +24,7 @@ export function fits(r: Entry, wanted: Wanted, says: (r: Entry) => string = () =
   return all.every((w) => hay.includes(w))
 }
 
-/** Adds what is not there yet: while one reads, new records push the older ones back. */
+/** Appends records that are not in the list yet. New records can shift the pages meanwhile. */
 export function append(held: readonly Entry[], more: readonly Entry[]): Entry[] {
   const ids = new Set(held.map((r) => r.id))
   return [...held, ...more.filter((r) => !ids.has(r.id))]

@@ -1,9 +1,9 @@
-// Names of those whom the audit trail has ids of: who leads, and the attendees of codelabs
-// whose list is short. Removed people have no name any more.
+// Names for the ids in the audit trail: facilitators, and attendees of codelabs with a short list.
+// Removed people have no name any more.
 import { api, ask, type Schemas } from '../../api/client'
 import type { Entry } from './filter'
 
-/** The longest list of attendees that is read for their names. */
+/** The maximum length of a list of attendees that is read for their names. */
 const most = 1000
 
 export class Names {
@@ -13,14 +13,14 @@ export class Names {
 
   of = (id: string | null): string | undefined => (id === null ? undefined : this.#all.get(id))
 
-  /** Reads the facilitators. */
+  /** Loads the facilitators. */
   async leaders(): Promise<void> {
     const [people, me] = await Promise.allSettled([ask(api.GET('/admin/people')), ask(api.GET('/account'))])
     if (people.status === 'fulfilled') this.#add(people.value)
     if (me.status === 'fulfilled') this.#add([me.value])
   }
 
-  /** Reads the attendees of the codelabs of records, each list once. */
+  /** Loads the attendees of the records' codelabs, each list once. */
   async learn(records: readonly Entry[], labs: ReadonlyMap<string, Schemas['Codelab']> = this.#labs): Promise<void> {
     this.#labs = labs
     const wanted = new Set(records.map((r) => r.codelab_id).filter((id) => id !== null && !this.#asked.has(id)))

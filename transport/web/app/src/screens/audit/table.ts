@@ -1,7 +1,7 @@
-// Records of the audit trail as a table for spreadsheets.
+// The audit trail as a CSV file for spreadsheets.
 import type { Entry } from './filter'
 
-/** The first characters of a formula: no spreadsheet must run a cell that begins with one. */
+/** Characters that begin a formula. No spreadsheet must execute a cell. */
 const guarded = (text: string) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 const cell = (text: string) => `"${guarded(text).replaceAll('"', '""')}"`
 
@@ -11,7 +11,7 @@ export interface Words {
   lab: (id: string | null) => string | undefined
 }
 
-/** A row for each record, RFC 4180, behind a byte order mark. */
+/** One row per record, as in RFC 4180, after a byte order mark. */
 export function tableOf(records: readonly Entry[], words: Words): string {
   const head = 'time,action,what,actor_type,actor_id,actor_name,codelab_id,codelab,target_id,target_name,address,program,details,id'
   const rows = records.map((r) =>

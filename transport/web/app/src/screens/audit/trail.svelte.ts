@@ -1,4 +1,4 @@
-// The audit trail as far as it has been read, from the newest back.
+// The records of the audit trail loaded so far, newest first.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import { actionWord } from './actions'
@@ -6,24 +6,24 @@ import { anything, append, fits, type Entry, type Wanted } from './filter'
 
 /** The number of records on a page. */
 const page = 50
-/** How many are asked for when most of them are not wanted. */
+/** The page size for requests if most records do not match. */
 const wide = 500
-/** How far one search goes back before it asks whether to go on. */
+/** The number of records after which a search asks whether to continue. */
 const far = 10_000
 
 export class Trail {
   shown = $state.raw<readonly Entry[]>([])
   busy = $state(true)
   failed = $state<string | null>(null)
-  /** There are no older ones. */
+  /** Whether the oldest record has been reached. */
   ended = $state(false)
-  /** How many were looked through. */
+  /** The number of records searched. */
   read = $state(0)
   wanted: Wanted = anything
   #stop: AbortController | null = null
-  /** The words of a record, which can be searched. */
+  /** The text of a record, which is searched, too. */
   readonly #says: (r: Entry) => string
-  /** Called with records before they are looked through. */
+  /** Called with records before they are filtered. */
   readonly #learn: (records: readonly Entry[]) => Promise<void>
 
   constructor(says: (r: Entry) => string = (r) => actionWord(r.action), learn: (records: readonly Entry[]) => Promise<void> = async () => {}) {
@@ -31,7 +31,7 @@ export class Trail {
     this.#learn = learn
   }
 
-  /** Starts a new search with other conditions; a running search stops. */
+  /** Starts a new search with other filters. A running search stops. */
   begin(wanted: Wanted): void {
     this.#stop?.abort()
     this.wanted = wanted
@@ -41,7 +41,7 @@ export class Trail {
     void this.older()
   }
 
-  /** Goes on into the past, until a page is full or the search has gone far. */
+  /** Loads older records, until a page is full or the limit of the search is reached. */
   async older(): Promise<void> {
     const stop = (this.#stop = new AbortController())
     const { action, codelab } = this.wanted
@@ -70,7 +70,7 @@ export class Trail {
     this.busy = false
   }
 
-  /** Reads on until all that is wanted is here, or the search has gone far. */
+  /** Loads all matching records, up to the limit of the search. */
   async all(): Promise<readonly Entry[]> {
     while (!this.ended && this.failed === null && this.read < far) await this.older()
     return this.shown

@@ -1,5 +1,5 @@
-// The code of a codelab as one author works on it: its branches or folders, the files of one of
-// them, and the changes there.
+// The code of a codelab as an author edits it: its branches or folders, the files of the open one,
+// and the unsaved changes.
 import { api, ask, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
@@ -17,11 +17,13 @@ export class Workspace extends Browse {
   changes = $state.raw<Changes>(none)
   message = $state('')
   saving = $state(false)
-  /** Files that somebody else wrote since they were opened. */
+  /** Files that somebody else has changed since they were opened. */
   overwritten = $state.raw<readonly string[]>([])
-  /** Changes of an earlier visit. */
+  /** Unsaved changes of an earlier visit. */
   readonly left = new Leftover<Changes>()
-  /** Branches or folders that were open in this visit: what was changed there is simply there again. */
+  /**
+   * Branches or folders opened in this visit. Their unsaved changes are restored without asking.
+   */
   readonly #visited = new Set<string>()
   #keeper: ReturnType<typeof keeper> | null = null
 
@@ -47,7 +49,7 @@ export class Workspace extends Browse {
     this.#keeper?.stop()
   }
 
-  /** Reads which branches or folders there are. */
+  /** Loads the list of branches or folders. */
   async look(open?: string): Promise<void> {
     try {
       await this.readHeads()
@@ -60,7 +62,7 @@ export class Workspace extends Browse {
     if (head !== '') await this.open(head)
   }
 
-  /** Opens a branch or folder; changes to the previous one are kept. */
+  /** Opens a branch or folder. Changes to the previous one are kept. */
   async open(head: string): Promise<void> {
     this.#keeper?.stop()
     this.head = head
@@ -95,7 +97,7 @@ export class Workspace extends Browse {
     this.#keeper?.later()
   }
 
-  /** An archive was imported: every file may be another. */
+  /** An archive was imported, so every file can have changed. */
   async imported(count: number): Promise<void> {
     toast(m.code_imported({ count }))
     await this.list()
@@ -104,7 +106,7 @@ export class Workspace extends Browse {
     await this.showOnly()
   }
 
-  /** Opens a file: as it was changed here, else as the server has it. */
+  /** Opens a file, with its unsaved changes if there are any. */
   override async show(path: string | null): Promise<void> {
     if (path === null || !(path in this.changes.edits)) return super.show(path)
     this.path = path
@@ -117,7 +119,7 @@ export class Workspace extends Browse {
     this.#keeper?.later()
   }
 
-  /** Saves all of it at once. sure: others' versions may be written over. */
+  /** Saves all changes at once. sure: overwrite other people's changes. */
   async save(sure = false): Promise<void> {
     if (this.saving || !this.dirty) return
     this.saving = true
@@ -152,7 +154,7 @@ export class Workspace extends Browse {
     }
   }
 
-  /** The text of a file as it is now; null when it is gone. */
+  /** The current text of a file; null if it was deleted. */
   async now(path: string): Promise<string | null> {
     try {
       return (await this.fetch(path)).text

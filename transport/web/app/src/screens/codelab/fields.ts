@@ -1,5 +1,5 @@
-// The settings of a codelab, as values that can be compared: only what was
-// changed is sent, so two people who change different things do not meet.
+// The settings of a codelab as comparable values. Only changed values are sent, so two people who
+// change different settings do not conflict.
 import type { Codelab } from '../../workshop/state'
 
 export const names = [
@@ -45,17 +45,17 @@ export function fieldsOf(lab: Codelab): Fields {
   } as Fields
 }
 
-/** A value as the server keeps it. */
+/** A value in the form that the server stores. */
 function tidy<N extends Name>(name: N, value: Fields[N]): Fields[N] {
   return typeof value === 'string' && name !== 'description' ? (value.trim() as Fields[N]) : value
 }
 
-/** What of draft differs from base. */
+/** The values of draft that differ from base. */
 export function changed(base: Fields, draft: Fields): Partial<Fields> {
   return Object.fromEntries(names.filter((n) => tidy(n, draft[n]) !== base[n]).map((n) => [n, tidy(n, draft[n])])) as Partial<Fields>
 }
 
-/** The settings that both changed, and not to the same. */
+/** The settings that both sides changed to different values. */
 export function clashes(base: Fields, draft: Fields, theirs: Fields): Name[] {
   const mine = changed(base, draft)
   return names.filter((n) => n in mine && theirs[n] !== base[n] && theirs[n] !== mine[n])
@@ -67,16 +67,16 @@ export function onTop(base: Fields, draft: Fields, theirs: Fields): Fields {
 }
 
 export const mostDays = 36_500
-/** The largest logo, in bytes. */
+/** The maximum size of a logo, bytes. */
 export const mostLogo = 200 * 1024
 
-/** The typed hours: null for none, NaN if it is not a number. */
+/** The typed hours: null if empty, NaN if invalid. */
 export function hoursOf(text: string): number | null {
   const given = text.trim().replace(',', '.')
   return given === '' ? null : /^\d+(\.\d+)?$/.test(given) ? Number(given) : NaN
 }
 
-/** The planned minutes as hours, rounded to halves as the server does. */
+/** The planned minutes in hours, rounded to halves as on the server. */
 export const plannedHours = (minutes: number) => Math.floor(minutes / 30 + 0.5) / 2
 
 export type Trouble = { name: Name; kind: 'empty' | 'days' | 'hours' }

@@ -1,10 +1,10 @@
 import type { SectionId } from './sections'
 
-/** A part of the settings that the one button at their foot saves. */
+/** A part of the settings. The save button at the bottom saves all of them. */
 export interface Part {
-  /** The section of each change that is not saved. */
+  /** The section of each unsaved change. */
   changes(): readonly SectionId[]
-  /** Saves what was changed; what could not be saved stays changed, and the part says why. */
+  /** Saves the changes. If that fails they stay unsaved, and the part shows the reason. */
   save(): Promise<void>
   undo(): void
 }

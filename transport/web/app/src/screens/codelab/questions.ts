@@ -1,4 +1,4 @@
-// The questions of a quiz while they are edited.
+// The questions of a quiz while they are being edited.
 import type { components } from '../../api/schema'
 
 type Quiz = components['schemas']['Quiz']
@@ -11,9 +11,9 @@ export interface Option {
 }
 
 export interface Question {
-  /** Names it in the page. */
+  /** The id within the page. */
   readonly id: string
-  /** The server's id, with which answers are kept; null until it is saved. */
+  /** The server's id, to which answers belong; null until the question is saved. */
   readonly server: string | null
   readonly text: string
   readonly type: Quiz['quiz_type']
@@ -50,14 +50,14 @@ export function toServer(all: readonly Question[]): Input[] {
   })
 }
 
-/** Whether two lists would be sent alike. */
+/** Whether two lists would send the same data. */
 export function same(a: readonly Question[], b: readonly Question[]): boolean {
   return JSON.stringify(toServer(a)) === JSON.stringify(toServer(b))
 }
 
 export type Trouble = 'no_text' | 'few_options' | 'empty_option' | 'twice' | 'none_right'
 
-/** What keeps a question from being saved. */
+/** The reason why a question cannot be saved; null if it can be. */
 export function trouble(q: Question): Trouble | null {
   if (q.text.trim() === '') return 'no_text'
   if (q.type === 'descriptive') return null

@@ -1,4 +1,4 @@
-// The sections of a codelab's settings, and which values belong to them.
+// The sections of a codelab's settings, and the values in each.
 import type { Group } from '../../admin/sections'
 import { m } from '../../messages/compiled/messages.js'
 import type { Name } from './fields'
@@ -39,7 +39,7 @@ export const groups = [
 
 export type SectionId = (typeof groups)[number]['sections'][number]['id']
 
-/** Where each value is set. */
+/** The section of each value. */
 export const sectionOf: Record<Name, SectionId> = {
   title: 'about',
   description: 'about',

@@ -4,16 +4,16 @@ import type { Schemas } from '../../api/client'
 export type Lab = Schemas['Codelab']
 export type LabState = 'open' | 'closed' | 'ended'
 
-/** Whether people can still come in: the end of a workshop closes the registration, too. */
+/** The state of a codelab. The end of a workshop also closes the registration. */
 export function stateOf(lab: Pick<Lab, 'ended_at' | 'registration_open'>): LabState {
   if (lab.ended_at !== null) return 'ended'
   return lab.registration_open ? 'open' : 'closed'
 }
 
-/** A list that can be taken in at a glance needs no filter. */
+/** The number of codelabs from which on the list has a filter. */
 export const filterFrom = 8
 
-/** Those that have all words, in the title or in the author's name. */
+/** The codelabs with all words in the title or in the author's name. */
 export function filtered<T extends Pick<Lab, 'title' | 'author'>>(labs: readonly T[], words: string): readonly T[] {
   const all = fold(words).split(/\s+/).filter(Boolean)
   if (all.length === 0) return labs
@@ -23,7 +23,7 @@ export function filtered<T extends Pick<Lab, 'title' | 'author'>>(labs: readonly
   })
 }
 
-/** Whether somebody typed this title: space around it and its case do not count. */
+/** Whether somebody typed this title, ignoring surrounding space and case. */
 export function sameTitle(typed: string, title: string): boolean {
   return fold(typed).trim().replace(/\s+/g, ' ') === fold(title).trim().replace(/\s+/g, ' ')
 }

@@ -1,5 +1,4 @@
-// One author's work on a codelab: what the server has, what was changed since,
-// and the ways of the two to each other.
+// One author's work on a codelab: the server's version, the unsaved changes, saving, and conflicts.
 import { SvelteSet } from 'svelte/reactivity'
 import { api, ask, asked, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
@@ -23,7 +22,7 @@ interface Read {
   tag: string
 }
 
-/** Unsaved work: what it is, and on top of what. */
+/** Unsaved work, and the version that it is based on. */
 interface Work {
   draft: Script
   base: Script
@@ -42,23 +41,25 @@ export class Authoring {
   codelab = $state.raw<Schemas['Codelab'] | null>(null)
   base = $state.raw<Script>(empty)
   draft = $state.raw<Script>(empty)
-  /** The step or the guide that is open. */
+  /** The open step or guide. */
   chosen = $state('')
-  /** Why nothing could be read. */
+  /** The error of a failed load. */
   refused = $state<string | null>(null)
-  /** Why it was not saved. */
+  /** The error of a failed save. */
   error = $state<string | null>(null)
   saving = $state(false)
   savedAt = $state<string | null>(null)
   /** Unsaved work of an earlier visit. */
   readonly left = new Leftover<Work>()
-  /** Comments a save would touch; it waits for a word about them. */
+  /** Comments that a save would affect. The save waits for confirmation. */
   asking = $state.raw<readonly Touched[] | null>(null)
-  /** Steps that need no title yet: they are new, and nobody has left the field or saved. */
+  /**
+   * New steps whose missing title is not shown as an error yet: nobody has left the field or saved.
+   */
   readonly untold = new SvelteSet<string>()
-  /** Somebody else saved something else. */
+  /** A conflicting version that somebody else has saved. */
   elsewhere = $state.raw<Conflict | null>(null)
-  /** The conflict is shown. */
+  /** Whether the conflict is shown. */
   deciding = $state(false)
   #tag = ''
   #keeper: ReturnType<typeof keeper>
@@ -143,7 +144,7 @@ export class Authoring {
     this.#tag = work.tag
     this.change(work.draft)
     if (this.chosen !== guide && !this.step) this.chosen = this.draft.steps[0]?.id ?? ''
-    void this.look() // others may have saved since
+    void this.look() // others may have saved meanwhile
   }
 
   /** The work to store on the device has changed. */
@@ -157,7 +158,7 @@ export class Authoring {
     this.#keeper.later()
   }
 
-  /** Looks whether somebody else has saved. */
+  /** Checks whether somebody else has saved. */
   async look(): Promise<void> {
     if (this.saving) return
     try {
@@ -172,7 +173,7 @@ export class Authoring {
         this.#tag = read.tag
       } else this.#meet(read)
     } catch {
-      // Offline; the next save tells.
+      // Offline: the next save detects it.
     }
   }
 
@@ -182,12 +183,12 @@ export class Authoring {
       this.elsewhere = { read, differences: all }
       return
     }
-    // Both did the same.
+    // Both sides made the same changes.
     this.#take(read)
     this.#keeper.later()
   }
 
-  /** Saves. sure: what that does to comments was seen and is meant. */
+  /** Saves. sure: the author has confirmed the effect on comments. */
   async save(sure = false): Promise<void> {
     if (this.saving || !this.dirty) return
     this.error = null
@@ -256,7 +257,7 @@ export class Authoring {
     await this.#learn(sent)
   }
 
-  /** Learns which ids the server gave to new steps. */
+  /** Takes over the ids that the server gave to new steps. */
   async #learn(sent: Script): Promise<void> {
     try {
       const read = await this.#read()
@@ -271,7 +272,7 @@ export class Authoring {
     }
   }
 
-  /** Shows both versions, as they are now. */
+  /** Shows both current versions. */
   decide(): void {
     if (!this.elsewhere) return
     const { read } = this.elsewhere
@@ -279,7 +280,7 @@ export class Authoring {
     this.deciding = this.elsewhere !== null
   }
 
-  /** Takes what was chosen, on top of theirs; it is saved then as anything else is. */
+  /** Applies the choices on top of their version. The result is saved like any change. */
   async settle(choices: Choices): Promise<void> {
     const conflict = this.elsewhere
     if (!conflict) return

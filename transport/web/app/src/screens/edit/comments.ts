@@ -1,18 +1,18 @@
-// The effect of a save on the comments. They are anchored in the text for attendees, which
-// has no notes for facilitators.
+// The effect of a save on comments. Comments are anchored in the text for attendees, which does not
+// contain the notes for facilitators.
 import { withoutNotes } from '../../markdown/notes'
 import type { Thread } from '../../workshop/state'
 import { keyOf, type Script } from './script'
 
 export interface Touched {
   readonly thread: Thread
-  /** The title of its step; null for the guide. */
+  /** The title of the step; null for the guide. */
   readonly title: string | null
-  /** stale: nobody can reply any more. gone: it is deleted with its step. */
+  /** stale: replies are no longer possible. gone: deleted together with its step. */
   readonly what: 'stale' | 'gone'
 }
 
-/** The threads that a save would make stale or take away. */
+/** The threads that a save would make stale or delete. */
 export function touched(base: Script, draft: Script, threads: readonly Thread[]): Touched[] {
   const before = new Map(base.steps.map((s) => [keyOf(s), s]))
   const after = new Map(draft.steps.map((s) => [keyOf(s), s]))

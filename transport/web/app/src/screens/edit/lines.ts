@@ -1,11 +1,11 @@
-// Two texts line by line: which lines only one of them has.
+// Compares two texts line by line.
 export interface Line {
   readonly text: string
-  /** null: both have it. */
+  /** The side that has the line; null if both have it. */
   readonly only: 'mine' | 'theirs' | null
 }
 
-/** Above this the middle is taken as changed as a whole: nobody reads more anyway. */
+/** The maximum number of lines to compare. Longer middle parts count as changed as a whole. */
 const most = 1500
 
 export function compare(theirs: string, mine: string): Line[] {
@@ -19,7 +19,7 @@ export function compare(theirs: string, mine: string): Line[] {
   return [...a.slice(0, head).map(both), ...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)), ...a.slice(a.length - tail).map(both)]
 }
 
-/** By the longest common sequence. */
+/** Compares by the longest common subsequence. */
 function middle(a: readonly string[], b: readonly string[]): Line[] {
   const t = (text: string): Line => ({ text, only: 'theirs' })
   const m = (text: string): Line => ({ text, only: 'mine' })
@@ -45,7 +45,7 @@ function middle(a: readonly string[], b: readonly string[]): Line[] {
   return [...out, ...a.slice(i).map(t), ...b.slice(j).map(m)]
 }
 
-/** The lines of one side, with those that both have left out where they are far from a change. */
+/** The lines of one side. Common lines far from any change are omitted. */
 export function excerpt(lines: readonly Line[], side: 'mine' | 'theirs', around = 3): (Line | null)[] {
   const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((l) => l.only !== null))
   const out: (Line | null)[] = []

@@ -1,9 +1,9 @@
-// Two people edited: the differences, and one script of the choices.
+// Merges the versions of two authors: the differences, and the script after the choices.
 import { guide, keyOf, sameStep, type Script, type ScriptStep } from './script'
 
 export type Side = 'mine' | 'theirs'
 
-/** The order of the steps, as something to choose. */
+/** The key of the difference in the order of the steps. */
 export const order = 'order'
 
 export interface Difference {
@@ -11,7 +11,7 @@ export interface Difference {
   readonly key: string
   readonly mine: ScriptStep | null
   readonly theirs: ScriptStep | null
-  /** The side that alone changed it; null when both did. */
+  /** The only side that changed it; null if both did. */
   readonly only: Side | null
 }
 
@@ -47,12 +47,12 @@ export function differences(base: Script, mine: Script, theirs: Script): Differe
   return out
 }
 
-/** The choices that need nobody: what one side alone changed is that side's. */
+/** The choices that need no decision: if only one side changed something, that side's version. */
 export function suggested(all: readonly Difference[]): Choices {
   return Object.fromEntries(all.filter((d) => d.only !== null).map((d) => [d.key, d.only!]))
 }
 
-/** The script of the choices; without a choice, mine. */
+/** The script that results from the choices. The default is mine. */
 export function resolved(mine: Script, theirs: Script, all: readonly Difference[], choices: Choices): Script {
   const side = (key: string): Side => choices[key] ?? 'mine'
   const differ = new Map(all.map((d) => [d.key, d]))
@@ -60,7 +60,7 @@ export function resolved(mine: Script, theirs: Script, all: readonly Difference[
   const their = new Map(theirs.steps.map((s) => [keyOf(s), s]))
   const [first, second] = differ.has(order) && side(order) === 'theirs' ? [theirs, mine] : [mine, theirs]
 
-  /** The step as it was chosen; null when the chosen side has none. */
+  /** The selected version of a step; null if the selected side does not have it. */
   const pick = (key: string): ScriptStep | null => {
     if (!differ.has(key)) return my.get(key) ?? null
     if (side(key) === 'mine') {
@@ -69,12 +69,12 @@ export function resolved(mine: Script, theirs: Script, all: readonly Difference[
       return m ? (their.has(key) ? m : { ...m, server: null }) : null
     }
     const t = their.get(key)
-    // It keeps its name in the page.
+    // It keeps its id within the page.
     return t ? { ...t, id: my.get(key)?.id ?? t.id } : null
   }
 
   const keys = first.steps.map(keyOf)
-  // A step of only the other side follows the step that it follows there.
+  // A step that only the other side has is inserted after the same predecessor.
   second.steps.map(keyOf).forEach((key, i, others) => {
     if (keys.includes(key)) return
     const before = others.slice(0, i).findLast((k) => keys.includes(k))

@@ -4,9 +4,9 @@ import type { components } from '../../api/schema'
 type S = components['schemas']
 
 export interface ScriptStep {
-  /** Names it in the page; stays while the page lives. */
+  /** The id within the page. */
   readonly id: string
-  /** The server's id, by which comments hold on; null until it is saved. */
+  /** The server's id, to which comments belong; null until the step is saved. */
   readonly server: string | null
   readonly title: string
   readonly minutes: number
@@ -20,7 +20,7 @@ export interface Script {
 
 export const limits = { steps: 200, title: 200, text: 50_000, minutes: 10_000 }
 
-/** The guide's place among the steps. */
+/** The id of the guide among the steps. */
 export const guide = 'guide'
 
 export function fromServer(codelab: Pick<S['Codelab'], 'guide_markdown'>, steps: readonly S['Step'][]): Script {
@@ -30,7 +30,7 @@ export function fromServer(codelab: Pick<S['Codelab'], 'guide_markdown'>, steps:
   }
 }
 
-/** The request that saves a script. Existing steps keep their ids, and so their comments. */
+/** The request that saves a script. Existing steps keep their ids, and with them their comments. */
 export function toServer(script: Script): S['Steps']['steps'] {
   return script.steps.map((s) => ({
     ...(s.server === null ? {} : { id: s.server }),
@@ -40,7 +40,7 @@ export function toServer(script: Script): S['Steps']['steps'] {
   }))
 }
 
-/** The key of a step on both sides. */
+/** The key of a step, the same on both sides. */
 export const keyOf = (s: ScriptStep) => s.server ?? s.id
 
 export function sameStep(a: ScriptStep, b: ScriptStep): boolean {
@@ -63,7 +63,7 @@ export function withStep(script: Script, id: string, change: Partial<Pick<Script
   return { ...script, steps: script.steps.map((s) => (s.id === id ? { ...s, ...change } : s)) }
 }
 
-/** Puts a step at another place, counted from 0. */
+/** Moves a step to another position, counted from 0. */
 export function moved(script: Script, id: string, to: number): Script {
   const step = script.steps.find((s) => s.id === id)
   if (!step || to < 0 || to >= script.steps.length) return script
@@ -80,7 +80,7 @@ export function without(script: Script, id: string): Script {
   return { ...script, steps: script.steps.filter((s) => s.id !== id) }
 }
 
-/** Code points, as the server counts. */
+/** The length in code points, as on the server. */
 export function length(text: string): number {
   let n = 0
   for (let i = 0; i < text.length; i++) {
@@ -91,7 +91,7 @@ export function length(text: string): number {
   return n
 }
 
-/** How many characters there are once that is worth saying; null before. */
+/** The number of characters if it is near the limit; null below that. */
 export function nearLimit(text: string): number | null {
   if (text.length < limits.text * 0.9) return null
   const n = length(text)
@@ -100,7 +100,7 @@ export function nearLimit(text: string): number | null {
 
 export type Problem = { at: string; kind: 'no_title' | 'long_title' | 'long_text' | 'minutes' } | { at: null; kind: 'no_steps' | 'many_steps' }
 
-/** The first thing for which the server would refuse the steps. */
+/** The first reason why the server would refuse the steps. */
 export function problemOfSteps(script: Script): Problem | null {
   if (script.steps.length === 0) return { at: null, kind: 'no_steps' }
   if (script.steps.length > limits.steps) return { at: null, kind: 'many_steps' }
@@ -117,14 +117,14 @@ export function problemOfGuide(script: Script): Problem | null {
   return length(script.guide) > limits.text ? { at: guide, kind: 'long_text' } : null
 }
 
-/** The first thing for which a save of draft would be refused: what did not change is not sent. */
+/** The first reason why a save of draft would be refused. Unchanged parts are not sent. */
 export function problem(base: Script, draft: Script): Problem | null {
   return (sameSteps(base, draft) ? null : problemOfSteps(draft)) ?? problemOfGuide(draft)
 }
 
 /**
- * After a save: gives the steps that were new the ids that the server made for
- * them. sent is what was saved, saved what the server then had.
+ * After a save: gives new steps the ids that the server assigned. sent is the saved script, saved
+ * the server's version of it.
  */
 export function learned(draft: Script, sent: Script, saved: Script): Script {
   const ids = new Map<string, string>()
@@ -141,7 +141,7 @@ export function learned(draft: Script, sent: Script, saved: Script): Script {
   return { ...draft, steps: draft.steps.map((s) => (s.server === null && ids.has(s.id) ? { ...s, server: ids.get(s.id)! } : s)) }
 }
 
-/** The part of a tag that changes when somebody edits. */
+/** The part of an ETag that changes with each edit. */
 export function revision(tag: string): string {
   return /^(?:W\/)?"([^".]*)/.exec(tag)?.[1] ?? tag
 }

@@ -1,4 +1,4 @@
-// The text and its preview scroll together: whichever one holds leads.
+// Synchronises the scrolling of the text and its preview. The side that the person uses leads.
 import { across, anchors, rising } from '../../editor/together'
 import { unfenced } from '../../markdown/notes'
 import type { Editor } from '../../editor/codemirror'
@@ -30,7 +30,7 @@ export class Scrolling {
     this.#stops = []
   }
 
-  /** The preview was drawn again and scrolls to the place of the text. */
+  /** The preview was redrawn and scrolls to the position of the text. */
   follow(): void {
     if (this.#lead === 'text') this.#go('text')
   }

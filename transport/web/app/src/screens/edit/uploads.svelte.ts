@@ -1,4 +1,4 @@
-// Images that go up while one writes on; each lands where it was dropped.
+// Image uploads in the background. Each image is inserted where it was dropped.
 import { words } from '../../api/words'
 import { bytes } from '../../device/moments'
 import { image, placed } from '../../editor/format'
@@ -17,10 +17,10 @@ export interface Going {
   share: number
   error: string | null
   cancel: () => void
-  /** The page it belongs to, and where in it while that is not open. */
+  /** The page of the image, and the position in its text while the page is not open. */
   page: string
   at: number
-  /** Its place in the open editor. */
+  /** The tracked position in the open editor. */
   held: number | null
 }
 
@@ -34,7 +34,7 @@ export class Uploads {
     this.#work = work
   }
 
-  /** The editor of the open page came, or goes. */
+  /** The editor of the open page was created, or will be removed. */
   follow(editor: Editor | null, page: string): void {
     for (const g of this.list) {
       if (g.page !== page) continue
@@ -47,7 +47,7 @@ export class Uploads {
     this.#editor = editor
   }
 
-  /** Takes the images of files; false when there is none. */
+  /** Uploads the images among files. False if there are none. */
   take(files: readonly File[], at: number): boolean {
     const images = files.filter((f) => f.type.startsWith('image/'))
     for (const file of images) void this.#send(file, at)
@@ -80,7 +80,7 @@ export class Uploads {
     }
   }
 
-  /** Into a page that is not open. */
+  /** Inserts into a page that is not open. */
   #insert(g: Going, text: string) {
     const { draft } = this.#work
     const put = (old: string) => old.slice(0, g.at) + placed(old, g.at, text) + old.slice(g.at)

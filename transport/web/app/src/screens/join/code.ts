@@ -1,11 +1,11 @@
-// The code with which a person comes back to a codelab under the same name.
+// The code with which a person returns to a codelab under the same name.
 import { recall, remember } from '../../device/remember'
 
 type Codes = Record<string, string>
 const key = (codelab: string) => `codes:${codelab}`
 const same = (name: string) => name.trim().normalize('NFC').toLowerCase()
 
-/** The code of this device for a name, or a new one. */
+/** This device's code for a name, or a new one. */
 export function codeFor(codelab: string, name: string): string {
   const kept = recall<Codes>(key(codelab), {})[same(name)]
   if (kept) return kept
@@ -17,13 +17,13 @@ export function keepCode(codelab: string, name: string, code: string): void {
   remember(key(codelab), { ...recall<Codes>(key(codelab), {}), [same(name)]: code })
 }
 
-/** The code of this device for a name, in groups that can be written down; null for none. */
+/** This device's code for a name, in groups for writing down; null if there is none. */
 export function codeOf(codelab: string, name: string): string | null {
   const code = recall<Codes>(key(codelab), {})[same(name)]
   return code?.replace(/^([a-z2-9]{4})([a-z2-9]{4})([a-z2-9]{4})([a-z2-9]{4})$/, '$1 $2 $3 $4') ?? null
 }
 
-/** A code as it is kept, of one that was typed: perhaps in groups. */
+/** A typed code, perhaps in groups, in the form in which it is stored. */
 export function asKept(typed: string): string {
   const text = typed.trim()
   return /^(?:[a-z2-9]{4}[\s-]?){4}$/i.test(text) ? text.replaceAll(/[\s-]/g, '').toLowerCase() : text

@@ -1,4 +1,4 @@
-// Does something at the server for a facilitator, shows that it goes on and says when it fails.
+// Runs a facilitator's request, shows that it is running, and reports a failure.
 import { words } from '../../api/words'
 import { complain } from '../../parts/toasts.svelte'
 
@@ -6,7 +6,7 @@ export class Act {
   /** The object of the running action: an id, or another name that the caller chose. */
   busy = $state<string | null>(null)
 
-  /** Returns the result of the work. If it fails, the facilitator sees an error and the result is null. */
+  /** Returns the result of the work. On failure it shows an error and returns null. */
   async run<T>(what: string, work: () => Promise<T>): Promise<T | null> {
     if (this.busy !== null) return null
     this.busy = what

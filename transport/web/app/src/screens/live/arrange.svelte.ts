@@ -1,10 +1,10 @@
-// Decides when the floor gets a new layout. It must not jump while somebody reads or points.
+// Decides when the floor gets a new layout. It must not move while somebody reads or points.
 import type { Seat } from '../../workshop/floor'
 import type { Layout, Planner, StepOf } from './layout'
 
-/** A new layout comes at most this often, unless people no longer fit; milliseconds. */
+/** The minimum time between two layouts, unless people no longer fit; milliseconds. */
 const apart = 5000
-/** While somebody points at the floor or works in it, it waits this long at most; milliseconds. */
+/** The maximum delay while somebody points at the floor or works in it; milliseconds. */
 const patience = 10_000
 
 interface Box {
@@ -17,7 +17,7 @@ export class Arrangement {
   readonly #planner: Planner<Seat>
   #box: Box | null = null
   #steps: readonly StepOf<Seat>[] | null = null
-  /** When the layout was made, and since when another one is due. */
+  /** When the layout was made, and since when a new one is due. */
   #made = -Infinity
   #due: number | null = null
 
@@ -26,8 +26,8 @@ export class Arrangement {
   }
 
   /**
-   * Looks whether people or the room for them have changed. held: somebody points at the
-   * floor or works in it. now: milliseconds of any clock that goes on.
+   * Checks whether the people or the space have changed. held: somebody points at the floor or
+   * works in it. now: milliseconds of any monotonic clock.
    */
   look(box: Box, steps: readonly StepOf<Seat>[], held: boolean, now: number): void {
     if (box.width <= 0 || steps.length === 0) return
@@ -35,10 +35,10 @@ export class Arrangement {
     if (steps !== this.#steps) this.#due ??= now
     this.#box = box
     this.#steps = steps
-    // In another box everything has another place: the previous layout does not matter.
+    // With another size everything moves, so the previous layout does not matter.
     if (!this.layout || resized) return this.#plan(now, null)
     if (this.#due === null) return
-    // Where nobody was, there is no room for anybody.
+    // A strip of empty steps has no space for people.
     if (this.layout.groups.some((g) => g.form === 'strip' && g.steps.some((i) => steps[i]!.people.length > 0))) return this.#plan(now)
     const full = !this.#planner.fits(this.layout, box.width, box.height, steps)
     if (!full && now - this.#made < apart) return

@@ -1,5 +1,4 @@
-// Direct messages of attendees to the facilitators that nobody has answered, and that nobody
-// here has seen.
+// Direct messages from attendees that no facilitator has answered and nobody here has seen.
 import type { Told } from '../../live/protocol'
 import type { Room } from '../../live/room.svelte'
 import { Unread } from '../../talk/unread.svelte'
@@ -14,17 +13,17 @@ export class DirectMessages {
     this.#waiting = new Unread(room)
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get unread(): readonly ChatMessage[] {
     return this.#waiting.list
   }
 
-  /** The chat is there: messages from before wait, too. */
+  /** The chat has been loaded: earlier messages count, too. */
   begin(): void {
     this.#waiting.begin()
   }
 
-  /** Takes what has arrived. An answer of any facilitator is one for all. */
+  /** Applies arrived messages. One facilitator's answer counts for all. */
   heard(told: readonly Told[]): void {
     for (const t of told) {
       if (t.type !== 'dm') continue
@@ -33,7 +32,7 @@ export class DirectMessages {
     }
   }
 
-  /** Answers a message, and with it the others of the same person. False when too much waits to be sent. */
+  /** Answers a message, and with it all of that person. False if the outbox is full. */
   answer(to: ChatMessage, message: string): boolean {
     if (!this.#room.say({ type: 'dm', target_id: to.sender_id, message })) return false
     this.read(to.sender_id)
@@ -44,7 +43,7 @@ export class DirectMessages {
     this.#waiting.read((x) => x.id === message.id)
   }
 
-  /** Somebody's messages are open, or answered. */
+  /** The messages of a person were opened or answered. */
   read(attendee: string): void {
     this.#waiting.read((x) => x.sender_id === attendee)
   }

@@ -1,4 +1,4 @@
-// Which people stand out on the floor, when one looks for some of them.
+// The filters of the floor: which people are highlighted.
 import type { Seat } from '../../workshop/floor'
 
 export type Filter = 'stuck' | 'slow' | 'fine' | 'silent' | 'waiting'

@@ -1,46 +1,51 @@
-// The places of a workshop's people on the floor: which steps share a column, how many
-// sub-columns a crowded step gets, and how much of each person is shown. A pure function
-// that uses no page and no clock. All lengths are CSS pixels.
+// The layout of a workshop's people on the floor: which steps share a column, how many sub-columns
+// a crowded step gets, and how much of each person is shown. A pure function without access to the
+// page or a clock. All lengths are CSS pixels.
 import type { Kind } from '../../workshop/floor'
 
 export const sizes = {
-  /** The narrowest and the widest sub-column, and the space between two. */
+  /** The minimum and maximum width of a sub-column, and the gap between two. */
   unit: 164,
   unitMost: 272,
   gap: 12,
-  /** A run of empty steps that stands alone. */
+  /** The width of a column for a run of empty steps. */
   strip: 28,
-  /** The head of a step alone, the head within a stack, the line of empty steps, the space after each. */
+  /**
+   * The heights of the header of a single step, the header within a stack, the line for empty
+   * steps, and the space after each.
+   */
   own: 58,
   stack: 33,
   none: 26,
   after: 14,
-  /** A person's row, a line of folded people, the gaps between cards and between blocks. */
+  /**
+   * The heights of a row, a line of folded people, and the gaps between cards and between blocks.
+   */
   row: 24,
   line: 20,
   cardGap: 6,
   blockGap: 4,
-  /** A row of somebody who needs help, where there is no room for cards. */
+  /** The row of somebody who needs help, if there is no space for cards. */
   needRow: 26,
-  /** A card in the form for crowds, with its gap. */
+  /** A card in the form for crowds, including its gap. */
   crowdCard: 76,
-  /** The counts of a step, and the line that says how many more wait, in the form for crowds. */
+  /** For crowds: the line with a step's counts, and the line with the number of further waits. */
   counts: 24,
   moreWait: 22,
-  /** A step with at least this number of people is drawn as cells. */
+  /** From this number of people on, a step is drawn as cells. */
   crowd: 400,
-  /** Below this height the floor takes it and the page scrolls; below this width it is one column. */
+  /** Below this height the page scrolls. Below this width the floor is one column. */
   low: 320,
   narrow: 560,
 } as const
 
-/** Extra cost at which groups stay as they were, and the part of the height in which a roomier level must fit. */
+/** Groups are kept up to this extra cost. A roomier level must fit in this share of the height. */
 const keep = 1.5
 const ease = 0.9
 
-/** How much of people is shown, from the roomiest to the densest. */
+/** How much of each person is shown, from the most to the least. */
 export interface Level {
-  /** Lines of the request on a card, 0 to 4. */
+  /** The number of lines of the request on a card, 0 to 4. */
   readonly text: number
   readonly need: 'cards' | 'rows'
   readonly fine: 'rows' | 'names' | 'line'
@@ -58,20 +63,22 @@ export const levels: readonly Level[] = [
   { text: 0, need: 'rows', fine: 'line', silent: 'line' },
 ]
 
-/** The level of the form for crowds, in which people are cells. */
+/** The level number of the form for crowds, in which people are cells. */
 export const crowded = levels.length
 
-/** The number of cards for the longest waits in each step, and the cell sizes that are tried with it. */
+/**
+ * The number of cards per step for the longest waiting people, and the cell sizes to try with it.
+ */
 const cellSizes: readonly [cards: number, cells: readonly number[]][] = [
   [3, [18, 16, 14, 12, 10, 9, 8]],
   [1, [12, 10, 9, 8, 7, 6]],
   [0, [10, 9, 8, 7, 6, 5, 4, 3]],
 ]
 
-/** The form of the people: a level, or cells of a size with a number of cards. */
+/** How people are shown: a level, or cells of a size with a number of cards. */
 export interface Form {
   readonly level: number
-  /** 0 where people have their names. */
+  /** The size of a cell; 0 if people are shown by name. */
   readonly cell: number
   readonly cards: number
 }
@@ -79,7 +86,7 @@ export interface Form {
 const forms: readonly Form[] = levels.map((_, level) => ({ level, cell: 0, cards: 0 }))
 const crowdForms: readonly Form[] = cellSizes.flatMap(([cards, cells]) => cells.map((cell) => ({ level: crowded, cell, cards })))
 
-/** Somebody as the layout needs to know them. */
+/** The data of a person that the layout needs. */
 export interface Figure {
   readonly name: string
   readonly kind: Kind
@@ -89,22 +96,22 @@ export interface Figure {
 }
 
 export interface StepOf<P extends Figure> {
-  /** Its number, or the sign of those who are done. */
+  /** The number of the step, or the symbol for those who are done. */
   readonly key: string
   readonly title: string
-  /** In their order; the same array as long as nobody in it has changed. */
+  /** In display order. The array is the same object as long as nobody in it has changed. */
   readonly people: readonly P[]
 }
 
-/** How texts are set. */
+/** Measures of the texts. */
 export interface Setting<P extends Figure> {
   /** The width of a text in one line. */
   measure(text: string, size: number, weight: number): number
-  /** The second line of somebody's card. */
+  /** The text of the second line of a person's card. */
   state(person: P): string
-  /** The width of the end of somebody's card's first line, with the gap before it. */
+  /** The width of the content at the end of a card's first line, including the gap before it. */
   aside(person: P): number
-  /** The width of both ends of a row, without the name. */
+  /** The width of a row without the name. */
   rowSides: number
 }
 
@@ -112,14 +119,14 @@ export interface Group {
   readonly form: 'strip' | 'stack' | 'own'
   /** Indexes of neighbouring steps. */
   readonly steps: readonly number[]
-  /** Sub-columns; 0 of a strip. */
+  /** The number of sub-columns; 0 for a strip. */
   readonly subs: number
 }
 
 export interface Layout extends Form {
   /** The width of a sub-column. */
   readonly unit: number
-  /** The page or the floor scrolls: it is too small for all. */
+  /** The content is too large, so the page or the floor scrolls. */
   readonly scrolls: boolean
   /** All steps are in one column. */
   readonly narrow: boolean
@@ -142,7 +149,9 @@ export function byKind<P extends Figure>(people: readonly P[]): ByKind<P> {
   return out
 }
 
-/** A run of neighbouring steps that are all empty, or one that is not: nothing is won by cutting between empty ones. */
+/**
+ * A run of neighbouring empty steps, or one other step. Cutting between empty steps gains nothing.
+ */
 interface Part {
   readonly from: number
   readonly to: number
@@ -159,14 +168,17 @@ interface Plan {
   readonly groups: readonly Priced[]
 }
 
-/** Cached figures of a step's people. */
+/** Cached measures of a step's people. */
 interface Measured<P> {
   readonly kinds: ByKind<P>
   readonly waits: number
   readonly heights: Map<string, number>
 }
 
-/** Lays floors out. It remembers the heights of steps whose people have not changed, which is most of the work. */
+/**
+ * Computes layouts. It caches the heights of steps whose people have not changed, since computing
+ * them is most of the work.
+ */
 export class Planner<P extends Figure> {
   readonly #set: Setting<P>
   readonly #measured = new WeakMap<readonly P[], Measured<P>>()
@@ -175,7 +187,7 @@ export class Planner<P extends Figure> {
     this.#set = setting
   }
 
-  /** The cheapest layout of the roomiest form that fits; groups stay as they were while that costs little. */
+  /** The cheapest layout in the roomiest form that fits. Groups are kept if that costs little. */
   plan({ width, height, steps, previous }: Request<P>): Layout {
     const high = Math.max(sizes.low, height)
     const people = steps.reduce((n, s) => n + s.people.length, 0)
@@ -183,7 +195,7 @@ export class Planner<P extends Figure> {
     const runs = Math.min(2, parts.filter((p) => p.empty).length)
     if (width >= sizes.narrow) {
       for (const form of people > sizes.crowd ? crowdForms : [...forms, ...crowdForms]) {
-        if (form.cell > 0 && people * form.cell ** 2 > width * high * 0.9) continue // it cannot fit
+        if (form.cell > 0 && people * form.cell ** 2 > width * high * 0.9) continue // cannot fit
         const roomier = previous !== null && rank(form) < rank(previous)
         const best = this.#best(width, roomier ? high * ease : high, steps, parts, runs, form)
         if (!best) continue
@@ -196,17 +208,17 @@ export class Planner<P extends Figure> {
         return { ...form, unit: best.unit, scrolls, narrow: false, groups: best.groups.map(({ form, steps, subs }) => ({ form, steps, subs })) }
       }
     }
-    // Too narrow, or nothing fits: one column of all steps, which scrolls.
+    // Too narrow, or nothing fits: one column with all steps, which scrolls.
     const form = people > sizes.crowd ? { level: crowded, cell: 12, cards: 1 } : { level: 2, cell: 0, cards: 0 }
     return { ...form, unit: width, scrolls: true, narrow: true, groups: [{ form: 'stack', steps: span(0, steps.length), subs: 1 }] }
   }
 
-  /** Whether the people of now have room in a layout. */
+  /** Whether the current people fit into a layout. */
   fits(layout: Layout, width: number, height: number, steps: readonly StepOf<P>[]): boolean {
     return layout.narrow || this.#priceOf(layout, width, Math.max(sizes.low, height), steps) !== null
   }
 
-  /** How high a card is, without the gap below. */
+  /** The height of a card, without the gap below. */
   cardHeight(p: P, unit: number, text: number): number {
     const { measure, state, aside } = this.#set
     const box = unit - 22
@@ -218,7 +230,7 @@ export class Planner<P extends Figure> {
     return 14 + name + words + request
   }
 
-  /** How high somebody's row is. */
+  /** The height of a person's row. */
   rowHeight(p: P, unit: number): number {
     return linesOf(p.name, (t) => this.#set.measure(t, 14, 400), unit - this.#set.rowSides) * sizes.line + 4
   }
@@ -240,7 +252,7 @@ export class Planner<P extends Figure> {
     return found && { ...found, unit: widest(width, found.groups) }
   }
 
-  /** The cheapest cut of the steps into neighbouring groups, with at most the given sub-columns and strips. */
+  /** The cheapest partition into neighbouring groups, within the given sub-columns and strips. */
   #cut(units: number, strips: number, unit: number, height: number, steps: readonly StepOf<P>[], parts: readonly Part[], form: Form): Plan | null {
     const known = new Map<number, Plan | null>()
     const groups = new Map<number, Priced | null>()
@@ -272,7 +284,7 @@ export class Planner<P extends Figure> {
           consider(g, to)
           if (g.form !== 'own') break // more sub-columns change nothing
         }
-        // A group that is too high for one column is even higher with more steps.
+        // If a group is too high for one column, adding steps makes it higher.
         if (!any && !alone) break
       }
       known.set(key, found)
@@ -281,7 +293,7 @@ export class Planner<P extends Figure> {
     return best(0, units, strips)
   }
 
-  /** One group of neighbouring steps, or null when it is higher than the floor. */
+  /** A group of neighbouring steps; null if it is higher than the floor. */
   #group(steps: readonly StepOf<P>[], from: number, to: number, subs: number, height: number, form: Form, unit: number): Priced | null {
     const part = steps.slice(from, to)
     const full = part.filter((s) => s.people.length > 0).length
@@ -305,7 +317,7 @@ export class Planner<P extends Figure> {
     return high > height ? null : { form: 'stack', steps: of, subs: 1, width, cost: 3 * (high / height) ** 2 + 1.2 * (full - 1) + 0.3 }
   }
 
-  /** What earlier groups cost with the people of now, or null when they have no room. */
+  /** The cost of the earlier groups with the current people; null if they do not fit. */
   #priceOf(layout: Layout, width: number, height: number, steps: readonly StepOf<P>[]): number | null {
     if (layout.groups.at(-1)?.steps.at(-1) !== steps.length - 1) return null
     const unit = widest(width, layout.groups)
@@ -332,7 +344,7 @@ export class Planner<P extends Figure> {
     return known
   }
 
-  /** The height of a step's people in the given sub-columns. */
+  /** The height of a step's people in the given number of sub-columns. */
   #content(step: StepOf<P>, subs: number, form: Form, unit: number): number {
     const m = this.#measure(step.people)
     if (form.cell > 0) {
@@ -341,7 +353,7 @@ export class Planner<P extends Figure> {
       const rows = Math.ceil(step.people.length / Math.floor(width / form.cell))
       return sizes.counts + Math.ceil(cards / subs) * sizes.crowdCard + (cards > 0 && m.waits > cards ? sizes.moreWait : 0) + rows * form.cell + 8
     }
-    // As minutes get a second figure, names have less room.
+    // When minutes get another digit, there is less space for names.
     const asides = m.kinds.need.reduce((n, p) => n + this.#set.aside(p), 0)
     const key = `${subs} ${unit} ${form.level} ${asides}`
     let high = m.heights.get(key)
@@ -367,7 +379,7 @@ export class Planner<P extends Figure> {
     const named = level.fine === 'names' && kinds.fine.length > 0
     const folded = (level.fine === 'line' && kinds.fine.length > 0) || (level.silent === 'line' && kinds.silent.length > 0)
     if (named) {
-      // Both ends of the paragraph say how many there are.
+      // The paragraph has the counts at its beginning and its end.
       const ends = 70 + (kinds.silent.length > 0 ? 80 : 0)
       blocks.push(rowsOfNames([ends, ...kinds.fine.map((p) => this.#set.measure(p.name, 13, 400) + 12)], width) * sizes.line + 6)
     } else if (folded) blocks.push(sizes.row)
@@ -375,14 +387,14 @@ export class Planner<P extends Figure> {
   }
 }
 
-/** The people who have rows of their own at a level. */
+/** The people who have separate rows at a level. */
 export function listedOf<P>(kinds: ByKind<P>, level: Level): readonly P[] {
   return [...kinds.slow, ...(level.fine === 'rows' ? kinds.fine : []), ...(level.silent === 'rows' ? kinds.silent : [])]
 }
 
 /**
- * Deals people to sub-columns, each to the shortest one at their turn. Those who are
- * known stay in theirs; before gives it by id.
+ * Assigns people to sub-columns, each to the currently shortest one. People in before, which maps
+ * ids to sub-columns, stay in theirs.
  */
 export function deal<P extends { readonly id: string }>(
   people: readonly P[],
@@ -393,7 +405,7 @@ export function deal<P extends { readonly id: string }>(
   const out: P[][] = Array.from({ length: subs }, () => [])
   const high = Array<number>(subs).fill(0)
   const shortest = () => high.indexOf(Math.min(...high))
-  // People who stay are counted first, so that newcomers fill the short sub-columns.
+  // People who stay are counted first, so that new people fill the short sub-columns.
   const stays = new Map<P, number>()
   for (const p of people) {
     const at = before.get(p.id)
@@ -412,14 +424,14 @@ export function deal<P extends { readonly id: string }>(
   return out
 }
 
-/** How high the highest sub-column is when each person goes to the shortest one. */
+/** The height of the highest sub-column if each person is assigned to the shortest one. */
 function highest<P>(people: readonly P[], subs: number, height: (p: P) => number, gap: number): number {
   const high = Array<number>(subs).fill(-gap)
   for (const p of people) high[high.indexOf(Math.min(...high))]! += height(p) + gap
   return Math.max(...high)
 }
 
-/** How many lines words of these widths take, one behind another. */
+/** The number of lines for words of these widths in a row. */
 function rowsOfNames(widths: readonly number[], width: number): number {
   let rows = 1
   let at = 0
@@ -433,7 +445,9 @@ function rowsOfNames(widths: readonly number[], width: number): number {
   return rows
 }
 
-/** How many lines a text takes in a box of that width; words that are longer than a line break anywhere. */
+/**
+ * The number of lines of a text in a box of that width. Words longer than a line break anywhere.
+ */
 export function linesOf(text: string, measure: (text: string) => number, box: number): number {
   const whole = measure(text)
   if (whole <= box) return 1
@@ -452,7 +466,7 @@ export function linesOf(text: string, measure: (text: string) => number, box: nu
   return lines
 }
 
-/** Runs of empty steps, and the others one by one. */
+/** Runs of empty steps, and each other step by itself. */
 function partsOf(steps: readonly StepOf<Figure>[]): Part[] {
   const out: Part[] = []
   for (const [i, s] of steps.entries()) {
@@ -464,13 +478,13 @@ function partsOf(steps: readonly StepOf<Figure>[]): Part[] {
   return out
 }
 
-/** Many and narrow sub-columns cost: in narrow ones names and places begin to wrap. */
+/** The cost of many or narrow sub-columns. In narrow ones names and places wrap. */
 const pinch = (subs: number, unit: number) => 0.2 * subs + 0.06 * Math.max(0, 204 - unit)
 
-/** Forms from the roomiest to the densest. */
+/** Orders forms from the roomiest to the densest. */
 const rank = (f: Form) => f.level * 100 - f.cell - f.cards
 
-/** The width that a sub-column has when groups share the whole. */
+/** The width of a sub-column if the groups use the whole width. */
 function widest(width: number, groups: readonly Group[]): number {
   const strips = groups.filter((g) => g.form === 'strip').length
   const subs = groups.reduce((n, g) => n + g.subs, 0)

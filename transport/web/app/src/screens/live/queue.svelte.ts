@@ -1,4 +1,4 @@
-// The queue of requests for help: their claimants, and a facilitator's actions.
+// The queue of requests for help: who has claimed them, and a facilitator's actions.
 import { leader } from '../../admin/leader.svelte'
 import { api, ask } from '../../api/client'
 import { serverNow } from '../../device/now'
@@ -12,34 +12,34 @@ import type { HelpRequest } from '../../workshop/state'
 
 export class Queue {
   readonly #room: Room
-  /** The request that something is being done with. */
+  /** The id of the request with a running action. */
   busy = $state<string | null>(null)
   readonly #all = $derived.by(() => (this.#room.now?.help ?? []).toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1)))
-  /** The waiting requests, the oldest first. */
+  /** The waiting requests, oldest first. */
   readonly pending = $derived.by(() => this.#all.filter((h) => h.status === 'pending'))
-  /** The requests that one has taken oneself. */
+  /** The requests that this facilitator has claimed. */
   readonly mine = $derived.by(() => this.#all.filter((h) => this.isMine(h)))
-  /** The requests that others have taken. */
+  /** The requests that other facilitators have claimed. */
   readonly others = $derived.by(() => this.#all.filter((h) => h.status === 'in_progress' && !this.isMine(h)))
 
-  /** When requests were taken, as this page saw it, by their ids. */
+  /** When requests were claimed on this page, by id. */
   readonly #taken = new Map<string, number>()
 
   constructor(room: Room) {
     this.#room = room
   }
 
-  /** A rehearsal plays who asks. */
+  /** Whether the request is from somebody simulated by a rehearsal. */
   isSimulated(h: HelpRequest): boolean {
     return this.#room.now?.people.get(h.attendee_id)?.simulated ?? false
   }
 
-  /** When a request was taken here, Unix milliseconds; null when that was elsewhere or before the page was opened. */
+  /** When a request was claimed on this page, Unix milliseconds; null if elsewhere or before. */
   takenAt(h: HelpRequest): number | null {
     return this.#taken.get(h.id) ?? null
   }
 
-  /** Whether one has taken a request oneself: names distinguish people who share the owner's account. */
+  /** Whether this facilitator claimed a request. Users of the owner's account differ by name. */
   isMine(h: HelpRequest): boolean {
     return h.status === 'in_progress' && (h.person ?? leader.id) === leader.id && h.claimed_by === this.#room.you?.name
   }
@@ -51,7 +51,7 @@ export class Queue {
     return done
   }
 
-  /** Gives a request back: it waits again in its old place. */
+  /** Puts a request back to its old place in the queue. */
   async putBack(h: HelpRequest): Promise<boolean> {
     const done = await this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/release', { params: this.#path(h) })))
     if (done) toast(m.help_back({ name: h.attendee_name }))
@@ -62,7 +62,7 @@ export class Queue {
     return this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/resolve', { params: this.#path(h) })))
   }
 
-  /** Gives a request back: who asked could not be found. */
+  /** Puts a request back since the person was not found. */
   async notFound(h: HelpRequest): Promise<boolean> {
     const body = { reason: m.help_not_found_reason() }
     const done = await this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/release', { params: this.#path(h), body })))
@@ -70,7 +70,7 @@ export class Queue {
     return done
   }
 
-  /** Answers several with one message. */
+  /** Answers several requests with one message. */
   async answer(chosen: readonly string[], message: string): Promise<boolean> {
     try {
       await ask(api.POST('/codelabs/{id}/help/answer', { params: { path: { id: this.#room.id } }, body: { help_ids: [...chosen], message } }))
@@ -86,7 +86,7 @@ export class Queue {
     return { path: { id: this.#room.id, help_id: h.id } }
   }
 
-  /** tooLate is what 409 means. */
+  /** tooLate: the message for status 409. */
   async #act(h: HelpRequest, work: () => Promise<unknown>, tooLate?: () => string): Promise<boolean> {
     this.busy = h.id
     try {

@@ -1,4 +1,4 @@
-// Whether new requests for help are read out in the live view; kept on this device.
+// The setting for announcing new requests for help in the live view; stored on this device.
 import { recall, remember } from '../../device/remember'
 
 let on = $state(recall('live:read-out', true))

@@ -1,7 +1,7 @@
-// The people of the floor are one stop of the Tab key. The arrow keys go between them, by
-// their places. Pure except for the given elements.
+// The people of the floor are one tab stop. Arrow keys move between them, by their positions. Pure
+// except for the given elements.
 
-/** The place of an element, CSS pixels. */
+/** The rectangle of an element, CSS pixels. */
 export interface Place {
   readonly left: number
   readonly right: number
@@ -11,12 +11,12 @@ export interface Place {
 
 export type Way = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'
 
-/** Places that overlap by at most this number of pixels are beside each other. */
+/** Rectangles that overlap by at most this number of pixels count as side by side. */
 const slack = 3
-/** Ends of a column, to tell those of one column from the next. */
+/** Smaller horizontal distances, in pixels, count as the same column. */
 const column = 30
 
-/** Which of the places the arrow leads to from one of them; -1 for none. */
+/** The index of the rectangle that an arrow key leads to; -1 if there is none. */
 export function toward(places: readonly Place[], from: number, way: Way): number {
   const at = places[from]
   if (!at) return -1

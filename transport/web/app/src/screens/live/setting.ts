@@ -1,14 +1,14 @@
-// How the texts of the floor are set: the font of the page, and words in its language.
+// Measures of the floor's texts, in the page's font and language.
 import { serverNow } from '../../device/now'
 import { m } from '../../messages/compiled/messages.js'
 import type { Seat } from '../../workshop/floor'
 import type { Setting } from './layout'
 import { feelingSign, feelingWord, minutesOf } from './words'
 
-/** The maximum number of widths in the cache. */
+/** The maximum number of cached widths. */
 const most = 20_000
 
-/** The second line of somebody's card, in parts: how they feel, who helps them, and where they sit. */
+/** The second line of a card, in parts: mood, helper, and place. */
 export interface StateParts {
   readonly feels: string
   readonly with: string
@@ -23,7 +23,9 @@ export function stateParts(s: Seat, mine: boolean): StateParts {
   }
 }
 
-/** Measures with the font that the page has now. mine reports whether the viewer is helping somebody. */
+/**
+ * Measures with the current font of the page. mine returns whether the viewer is helping somebody.
+ */
 export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
   const canvas = document.createElement('canvas').getContext('2d')
   const family = getComputedStyle(document.body).fontFamily
@@ -38,7 +40,7 @@ export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
     }
     return width
   }
-  // All figures are as wide as an 8, so names have the same room for as long as minutes have as many of them.
+  // Measured with the digit 8: the space for names depends only on the number of digits.
   const asides = [8, 88, 888].map((count) => measure(m.minutes_short({ count }), 14, 600) + 10)
   return {
     measure,

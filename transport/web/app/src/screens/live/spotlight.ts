@@ -8,7 +8,7 @@ export function isOnProjector(room: Room, kind: Spotlight['kind'], id: string | 
   return now !== null && now.kind === kind && now.id === id
 }
 
-/** Puts something on the projector, or takes it away when it is there. */
+/** Shows something on the projector, or removes it if it is already shown. */
 export async function toggleProjector(room: Room, kind: Spotlight['kind'], id: string | null = null): Promise<void> {
   const body = isOnProjector(room, kind, id) ? { kind: null } : { kind, ...(id === null ? {} : { id }) }
   await ask(api.PUT('/codelabs/{id}/spotlight', { params: { path: { id: room.id } }, body }))

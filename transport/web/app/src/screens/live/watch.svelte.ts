@@ -1,5 +1,5 @@
-// The view of a facilitator: the floor, the times on each step, and the step of the
-// workshop. The floor is drawn at most four times per second, whatever arrives.
+// A facilitator's view: the floor, the times on each step, and the room's step. The floor is drawn
+// at most four times per second.
 import { api, ask, type Schemas } from '../../api/client'
 import { serverNow } from '../../device/now'
 import { recall, remember } from '../../device/remember'
@@ -18,13 +18,13 @@ export class Watch {
   moods = $state.raw<Moods>(noMoods)
   verdict = $state.raw<Verdict | null>(null)
   overview = $state.raw<Schemas['Overview'] | null>(null)
-  /** Seconds tick with this, Unix milliseconds. */
+  /** The current time for seconds, Unix milliseconds. */
   now = $state(serverNow())
-  /** Minutes tick with this, all together. */
+  /** The current time for minutes, Unix milliseconds, so that all minutes change together. */
   minute = $state(serverNow())
-  /** The step whose notes somebody reads here, 0: the preparation; null follows the room. */
+  /** The step whose notes are browsed here, 0 for the preparation; null to follow the room. */
   #browsed = $state<number | null>(null)
-  /** Since when the verdict has its word, Unix milliseconds. */
+  /** When the word of the verdict last changed, Unix milliseconds. */
   #wordSince = 0
   thresholds = $state<Thresholds>(defaultThresholds)
   #drawn: Workshop | null = null
@@ -35,7 +35,7 @@ export class Watch {
     this.thresholds = recall(`thresholds:${room.id}`, defaultThresholds)
   }
 
-  /** Where the workshop is: as the pointer says, else where most people are. */
+  /** The room's step: that of the pointer, or else the step with most people. */
   readonly at = $derived.by(() => {
     const w = this.room.now
     if (!w) return 1
@@ -48,14 +48,16 @@ export class Watch {
   /** The step whose notes are shown, 0 for the preparation. Reading them moves nobody. */
   readonly shown = $derived.by(() => Math.min(this.#browsed ?? (this.room.now?.people.size === 0 ? 0 : this.at), this.room.now?.steps.length ?? 0))
 
-  /** Shows the notes of a step; that of the room follows it again. */
+  /** Shows the notes of a step. The room's step follows the room again. */
   browse(step: number): void {
     const last = this.room.now?.steps.length ?? 0
     const to = Math.min(Math.max(step, 0), last)
     this.#browsed = to === this.at ? null : to
   }
 
-  /** The step that comes next for the room: the one that is shown, or the one behind the room's. Null at the end. */
+  /**
+   * The next step for the room: the browsed one, or the one after the room's step. Null at the end.
+   */
   readonly next = $derived.by(() => {
     const to = this.shown !== this.at && this.shown > 0 ? this.shown : this.at + 1
     return to <= (this.room.now?.steps.length ?? 0) ? to : null
@@ -70,12 +72,12 @@ export class Watch {
     return () => [draw, second, minute, times].forEach(clearInterval)
   }
 
-  /** Draws for the first time, as soon as there is something: nobody sees a frame without a verdict. */
+  /** Draws for the first time as soon as there is data, so that no frame is without a verdict. */
   first(): void {
     if (this.#drawn === null) this.#draw()
   }
 
-  /** Draws when something has changed since. */
+  /** Draws if something has changed since the last time. */
   #draw() {
     const w = this.room.now
     if (!w || (document.visibilityState === 'hidden' && this.#drawn !== null)) return
@@ -97,7 +99,7 @@ export class Watch {
     try {
       this.overview = await ask(api.GET('/codelabs/{id}/overview', { params: { path: { id: this.room.id } } }))
     } catch {
-      // The next time.
+      // The next update retries.
     }
   }
 
@@ -105,7 +107,7 @@ export class Watch {
     remember(`thresholds:${this.room.id}`, $state.snapshot(this.thresholds))
   }
 
-  /** Sends everybody to a step. For some seconds it can be undone, unless somebody has moved the room since. */
+  /** Moves everybody to a step. Can be undone for some seconds, unless the room has moved since. */
   bring(step: number): void {
     const before = this.room.now?.codelab.pointer ?? null
     this.#browsed = null
@@ -118,7 +120,7 @@ export class Watch {
     toast(m.brought({ step }), { label: m.undo(), run: undo })
   }
 
-  /** Points everybody to a step, or to none. */
+  /** Sets the pointer to a step; null removes it. */
   point(step: number | null, hints = false): void {
     this.room.say({ type: 'pointer', step_number: step, hints })
   }

@@ -1,4 +1,4 @@
-// A seat of the floor in signs and words.
+// Texts and symbols for a seat of the floor.
 import { m } from '../../messages/compiled/messages.js'
 import { mark, pulseWord } from '../../parts/marks'
 import type { Feeling, Seat } from '../../workshop/floor'
@@ -11,15 +11,15 @@ export function feelingWord(f: Feeling): string {
   return f === 'silent' ? m.pulse_silent() : pulseWord[f]()
 }
 
-/** The name of the helper, in words. */
+/** The text with the helper's name. */
 export function helps(helper: string): string {
   return helper === '' ? m.seat_helped_somebody() : m.seat_helped({ name: helper })
 }
 
-/** Whole minutes since a moment, both Unix milliseconds; 0 for a moment that is not known. */
+/** Whole minutes since a time, both Unix milliseconds; 0 for an unknown time. */
 export const minutesOf = (now: number, since: number): number => (since === 0 ? 0 : Math.max(0, Math.floor((now - since) / 60_000)))
 
-/** The name by which people call somebody in a room: the first of their names, unless that says too little. */
+/** The first name of a person, or the full name if the first is ambiguous in the room. */
 export function calledBy(name: string, room: Iterable<string>): string {
   const first = name.trim().split(/\s+/)[0] ?? ''
   if (/\p{N}/u.test(name)) return name // Team 7
@@ -27,10 +27,10 @@ export function calledBy(name: string, room: Iterable<string>): string {
   return first
 }
 
-/** A name in letters of the other direction leaves the words around it in their order. */
+/** Isolates a name, so that a right-to-left one does not reorder the text around it. */
 export const isolated = (name: string) => (document.dir === 'rtl' ? `\u2068${name}\u2069` : name)
 
-/** A person's state at a glance. Somebody who asks for help or is helped is not silent. */
+/** A person's state in short. Somebody who asks for help or is being helped is not silent. */
 export function state(s: Seat, now: number): string {
   const open = s.asks || s.helper !== null
   return [
@@ -45,7 +45,7 @@ export function state(s: Seat, now: number): string {
     .join(', ')
 }
 
-/** The same with the name, where they sit, and what they asked. */
+/** The state with the name, the place, and the request. */
 export function describe(s: Seat, now: number): string {
   const who = [s.name, state(s, now), s.place].filter(Boolean).join(', ')
   return s.text ? `${who}: ${s.text}` : who

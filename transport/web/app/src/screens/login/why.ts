@@ -1,4 +1,4 @@
-// Why somebody could not sign in at the identity provider, in words.
+// Texts for failed sign-ins at the identity provider.
 import { m } from '../../messages/compiled/messages.js'
 
 const sentences: Record<string, () => string> = {
@@ -16,7 +16,7 @@ const sentences: Record<string, () => string> = {
   full: m.login_why_full,
 }
 
-/** The sentence for the server's reason: null without a reason, a general one for an unknown reason. */
+/** The text for the server's reason: null without a reason, a general text for an unknown one. */
 export function whyNot(word: string | null): string | null {
   if (word === null) return null
   return (Object.hasOwn(sentences, word) ? sentences[word]! : m.login_why_invalid)()

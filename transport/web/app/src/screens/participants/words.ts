@@ -1,4 +1,4 @@
-// The meanings of the handler's names, in words.
+// Texts for the handler's codes.
 import type { Schemas } from '../../api/client'
 import { m } from '../../messages/compiled/messages.js'
 

@@ -1,4 +1,4 @@
-// Words for the interface's names.
+// Texts for the interface's values.
 import type { Schemas } from '../../api/client'
 import { m } from '../../messages/compiled/messages.js'
 

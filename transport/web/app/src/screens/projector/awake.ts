@@ -1,4 +1,4 @@
-/** Keeps the screen from going dark until the returned function is called, where the browser can. */
+/** Keeps the screen on until the returned function is called, if the browser supports it. */
 export function stayAwake(): () => void {
   let held: WakeLockSentinel | null = null
   let over = false
@@ -9,10 +9,10 @@ export function stayAwake(): () => void {
       held = await navigator.wakeLock.request('screen')
       if (over) await held.release()
     } catch {
-      // The battery is low, or the browser does not want to.
+      // The battery is low, or the browser refuses.
     }
   }
-  // The browser lets go of it when the page is hidden.
+  // The browser releases the lock when the page is hidden.
   document.addEventListener('visibilitychange', hold)
   hold()
   return () => {

@@ -1,9 +1,9 @@
-/** Sizes are at least this share of their normal value. */
+/** The minimum size, as a share of the normal value. */
 const least = 0.35
 
 /**
- * Makes the content of an element as large as possible without scrolling, so that the last row of
- * a room can read all of it. It sets --fit, a share of 1, with which the element multiplies its
+ * Makes the content of an element as large as possible without scrolling, so that people in the
+ * last row can read it. It sets --fit, a factor of at most 1, with which the element multiplies its
  * sizes.
  */
 export function fit(node: HTMLElement): () => void {

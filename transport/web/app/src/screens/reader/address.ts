@@ -1,5 +1,5 @@
-// The address of a page of a codelab: ?step=4, with &at=2 of its second paragraph, or
-// ?page=quiz of a page that is not a step.
+// The address of a page of a codelab: ?step=4, with &at=2 for its second paragraph, or ?page=quiz
+// for other pages.
 import type { Extra, Place } from './reading.svelte'
 
 const pages: readonly Extra[] = ['guide', 'quiz', 'feedback', 'handin', 'done']
@@ -7,13 +7,13 @@ const pages: readonly Extra[] = ['guide', 'quiz', 'feedback', 'handin', 'done']
 export interface Addressed {
   readonly step: number | null
   readonly page: Extra | null
-  /** The paragraph, from 1. */
+  /** The paragraph, counted from 1. */
   readonly block: number | null
 }
 
 const whole = (text: string | null): number | null => (text !== null && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : null)
 
-/** The place that an address names. A step beyond the end is the last step. */
+/** The page in an address. A step after the last one becomes the last step. */
 export function addressed(search: string, steps: number): Addressed {
   const asked = new URLSearchParams(search)
   const step = whole(asked.get('step'))

@@ -1,27 +1,27 @@
-// Commands that people paste into a shell.
+// Commands for a terminal.
 import type { Schemas } from '../../api/client'
 
 /** Replaces a password in visible text. */
 const mask = '••••••'
 
-/** The command that clones the code; shown is the same without its password. */
+/** The command that clones the code. shown is the same without the password. */
 export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'password'>): { text: string; shown: string } {
   const [, scheme, rest] = /^(https?:\/\/)(.*)$/.exec(access.url) ?? ['', '', access.url]
-  // A directory with a name; that of the address is an id.
+  // The directory has a readable name, since the address ends with an id.
   const command = (password: string) => `git clone ${scheme}${encodeURIComponent(access.username)}:${password}@${rest} code`
   return { text: command(encodeURIComponent(access.password)), shown: command(mask) }
 }
 
 /**
- * The commands that continue from a state, whatever somebody has done. Uncommitted changes are
- * stashed. Branches stay as they are, even if an author changed the state that one began with.
- * Each command is a line, since shells differ in the separators of commands.
+ * The commands that continue from a state, whatever the attendee has done before. Uncommitted
+ * changes are stashed. Branches stay unchanged, even if an author has changed the earlier state.
+ * Each command is on a separate line, since shells differ in command separators.
  */
 export function switchTo(name: string): string {
   return `git stash -u\ngit fetch\ngit switch --detach origin/${name}`
 }
 
-/** The command that reports a passed check; shown is the same without its token. */
+/** The command that reports a passed check. shown is the same without the token. */
 export function report(access: Pick<Schemas['CheckAccess'], 'url' | 'token'>, check: string): { text: string; shown: string } {
   const command = (token: string) => `curl -sS -H "Authorization: Bearer ${token}" -d ok=true --data-urlencode "note=" ${access.url}/${check}`
   return { text: command(access.token), shown: command(mask) }

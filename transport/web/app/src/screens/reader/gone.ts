@@ -1,9 +1,11 @@
 import { api, ask } from '../../api/client'
 import { Refused } from '../../api/refused'
 
-/** Whether the server no longer knows an attendee: they were removed, or erased themselves. */
+/**
+ * Whether the attendee no longer exists on the server: they were removed, or deleted themselves.
+ */
 export async function isGone(attendee: string): Promise<boolean> {
-  // The one thing that everybody may ask about an attendee.
+  // The only data about an attendee that everybody is allowed to request.
   return ask(api.GET('/certificates/{id}', { params: { path: { id: attendee } } })).then(
     () => false,
     (e) => e instanceof Refused && e.status === 404,

@@ -19,9 +19,9 @@ export class OwnHelp {
   readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
   /** Where the attendee sits; empty when they have not said so. */
   readonly place = $derived.by(() => this.#room.now?.people.get(this.#room.now.me)?.place ?? '')
-  /** Nobody has taken the request yet. */
+  /** Whether the request has not been claimed yet. */
   readonly waiting = $derived.by(() => this.request?.status === 'pending')
-  /** The name of the facilitator who has taken it. */
+  /** The name of the facilitator who has claimed the request. */
   readonly helper = $derived.by(() => (this.request?.status === 'in_progress' ? this.request.claimed_by : null))
   /** The requests that the attendee has closed. */
   readonly #closed = new Set<string>()
@@ -35,7 +35,9 @@ export class OwnHelp {
     return this.#closed.has(id)
   }
 
-  /** Asks for help at a step, or changes the message of the request. If that fails, the attendee sees an error and the result is false. */
+  /**
+   * Asks for help at a step, or changes the request. Shows an error and returns false on failure.
+   */
   async ask(step: number, message: string): Promise<boolean> {
     const text = message.trim()
     try {
@@ -53,7 +55,7 @@ export class OwnHelp {
     }
   }
 
-  /** Stores where the attendee sits. If that fails, they see an error and the result is false. */
+  /** Stores where the attendee sits. On failure it shows an error and returns false. */
   async sit(place: string): Promise<boolean> {
     const me = this.#room.now?.me ?? ''
     const path = { id: this.#room.id, attendee_id: me }
@@ -76,7 +78,10 @@ export class OwnHelp {
     this.#room.assume((w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }))
   }
 
-  /** Reads regularly until the returned function is called: only the attendee concerned gets a message when somebody is helped. */
+  /**
+   * Reads at an interval until the returned function is called. When somebody is helped, only that
+   * attendee receives a message.
+   */
   poll(): () => void {
     const read = () => void this.read().catch(() => {})
     read()
@@ -84,7 +89,7 @@ export class OwnHelp {
     return () => clearInterval(timer)
   }
 
-  /** The attendee needs no help any more. */
+  /** Closes the request: the attendee needs no more help. */
   async solved(): Promise<void> {
     const help = this.request
     if (!help) return

@@ -1,27 +1,27 @@
-// Which notice has the one line at the foot of the text. Pure.
+// Selects the notice for the line at the bottom of the text. Pure.
 
 /** The kinds of notices, the most urgent first. */
 export const kinds = [
   'broadcast',
-  'answer', // to one's request for help, in writing
-  'over', // one is no longer in the codelab on this device
-  'removed', // the step one was at
+  'answer', // a written answer to a request for help
+  'over', // signed out of the codelab on this device
+  'removed', // the current step was removed
   'direct',
   'coming', // a helper is on the way
   'time', // the timer has run out
-  'poll', // open, and not answered
-  'news', // one's question was answered, or one waits again
+  'poll', // open, not answered
+  'news', // the attendee's question was answered, or their request waits again
   'results', // not seen yet
-  'queue', // the place in it
-  'voted', // the open poll, answered
+  'queue', // the place in the queue
+  'voted', // open, answered
   'pin',
-  'hints', // were opened
+  'hints', // the hints were opened
 ] as const
 export type Kind = (typeof kinds)[number]
 
 export interface Notice {
   readonly kind: Kind
-  /** The same notice has the same id; another message of the kind another. */
+  /** Stays the same for the same notice. Another message of the kind has another id. */
   readonly id: string
 }
 
@@ -30,15 +30,15 @@ export const rank = (n: Notice): number => kinds.indexOf(n.kind)
 export interface Line {
   /** The notice that is shown; null for none. */
   readonly shown: string | null
-  /** Those that have been there before. */
+  /** The ids of the notices of the previous state. */
   readonly known: ReadonlySet<string>
 }
 
 export const empty: Line = { shown: null, known: new Set() }
 
 /**
- * The next state of the line. notices are in order of rank. A new notice replaces a less
- * urgent one, unless somebody writes in it (held).
+ * The next state of the line. notices are in order of rank. A new notice replaces a less urgent
+ * one, unless somebody is writing in it (held).
  */
 export function look(before: Line, notices: readonly Notice[], held: boolean): Line {
   const known = new Set(notices.map((n) => n.id))
@@ -51,7 +51,7 @@ export function look(before: Line, notices: readonly Notice[], held: boolean): L
   return { shown: shown?.id ?? null, known }
 }
 
-/** The line turned to the next notice, after the last the first. */
+/** Shows the next notice; after the last one the first. */
 export function turn(before: Line, notices: readonly Notice[]): Line {
   const at = notices.findIndex((n) => n.id === before.shown)
   return { ...before, shown: notices[(at + 1) % Math.max(1, notices.length)]?.id ?? null }

@@ -17,7 +17,7 @@ export class Membership {
     this.#room = room
   }
 
-  /** Asks why there is no session: if it only ended, the text stays readable. */
+  /** Asks why there is no session. If it has only expired, the text stays readable. */
   async look(): Promise<void> {
     if (!this.signedOut) return
     try {

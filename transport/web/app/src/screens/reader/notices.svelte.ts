@@ -1,5 +1,5 @@
-// News for an attendee, as it arrives. Screen readers announce it, the line of notices shows
-// messages to the attendee, and messages of the closed chat are counted.
+// News for an attendee. Screen readers announce it, the line of notices shows messages to the
+// attendee, and messages of the closed chat are counted.
 import type { Told } from '../../live/protocol'
 import { about } from '../../device/moments'
 import { serverNow } from '../../device/now'
@@ -13,20 +13,20 @@ import { otherEnd } from '../../workshop/chat'
 import type { ChatMessage } from '../../workshop/state'
 import type { Reading } from './reading.svelte'
 
-/** How long news that pass stay, milliseconds. */
+/** How long temporary notices are shown, milliseconds. */
 const passing = 10_000
 
 export class Notices {
   readonly #reading: Reading
-  /** Messages since the chat was last open. */
+  /** The number of messages since the chat was last open. */
   unread = $state(0)
-  /** The latest broadcast, or answer to the own question, until it has been seen. */
+  /** The latest unseen broadcast, or answer to the attendee's question. */
   banner = $state.raw<{ id: string; text: string; answer: boolean } | null>(null)
 
   readonly #direct: Unread
-  /** What became of one's own question or request. */
+  /** A change of the attendee's own question or request. */
   news = $state.raw<{ id: string; text: string } | null>(null)
-  /** The step whose hints were opened a moment ago, and whether the timer has just run out. */
+  /** The step whose hints were just opened, and whether the timer has just run out. */
   hints = $state<number | null>(null)
   timeUp = $state(false)
 
@@ -35,37 +35,37 @@ export class Notices {
     this.#direct = new Unread(reading.room)
   }
 
-  /** Direct messages that were not read, the oldest first. */
+  /** The unread direct messages, oldest first. */
   get direct(): readonly ChatMessage[] {
     return this.#direct.list
   }
 
-  /** Something of these is to be told. */
+  /** Whether there is any notice. */
   readonly told = $derived.by(() => this.banner !== null || this.direct.length > 0 || this.news !== null || this.hints !== null || this.timeUp)
 
-  /** The timer has run out while the page was open. */
+  /** The timer ran out while the page was open. */
   over(): void {
     this.timeUp = true
     setTimeout(() => (this.timeUp = false), passing)
   }
 
-  /** The chat is there: direct messages from before that were not read wait, too. */
+  /** The chat has been loaded: earlier unread direct messages are shown, too. */
   begin(): void {
     this.#direct.begin()
   }
 
-  /** Messages with somebody were read or answered. */
+  /** Messages with a person were read or answered. */
   readDirect(person: string): void {
     const me = this.#reading.room.now?.me ?? ''
     this.#direct.read((x) => otherEnd(x, me) === person)
   }
 
-  /** One message is put off: it stays in the chat. */
+  /** Dismisses one message, which stays in the chat. */
   later(message: ChatMessage): void {
     this.#direct.read((x) => x.id === message.id)
   }
 
-  /** Takes the arrived messages. missed means that they are from a time without a connection. */
+  /** Handles arrived messages. missed means that they are from a time without a connection. */
   heard(told: readonly Told[], missed: boolean): void {
     for (const t of told) {
       this.#say(t, missed)
@@ -102,7 +102,7 @@ export class Notices {
         } else if (t.target_id) this.readDirect(t.target_id)
         return
       case 'chat':
-        // Many messages at once would be read out for minutes.
+        // Announcing many messages at once would take minutes.
         if (!this.#own(t) && this.#reading.panel === 'chat' && !missed) announce(m.chat_heard({ name: t.sender, text: t.message }))
         return
       case 'help_request':

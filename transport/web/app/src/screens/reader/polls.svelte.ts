@@ -1,5 +1,4 @@
-// The polls of an attendee: the open poll, their vote, and results that are shown while
-// they are here.
+// An attendee's polls: the open poll, their vote, and results published while they are present.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import { remember } from '../../device/remember'
@@ -18,14 +17,14 @@ export class OwnPolls {
   readonly #room: Room
   /** A vote is being sent. */
   busy = $state(false)
-  /** The poll whose results came while the attendee was here. */
+  /** The poll whose results were published while the attendee was present. */
   #showing = $state<string | null>(null)
-  /** The round that the attendee has folded up. */
+  /** The round that the attendee has folded. */
   #folded = $state<string | null>(null)
   /** The last announcement of each poll. */
   readonly #said = new Map<string, string>()
 
-  /** The open poll, else the one whose results were shown last, until they are put away. */
+  /** The open poll, or the poll with the latest published results until they are dismissed. */
   readonly poll = $derived.by<Poll | null>(() => {
     const polls = this.#room.now?.polls
     if (!polls) return null
@@ -37,24 +36,24 @@ export class OwnPolls {
 
   readonly folded = $derived.by(() => this.poll !== null && this.#folded === roundOf(this.poll))
 
-  /** Closed polls that are shown, the latest first. */
+  /** Closed polls with published results, latest first. */
   readonly past = $derived.by<Poll[]>(() => (this.#room.now ? orderedPolls(this.#room.now.polls).filter((p) => p.state === 'closed' && p.shown) : []))
 
   constructor(room: Room) {
     this.#room = room
   }
 
-  /** Where a ballot that was begun is kept on this device. */
+  /** The storage key for a started ballot. */
   get draft(): string {
     return `draft:ballot:${this.#room.id}`
   }
 
-  /** Drops the ballot that was begun. */
+  /** Deletes the started ballot. */
   drop(): void {
     remember(this.draft, undefined)
   }
 
-  /** Reads out what has changed with a poll, once. */
+  /** Announces a change of a poll once. */
   heard(told: readonly Told[]): void {
     for (const t of told) {
       if (t.type !== 'poll_changed') continue
@@ -70,7 +69,7 @@ export class OwnPolls {
     }
   }
 
-  /** Reads out a poll that was open when the attendee came. */
+  /** Announces a poll that was already open when the attendee arrived. */
   arrived(poll: Poll): void {
     if (this.#said.has(poll.id)) return
     this.#said.set(poll.id, poll.shown ? `shown ${poll.round}` : `open ${poll.round}`)
@@ -85,7 +84,7 @@ export class OwnPolls {
     this.#showing = null
   }
 
-  /** Votes, or changes the vote. If that fails, the attendee sees an error and the result is false. */
+  /** Votes, or changes the vote. On failure it shows an error and returns false. */
   async vote(poll: Poll, vote: Vote): Promise<boolean> {
     const body = { round: poll.round, ...vote }
     const given = await this.#act(poll, (path) => ask(api.PUT('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query }, body })))
@@ -106,7 +105,7 @@ export class OwnPolls {
       return true
     } catch (e) {
       complain(words(e))
-      // The answer may have been lost, and the vote be there.
+      // The response may have been lost and the vote stored.
       void this.#room.read('polls').catch(() => {})
       return false
     } finally {

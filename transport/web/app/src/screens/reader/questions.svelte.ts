@@ -1,4 +1,4 @@
-// The actions of an attendee on questions: ask, vote, take back one's own.
+// An attendee's actions on questions: ask, vote, delete.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
@@ -19,7 +19,7 @@ export class OwnQuestions {
     this.#room = room
   }
 
-  /** Asks a question. If that fails, the attendee sees an error and the result is false. */
+  /** Asks a question. On failure it shows an error and returns false. */
   async ask(text: string, anonymous: boolean, step: string | null): Promise<boolean> {
     if (this.asking) return false
     this.asking = true
@@ -35,7 +35,7 @@ export class OwnQuestions {
     }
   }
 
-  /** Votes for a question, or takes the vote back. It shows at once. */
+  /** Votes for a question, or removes the vote. The change shows at once. */
   async vote(q: Question): Promise<void> {
     if (this.#voting.has(q.id)) return
     this.#voting.add(q.id)
@@ -55,7 +55,7 @@ export class OwnQuestions {
     }
   }
 
-  /** Deletes a question. If that fails, the attendee sees an error and the result is false. */
+  /** Deletes a question. On failure it shows an error and returns false. */
   async remove(q: Question): Promise<boolean> {
     try {
       await ask(api.DELETE('/codelabs/{id}/questions/{question_id}', { params: { path: { id: this.#room.id, question_id: q.id }, query } }))

@@ -1,4 +1,4 @@
-// Where one attendee is in the text, and what they can do there.
+// An attendee's position in the text, and the available actions.
 import { tick } from 'svelte'
 import { appInfo } from '../../api/app'
 import { recall, remember } from '../../device/remember'
@@ -8,7 +8,7 @@ import { visit } from '../../parts/overlay'
 import { addressed, addressOf } from './address'
 import { OwnHelp } from './help.svelte'
 
-/** The pages behind the steps. */
+/** The pages other than the steps. */
 export type Extra = 'guide' | 'quiz' | 'feedback' | 'handin' | 'done'
 export type Place = number | Extra
 export type Panel = 'chat' | 'questions' | 'polls' | 'notes' | 'ask' | 'code' | 'files'
@@ -16,26 +16,26 @@ export type Panel = 'chat' | 'questions' | 'polls' | 'notes' | 'ask' | 'code' | 
 export class Reading {
   readonly room: Room
   #key: string
-  /** Where one is; null until that is known. */
+  /** The current page; null until it is known. */
   at = $state<Place | null>(null)
   panel = $state<Panel | null>(null)
   readonly help: OwnHelp
-  /** A text that was selected for a question to the AI. */
+  /** The selected text for a question to the AI. */
   quoted = $state('')
-  /** Whether the AI can be asked here. */
+  /** Whether the AI is available here. */
   asks = $derived.by(() => this.answers && this.room.now?.codelab.ai_enabled === true)
-  /** Whether people ask questions here, or did: they can be read afterwards. */
+  /** Whether there are questions, now or from earlier. They can be read after the workshop. */
   readonly questions = $derived.by(() => {
     const w = this.room.now
     return w !== null && ((w.codelab.questions ?? 'off') !== 'off' || w.questions.byId.size > 0)
   })
-  /** The server has somebody who answers. */
+  /** Whether the server has an AI. */
   answers = $state(false)
-  /** The step at which one was has been taken away; until it is put away. */
+  /** Whether the current step was removed; until the notice is dismissed. */
   removed = $state(false)
   /** The person whose direct messages are open; null for the room's chat. */
   talkingTo = $state<string | null>(null)
-  /** The thread that was opened. */
+  /** The open thread. */
   thread = $state<string | null>(null)
 
   constructor(room: Room) {
@@ -64,7 +64,7 @@ export class Reading {
 
   readonly pulse = $derived.by<Pulse | null>(() => this.me?.pulse?.state ?? null)
 
-  /** The pages behind the steps that this codelab has. */
+  /** The pages of this codelab other than the steps. */
   readonly extras = $derived.by<Extra[]>(() => {
     const lab = this.room.now?.codelab
     if (!lab) return []
@@ -74,7 +74,7 @@ export class Reading {
     return out
   })
 
-  /** Every page in order, the guide first when there is one. */
+  /** All pages in order; the guide, if there is one, is the first. */
   readonly pages = $derived.by<Place[]>(() => [
     ...(this.room.now?.codelab.guide_markdown ? (['guide'] as const) : []),
     ...this.steps.map((s) => s.step_number),
@@ -83,7 +83,7 @@ export class Reading {
 
   #finished = $state.raw<ReadonlySet<Extra>>(new Set())
 
-  /** Whether one has done what a page behind the steps asks for, as far as this device knows. */
+  /** Whether the attendee has completed a page, as far as this device knows. */
   finished(page: Extra): boolean {
     return page === 'done' ? this.me?.is_completed === true : this.#finished.has(page)
   }
@@ -92,13 +92,13 @@ export class Reading {
     this.#finished = new Set(this.#finished).add(page)
   }
 
-  /** Where the device keeps one's answers to the quiz, and that one has given feedback. */
+  /** The storage keys for answers to the quiz and for sent feedback. */
   readonly kept = $derived.by(() => ({
     quiz: `quiz:${this.room.id}:${this.room.now?.me ?? ''}`,
     feedback: `feedback:${this.room.id}:${this.room.now?.me ?? ''}`,
   }))
 
-  /** Opens where one was: as the address says, else the server, else this device. */
+  /** Opens the position in the address, or the last one on the server or on this device. */
   begin(): void {
     if (this.at !== null || this.steps.length === 0) return
     if (Object.keys(recall<object>(this.kept.quiz, {})).length > 0) this.finish('quiz')
@@ -113,12 +113,12 @@ export class Reading {
     else if (this.me) this.at = kept !== null && typeof kept !== 'number' ? kept : this.me.current_step
     else this.at = kept !== null && (typeof kept !== 'number' || valid(kept)) ? kept : 1
     if (typeof this.at === 'number' && !valid(this.at)) this.at = 1
-    // Somebody who opens a link to a step is at that step.
+    // A link to a step changes the attendee's position to it.
     if (asked !== null && this.me?.current_step !== asked) this.#tellStep(asked)
     if (this.at !== null) history.replaceState(history.state, '', addressOf(this.at) + location.hash)
   }
 
-  /** The browser has gone back or forward to another address of this codelab. */
+  /** The browser went back or forward to another address of this codelab. */
   returned(): void {
     const there = addressed(location.search, this.steps.length)
     const to = there.step ?? (there.page !== null && this.pages.includes(there.page) ? there.page : null)
@@ -126,10 +126,12 @@ export class Reading {
     if (to !== null) this.#move(to)
   }
 
-  /** The paragraph that is sought once its page is there, from 1; null for none. */
+  /** The paragraph to scroll to once its page is shown, from 1; null for none. */
   #block: number | null = null
 
-  /** There is enough to open a page: steps, and the attendee's record or a sign that it does not come. */
+  /**
+   * Whether a page can be opened: steps are loaded, and the attendee's record is, or is not coming.
+   */
   readonly known = $derived.by(() => {
     const w = this.room.now
     return w !== null && this.steps.length > 0 && (this.me !== null || w.people.size > 0 || this.room.status.state !== 'connecting')
@@ -138,8 +140,8 @@ export class Reading {
   #before: readonly Step[] = []
 
   /**
-   * Follows moved and removed steps, as the server does. One stays on one's step; if it was
-   * removed, one moves to the nearest earlier step that remains.
+   * Follows moved and removed steps, like the server. An attendee stays on their step. If it was
+   * removed, they move to the nearest earlier step that remains.
    */
   follow(): void {
     const before = this.#before
@@ -192,7 +194,7 @@ export class Reading {
     })
   }
 
-  /** The page n further on, or null. */
+  /** The page n positions further; null if there is none. */
   beside(n: 1 | -1): Place | null {
     if (this.at === null) return null
     const i = this.pages.indexOf(this.at)
@@ -204,10 +206,10 @@ export class Reading {
     if (to !== null) this.go(to)
   }
 
-  /** The place of the text that is sought once its page is there; null for none. */
+  /** The fragment to scroll to once its page is shown; null for none. */
   #sought: string | null = location.hash.length > 1 ? location.hash.slice(1) : null
 
-  /** Goes to the page that has the place to which a link leads. */
+  /** Opens the page that contains the target of a link. */
   async seek(fragment: string): Promise<void> {
     const { stepOf, hasPlace } = await import('../../markdown/places')
     const guide = this.room.now?.codelab.guide_markdown
@@ -217,7 +219,7 @@ export class Reading {
     this.go(to)
   }
 
-  /** A text is in the page: shows the place that was sought. */
+  /** A text was rendered: scrolls to the requested place. */
   arrive(text: HTMLElement): void {
     const fragment = this.#sought
     const block = this.#block
@@ -225,7 +227,7 @@ export class Reading {
     if (fragment === null && block === null) return
     void Promise.all([import('../../markdown/anchors'), tick()]).then(([{ placeOf, fragmentOf, goTo }]) => {
       const place = fragment !== null ? placeOf(text, fragmentOf('#' + fragment)) : text.children[block! - 1]
-      // Behind the position that is kept on the device, which is set first.
+      // Runs after the stored scroll position has been restored.
       requestAnimationFrame(() => (place ? goTo(place as HTMLElement) : text.closest('main')?.scrollTo(0, 0)))
     })
   }
@@ -239,7 +241,7 @@ export class Reading {
     remember(this.#key, { at: this.at, panel: this.panel })
   }
 
-  /** Says how it goes; the same again takes it back. */
+  /** Sends the mood. Sending the same mood again clears it. */
   feel(state: Pulse): void {
     const next = this.pulse === state ? null : state
     const { room } = this
@@ -252,7 +254,7 @@ export class Reading {
     })
   }
 
-  /** Asks for help at the step one is at. False when that failed. */
+  /** Asks for help at the current step. False if that failed. */
   askForHelp(message: string): Promise<boolean> {
     return this.help.ask(typeof this.at === 'number' ? this.at : (this.me?.current_step ?? 1), message)
   }

@@ -6,12 +6,12 @@ import { Browse } from '../../code/browse.svelte'
 import { complain } from '../../parts/toasts.svelte'
 import { statesOf } from './states'
 
-/** Milliseconds within which the browsers of a room read again what is shared. */
+/** The time over which the browsers of a room spread their reads, milliseconds. */
 const spread = 1000
 
 export class SharedCode extends Browse {
   readonly states = $derived(statesOf(this.heads))
-  /** What Git needs; held by this page alone. */
+  /** The credentials for Git, kept in this page only. */
   access = $state.raw<Schemas['GitAccess'] | null>(null)
   getting = $state(false)
   #looked = false
@@ -20,9 +20,9 @@ export class SharedCode extends Browse {
     super(id, 'attendee')
   }
 
-  /** Reads soon what is shared now; the answer takes it back. */
+  /** Reads the shared states soon. The returned function cancels that. */
   soon(): () => void {
-    // A whole room receives the pointer at the same moment.
+    // The whole room receives the pointer at the same moment.
     const soon = setTimeout(() => void this.look(), this.#looked ? Math.random() * spread : 0)
     return () => clearTimeout(soon)
   }
@@ -32,12 +32,12 @@ export class SharedCode extends Browse {
     try {
       await this.readHeads()
     } catch (e) {
-      // Offline one keeps what is known; the next look reads it.
+      // Offline: keeps the known states. The next read updates them.
       if (e instanceof Refused && (e.status === 403 || e.status === 404)) this.info = null
     }
   }
 
-  /** Opens a state to look at its files. */
+  /** Opens the files of a state. */
   async open(name: string): Promise<void> {
     this.head = name
     this.path = null
@@ -53,7 +53,7 @@ export class SharedCode extends Browse {
     return super.show(path)
   }
 
-  /** Where a state can be downloaded. */
+  /** The download address of a state. */
   zip(name: string): string {
     return `/api/codeserver/${this.id}/download?${this.branches ? 'branch' : 'folder'}=${encodeURIComponent(name)}&format=zip&as=attendee`
   }

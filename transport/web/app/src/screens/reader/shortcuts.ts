@@ -1,12 +1,12 @@
-/** What keys do in the reader, by KeyboardEvent.key. */
+/** Shortcuts of the reader, by KeyboardEvent.key. */
 export type Shortcuts = Readonly<Record<string, () => void>>
 
-/** Elements whose keys type or choose something. */
+/** Elements in which keys type or select something. */
 const taken = 'input, textarea, select, [contenteditable], dialog, [role=menu]'
 /** Elements in which arrow keys already move or scroll. */
 const arrows = '[role=tablist], pre, table'
 
-/** Runs the shortcut of a key, unless the key belongs to somebody else. */
+/** Runs the shortcut of a key, unless an element already handles that key. */
 export function press(e: KeyboardEvent, shortcuts: Shortcuts): void {
   const target = e.target as Element
   if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return

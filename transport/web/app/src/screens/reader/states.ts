@@ -1,11 +1,11 @@
-// The states of the code that are shared, by the names of their branches or folders.
+// The shared states of the code, by the names of their branches or folders.
 export interface State {
   readonly name: string
   readonly step: number
   readonly end: boolean
 }
 
-/** The states that names stand for, in the order in which a workshop comes to them. */
+/** The states for names, in the order of the workshop. */
 export function statesOf(names: readonly string[]): State[] {
   return names
     .flatMap((name) => {
@@ -16,8 +16,8 @@ export function statesOf(names: readonly string[]): State[] {
 }
 
 /**
- * What somebody takes who fell behind: the latest start that is shared, up to the step
- * of the pointer, else up to the step they are at.
+ * The state for catching up: the latest shared start, up to the step of the pointer or else up to
+ * the attendee's step.
  */
 export function catchUp(states: readonly State[], pointer: number | null, own: number): State | null {
   return states.findLast((s) => !s.end && s.step <= (pointer ?? own)) ?? null

@@ -1,15 +1,15 @@
-// The tasks of the steps that one has ticked. They are kept on the device at once, and go
+// The tasks that the attendee has ticked. Changes are stored on the device at once, and sent
 // through the outbox.
 import { api, ask } from '../../api/client'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 
-/** A task: the id of its step, a blank and its key. */
+/** Names a task: the id of its step, a blank and its key. */
 type Name = string
 
 const nameOf = (step: string, item: string): Name => `${step} ${item}`
 
-/** Changes by task. They replace the result of a read that began before them. */
+/** Changes by task. They override the result of a read that began before them. */
 export type Told = ReadonlyMap<Name, boolean>
 
 /** The ticked tasks after a read, with the changes during the read. */
@@ -28,7 +28,7 @@ export class Ticks {
   done = $state.raw<ReadonlySet<Name>>(new Set())
   readonly #room: Room
   readonly #key: string
-  /** The changes since the running read began; null without one. */
+  /** The changes since the running read began; null if none is running. */
   #meanwhile: Map<Name, boolean> | null = null
   #again = false
 
@@ -40,7 +40,7 @@ export class Ticks {
     room.onArrival((told) => {
       for (const m of told) {
         if (m.type === 'tick') this.#set(nameOf(m.step_id, m.item), m.done)
-        // A thousand pages hear of it at the same moment.
+        // A thousand pages receive the change at the same moment.
         else if (m.type === 'steps_changed') setTimeout(() => void this.read(), 50 + Math.random() * 1500)
       }
     })
@@ -54,12 +54,12 @@ export class Ticks {
     return this.done.has(nameOf(step, item))
   }
 
-  /** Ticks a task, or takes the tick away. */
+  /** Ticks or unticks a task. */
   tick(step: string, item: string, done: boolean): void {
     if (this.#room.say({ type: 'tick', step_id: step, item, done })) this.#set(nameOf(step, item), done)
   }
 
-  /** Reads the ticks of the server. */
+  /** Reads the ticks from the server. */
   async read(): Promise<void> {
     if (this.#meanwhile) {
       this.#again = true
@@ -70,7 +70,7 @@ export class Ticks {
       const read = await ask(api.GET('/codelabs/{id}/ticks', { params: { path: { id: this.#room.id }, query: { as: 'attendee' } as never } }))
       this.#keep(merged(read, this.#waiting(), told))
     } catch {
-      // Offline: the next connection reads it.
+      // Offline: the next connection triggers a read.
     }
     this.#meanwhile = null
     if (this.#again) {
@@ -79,7 +79,7 @@ export class Ticks {
     }
   }
 
-  /** The ticks that the server does not have yet. */
+  /** The ticks that have not reached the server yet. */
   #waiting(): Told {
     const { outbox } = this.#room
     return new Map(
@@ -102,7 +102,7 @@ export class Ticks {
 
 const rooms = new WeakMap<Room, Ticks>()
 
-/** Those of a room: one for all its pages. */
+/** The ticks of a room, shared by all its pages. */
 export function ticksOf(room: Room): Ticks {
   let ticks = rooms.get(room)
   if (!ticks) rooms.set(room, (ticks = new Ticks(room)))

@@ -5,11 +5,11 @@ export interface Times {
   readonly id: string
   readonly joined: number
   readonly completed: number | null
-  /** When each step was first reached, Unix milliseconds; null for never. */
+  /** When the person first reached each step, Unix milliseconds; null if never. */
   readonly reached: readonly (number | null)[]
 }
 
-/** Reads attendance.csv. Names are not taken from it: there they carry marks for spreadsheets. */
+/** Parses attendance.csv, except the names, which contain escapes for spreadsheets. */
 export function readAttendance(csv: string): Times[] {
   const [head = [], ...rows] = parseCsv(csv)
   const at = (name: string) => head.indexOf(name)
@@ -27,24 +27,23 @@ export function readAttendance(csv: string): Times[] {
 }
 
 export interface Heat {
-  /** When each column begins, Unix milliseconds. */
+  /** The start of each column, Unix milliseconds. */
   readonly columns: readonly number[]
-  /** How long a column is, milliseconds. */
+  /** The duration of a column, milliseconds. */
   readonly size: number
-  /** People at each step, the last row those who have completed, at the end of each column. */
+  /** The people at each step at the end of each column. The last row is of those who completed. */
   readonly rows: readonly (readonly number[])[]
 }
 
 const minute = 60_000
 const sizes = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080, 20_160, 40_320].map((n) => n * minute)
 
-/** How many columns there are at most. */
+/** The maximum number of columns. */
 const most = 14
 
 /**
- * Counts people by time and by the furthest step they had reached. offset is
- * the local time's from UTC in milliseconds, so that columns begin at round
- * hours where the reader is.
+ * Counts people by time and by the furthest step they had reached. offset is the local time minus
+ * UTC in milliseconds, so that columns begin at full hours of the reader's time zone.
  */
 export function heat(people: readonly Times[], steps: number, offset: (ms: number) => number = () => 0): Heat {
   const marks = people.map((p) => course(p, steps))
@@ -73,7 +72,7 @@ export function heat(people: readonly Times[], steps: number, offset: (ms: numbe
   return { columns, size: wide, rows }
 }
 
-/** What somebody reached, in the order of time: [when, row]. */
+/** The progress of a person in order of time: [time, row]. */
 function course(p: Times, steps: number): [number, number][] {
   const all: [number, number][] = []
   p.reached.slice(0, steps).forEach((t, i) => {
@@ -83,7 +82,7 @@ function course(p: Times, steps: number): [number, number][] {
   return all.sort((a, b) => a[0] - b[0])
 }
 
-/** How many reached each step, or one behind it. */
+/** The number of people who reached each step or a later one. */
 export function reachedBy(people: readonly Times[], steps: number): number[] {
   const per = Array.from({ length: steps }, () => 0)
   for (const p of people) {

@@ -1,4 +1,4 @@
-// Times along an axis, in the reader's language.
+// Labels for time axes, in the reader's language.
 import { region } from '../../device/moments'
 
 const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(region(), options)
@@ -11,7 +11,7 @@ export const dayAndHour = (ms: number): string => `${short.format(ms)}, ${time.f
 export const wholeDay = (ms: number): string => day.format(ms)
 export const sameDay = (a: number, b: number): boolean => day.format(a) === day.format(b)
 
-/** The labels over the columns: the hour, with the day where it changes. */
+/** The labels of the columns: the time of day, with the date where it changes. */
 export function ticks(columns: readonly number[], size: number): string[] {
   const days = size >= 86_400_000
   const several = columns.length > 1 && !sameDay(columns[0]!, columns.at(-1)!)
@@ -22,5 +22,5 @@ export function ticks(columns: readonly number[], size: number): string[] {
   })
 }
 
-/** Minutes by which the reader's clock is before UTC at a moment, as milliseconds. */
+/** The offset of the reader's time zone from UTC at a moment, milliseconds. */
 export const local = (ms: number): number => -new Date(ms).getTimezoneOffset() * 60_000

@@ -1,4 +1,4 @@
-/** The rows of a CSV text as RFC 4180 has it. */
+/** Parses the rows of a CSV text (RFC 4180). */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []

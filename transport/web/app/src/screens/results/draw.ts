@@ -1,4 +1,4 @@
-// A draw in which everybody has the same chance.
+// A random draw in which everybody has the same chance.
 
 /** 32 random bits. */
 const bits = () => crypto.getRandomValues(new Uint32Array(1))[0]!
@@ -16,7 +16,7 @@ export function fair(n: number, random: () => number = bits): number {
   }
 }
 
-/** The names that are shown before the winner: indexes of the list, the winner's last, and how long each stays, milliseconds. */
+/** The shown names as indexes, the winner's last, and how long each stays, milliseconds. */
 export function run(winner: number, n: number, length = 44): { index: number; stays: number }[] {
   return Array.from({ length }, (_, i) => {
     const left = length - 1 - i

@@ -1,4 +1,4 @@
-/** How often each of the five grades was given, and their average; null when none was. */
+/** The number of votes for each of the five grades, and their mean; null without votes. */
 export function distribution(grades: readonly string[]): { counts: number[]; mean: number | null } {
   const counts = [0, 0, 0, 0, 0]
   let sum = 0

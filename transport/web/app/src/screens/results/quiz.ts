@@ -1,4 +1,4 @@
-// The figures of a quiz's answers, by question.
+// Statistics of the quiz's answers, by question.
 import type { Schemas } from '../../api/client'
 
 type Quiz = Schemas['Quiz']
@@ -7,16 +7,16 @@ type Answer = Schemas['QuizSubmission']
 export interface Question {
   readonly quiz: Quiz
   readonly answers: number
-  /** Right answers; null for a question without a right one. */
+  /** The number of right answers; null for a question without a right answer. */
   readonly right: number | null
-  /** First answers that were right; null for a question without a right one. */
+  /** The number of right first answers; null for a question without a right answer. */
   readonly rightFirst: number | null
-  /** People who changed their answer. */
+  /** The number of people who changed their answer. */
   readonly changed: number
   readonly options: readonly { text: string; count: number; right: boolean }[]
-  /** The wrong answer that most gave, as indexes of options. */
+  /** The most frequent wrong answer, as indexes of options. */
   readonly commonWrong: { chosen: readonly number[]; count: number } | null
-  /** Free answers, the newest first. */
+  /** Free answers, newest first. */
   readonly texts: readonly Answer[]
 }
 
@@ -50,7 +50,7 @@ export function byQuestion(quizzes: readonly Quiz[], answers: readonly Answer[])
   })
 }
 
-/** The options that an answer chooses: it is an index, or an array of them, as text. */
+/** The options in an answer. The answer is the text of an index or of an array of indexes. */
 export function choice(answer: string, options: number): number[] {
   let value: unknown
   try {

@@ -1,16 +1,16 @@
 import { sitePath } from '../../device/place'
-// Thumbnails of large pictures. A page of submitted pictures would keep each of them
-// unpacked, which takes 160 MB for 40 megapixels. This module unpacks one picture at a time
-// and keeps only its thumbnail.
+// Thumbnails of large images. A page of submitted images would keep each of them decoded, which
+// takes 160 MB for 40 megapixels. This module decodes one image at a time, and keeps only its
+// thumbnail.
 
-/** Pictures larger than this, in bytes, are not fetched for a thumbnail. */
+/** The maximum size of an image to load for a thumbnail, bytes. */
 const most = 12 * 1024 * 1024
 
 let before: Promise<unknown> = Promise.resolve()
 
 /**
- * Returns a square cut of a picture; size is its width in device pixels. Returns null if the
- * file is too large, or no picture. Waits for earlier calls.
+ * Returns a square crop of an image; size is its width in device pixels. Returns null if the file
+ * is too large or not an image. Waits for earlier calls.
  */
 export function thumbnail(path: string, bytes: number, size: number, signal: AbortSignal): Promise<ImageBitmap | null> {
   const mine = before.then(async () => {

@@ -1,4 +1,4 @@
-// The submitted work, in order.
+// Submissions grouped by person.
 import type { Submission } from '../../workshop/state'
 
 export interface Person {
@@ -7,7 +7,7 @@ export interface Person {
   readonly things: readonly Submission[]
 }
 
-/** By person, in the order of their names; each one's newest first, as the server lists them. */
+/** Groups by person, ordered by name. Newest first per person, as in the server's list. */
 export function byPerson(list: readonly Submission[]): Person[] {
   const people = new Map<string, { id: string; name: string; things: Submission[] }>()
   for (const s of list) {
@@ -19,10 +19,10 @@ export function byPerson(list: readonly Submission[]): Person[] {
   return [...people.values()].sort((a, b) => order.compare(a.name, b.name))
 }
 
-/** The server shows these in the page; it looks at their content before. */
+/** Images that the server allows in the page. It has checked their content. */
 export const isImage = (name: string): boolean => /\.(png|jpe?g|gif|webp)$/i.test(name)
 
-/** Files that are most likely text. */
+/** Files that are probably text. */
 export const isText = (name: string): boolean =>
   /\.(txt|md|markdown|csv|tsv|json|ya?ml|toml|ini|xml|html?|css|s[ac]ss|js|mjs|cjs|jsx|ts|tsx|svelte|vue|go|mod|sum|py|rb|rs|java|kt|kts|scala|swift|c|h|cc|cpp|hpp|cs|php|pl|lua|r|sql|sh|bash|zsh|ps1|bat|diff|patch|log|proto|tf|gradle|dart|ex|exs|erl|hs|ml|clj)$/i.test(
     name,

@@ -1,4 +1,4 @@
-// How the server is, as lines: what it is about, the figures, and the server's verdict.
+// The server's health as lines: the check, its figures, and the server's verdict.
 import type { Schemas } from '../../api/client'
 import { bytes, day, dayAndTime, moment, number, relative } from '../../device/moments'
 import { m } from '../../messages/compiled/messages.js'
@@ -9,9 +9,9 @@ export interface Line {
   id: keyof Health
   name: string
   figures: string
-  /** null: it is not known. */
+  /** null if it is unknown. */
   ok: boolean | null
-  /** The server's words, in English: what is wrong or not known, and what to do. */
+  /** The server's message, in English: what is wrong or unknown, and what to do. */
   text: string
   remedy: string
 }

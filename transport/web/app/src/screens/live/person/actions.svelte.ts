@@ -17,7 +17,7 @@ export class Actions {
   readonly #id: () => string
   /** The dialog that is open. */
   doing = $state<Doing | null>(null)
-  /** What somebody has typed in it. */
+  /** The text typed in it. */
   text = $state('')
   busy = $state(false)
   /** Prepared hints of this workshop, kept on this device. */
@@ -78,7 +78,7 @@ export class Actions {
     return { params: { path: { id: this.room.id, attendee_id: this.#id() } } }
   }
 
-  /** Whether it was done. */
+  /** Runs an action. Returns whether it succeeded. */
   async #act(work: () => Promise<unknown>, done: string): Promise<boolean> {
     this.busy = true
     try {

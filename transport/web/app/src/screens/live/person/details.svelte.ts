@@ -1,5 +1,5 @@
-// The steps and answers of one person. No message of the stream contains them, so they are
-// read when the person is opened, when they move, and together with the times of the room.
+// The steps and answers of one person. No message of the stream contains them, so they are read
+// when the person is opened, when the person moves, and together with the room's times.
 import { api, ask, type Schemas } from '../../../api/client'
 
 export class Details {
@@ -13,7 +13,7 @@ export class Details {
     this.#id = id
   }
 
-  /** Of the person who is shown; null until it is read. */
+  /** The record of the shown person; null until it has been read. */
   readonly now = $derived.by(() => (this.#read?.id === this.#id() ? this.#read.record : null))
 
   async read(): Promise<void> {
@@ -24,7 +24,7 @@ export class Details {
       const record = await ask(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params }))
       if (turn === this.#turn) this.#read = { id, record }
     } catch {
-      // The next time.
+      // The next update retries.
     }
   }
 }

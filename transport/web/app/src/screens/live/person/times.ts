@@ -1,23 +1,23 @@
-// How long a person was on each step, against the room.
+// How long a person was on each step, compared with the room.
 import type { Schemas } from '../../../api/client'
 
-/** Over this many times the room's median, somebody is slow. */
+/** From this multiple of the room's median on, a person counts as slow. */
 const slowFrom = 1.4
-/** Seconds: who has just begun is not slow, and has no long bar. */
+/** The minimum in seconds for a slow step and for the length of a full bar. */
 const least = 60
 
 export interface StepTime {
   step: number
-  /** Seconds, of the step that they are at so far. */
+  /** Seconds. For the current step: so far. */
   seconds: number
-  /** Seconds, of those in the room who went on; null before anybody did. */
+  /** The median of those in the room who went on, seconds; null if nobody has. */
   median: number | null
   slow: boolean
 }
 
 /**
- * The steps that somebody has reached and not jumped over, and the length of a full bar, in
- * seconds. `now` is in Unix milliseconds, the medians are by step.
+ * The steps that a person has reached without skipping, and the length of a full bar in seconds.
+ * `now` is in Unix milliseconds, the medians are by step.
  */
 export function stepTimes(reached: readonly Schemas['StepReached'][], medians: readonly (number | null)[], now: number): { times: StepTime[]; scale: number } {
   const times = reached

@@ -15,7 +15,7 @@ export class PollDesk {
   readonly all = $derived.by<Poll[]>(() => (this.room.now ? orderedPolls(this.room.now.polls) : []))
   readonly open = $derived.by<Poll | null>(() => (this.room.now ? openPoll(this.room.now.polls) : null))
 
-  /** The first draft of the step that the pointer is on; null while a poll is open. */
+  /** The first draft of the pointer's step; null while a poll is open. */
   readonly offered = $derived.by<Poll | null>(() => {
     const w = this.room.now
     const at = w?.codelab.pointer?.step_number ?? null
@@ -32,7 +32,7 @@ export class PollDesk {
     this.#declined = new Set(this.#declined).add(poll.id)
   }
 
-  /** Makes a draft. */
+  /** Creates a draft. */
   create(draft: PollDraft | { quiz_id: string }): Promise<Poll | null> {
     return this.#take('new', () => ask(api.POST('/codelabs/{id}/polls', { params: { path: { id: this.room.id } }, body: draft })))
   }
@@ -41,7 +41,7 @@ export class PollDesk {
     return this.#take(poll.id, () => ask(api.PUT('/codelabs/{id}/polls/{poll_id}', { params: this.#path(poll), body: draft })))
   }
 
-  /** Opens a poll, and closes the one that is open. After seconds, if set, it closes automatically. */
+  /** Opens a poll, and closes the open one. After seconds, if set, it closes automatically. */
   begin(poll: Poll, seconds: number | null = null): Promise<Poll | null> {
     const body = seconds === null ? {} : { seconds }
     return this.#take(poll.id, () => ask(api.POST('/codelabs/{id}/polls/{poll_id}/open', { params: this.#path(poll), body })))
@@ -67,7 +67,7 @@ export class PollDesk {
     return done === true
   }
 
-  /** Makes a minute card, an anonymous poll with two boxes, and opens it. */
+  /** Creates a minute card, an anonymous poll with two boxes, and opens it. */
   async minuteCard(): Promise<void> {
     const options = [m.poll_minute_learned(), m.poll_minute_unclear()]
     const card = await this.create({ kind: 'text', question: m.poll_minute(), options, anonymous: true })

@@ -19,7 +19,7 @@ export class QuestionDesk {
     this.room = room
   }
 
-  /** Lets everybody see a question, or opens it again. */
+  /** Publishes a question, or reopens it. */
   show(q: Question): Promise<boolean> {
     return this.#change(q, { state: 'open' })
   }
@@ -32,12 +32,12 @@ export class QuestionDesk {
     return this.#change(q, { state: 'answered', answer })
   }
 
-  /** It was answered in the room. */
+  /** Marks a question as answered in the room. */
   answeredAloud(q: Question): Promise<boolean> {
     return this.#change(q, { state: 'answered' })
   }
 
-  /** Puts the votes of one question to another, which stays. */
+  /** Merges a question into another one, which receives its votes. */
   async merge(q: Question, into: Question): Promise<boolean> {
     const stays = await this.act.run(q.id, () =>
       ask(api.POST('/codelabs/{id}/questions/{question_id}/merge', { params: this.#path(q), body: { into: into.id } })),
@@ -48,7 +48,7 @@ export class QuestionDesk {
     return true
   }
 
-  /** The author of an anonymous question asks no more until the workshop ends. */
+  /** Prevents the author of an anonymous question from asking more until the workshop ends. */
   async stop(q: Question): Promise<boolean> {
     const done = await this.act.run(q.id, () => ask(api.POST('/codelabs/{id}/questions/{question_id}/stop', { params: this.#path(q) })))
     if (done) toast(m.question_stopped())
@@ -64,12 +64,12 @@ export class QuestionDesk {
     return done === true
   }
 
-  /** Takes a message of the chat as a question of its author. */
+  /** Turns a chat message into a question by its author. */
   async fromChat(id: string): Promise<boolean> {
     return this.#taken(id, { chat_id: id })
   }
 
-  /** Takes a request for help as an anonymous question, in other words. */
+  /** Turns a request for help into an anonymous, rephrased question. */
   async fromHelp(id: string, text: string): Promise<boolean> {
     return this.#taken(id, { help_id: id, text })
   }
