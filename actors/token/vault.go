@@ -130,10 +130,9 @@ func NewVault(opts Options) (*Vault, error) {
 	}
 	env := string(opts.Environment)
 	v := &Vault{
-		opts:        opts,
-		tables:      tablesOf(opts.Environment),
-		completions: newCompletions(opts.System),
-		log:         opts.Logger.With("component", "token", "environment", env),
+		opts:   opts,
+		tables: tablesOf(opts.Environment),
+		log:    opts.Logger.With("component", "token", "environment", env),
 	}
 	sum := sha256.Sum256([]byte(opts.Stream))
 	copy(v.streamTag[:], sum[:])
@@ -148,6 +147,7 @@ func NewVault(opts Options) (*Vault, error) {
 			return nil, fmt.Errorf("spawn shard of tokens: %w", err)
 		}
 	}
+	v.completions = newCompletions(opts.System)
 	ctx, stop := context.WithCancel(context.Background())
 	v.stop = stop
 	started := opts.Clock.Now()

@@ -1,11 +1,18 @@
 package service
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 
+	"github.com/asynkron/protoactor-go/actor"
+	"go.uber.org/goleak"
+
 	"atelier/actors/durable"
+	"atelier/actors/token/seal"
+	"atelier/cmd/atelier/config"
 )
 
 // brokenStore is one that has stopped writing.
@@ -30,5 +37,27 @@ func TestErrorsOfAStartTellThatTheDiskFailed(t *testing.T) {
 		if err != disk {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A start that fails when the first vault is open leaves nothing of it behind.
+func TestAFailedStartOfTheVaultsClosesThem(t *testing.T) {
+	cfg := config.Default()
+	cfg.Server.Data = t.TempDir()
+	c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	taken := actor.PropsFromFunc(func(actor.Context) {})
+	if _, err := c.system.Root.SpawnNamed(taken, "tokens-"+string(seal.Sandbox)+"-001"); err != nil {
+		t.Fatal(err)
+	}
+	before := goleak.IgnoreCurrent()
+	if _, err := c.openVaults(); err == nil || !strings.Contains(err.Error(), "open the sandbox vault") {
+		t.Errorf("the error is %v", err)
+	}
+	if err := goleak.Find(before); err != nil {
+		t.Error(err)
 	}
 }

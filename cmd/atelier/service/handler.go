@@ -26,7 +26,13 @@ type vaults struct {
 	keys                *nodes.TokenKeys              // likewise
 }
 
+// openVaults opens both vaults and what they need. If it fails, everything is closed again.
 func (c *Core) openVaults() (v vaults, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, v.close(context.Background())) // no operation is open
+		}
+	}()
 	keys, err := c.openTokenKeys(time.Now())
 	if err != nil {
 		return v, err
