@@ -27,7 +27,7 @@ function reach(graph: Graph): Set<string> {
 }
 
 const shared =
-  /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|idb-keyval|@lucide)\/|src\/(api|device|parts|routes|talk|timer|live\/outbox)|src\/messages\/(locale|texts)|src\/screens\/reader\/(ConnectionState|shortcuts|extras|address)|rolldown\/runtime/
+  /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|idb-keyval|@lucide)\/|src\/(api|device|parts|routes|talk|timer(?!\/lead)|live\/outbox)|src\/messages\/(locale|texts)|src\/screens\/reader\/(ConnectionState|shortcuts|extras|address)|rolldown\/runtime/
 
 /** Names a chunk of the modules that the reader's first load needs, or of those that it does not. */
 function ofReader(name: string, needed: boolean) {
@@ -41,7 +41,8 @@ const ofBase = ofReader('base', true)
 const words = (part: string) => new RegExp(`messages/compiled/${part}/(?!${part}-)`)
 
 /** What attendees open, but for the editor and the parsers of languages: those are kept once they were used. */
-const ofAttendees = /src\/(screens\/(reader|whole|certificate)|assistant|call|code|comments|files|markdown|parts|polls|questions|screenshare|talk|timer)\//
+const ofAttendees =
+  /src\/(screens\/(reader|whole|certificate)|assistant|call|code|comments|files|help|markdown|parts|polls|questions|screenshare|talk|timer)\/(?!lead\/)/
 
 /** Tells the service worker what was built. */
 function offline(): Plugin {

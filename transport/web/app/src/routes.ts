@@ -53,7 +53,7 @@ export const { p, navigate, isActive, route } = createRouter({
       '/projector': () => lead(() => import('./screens/projector/Projector.svelte')),
     },
   },
-  '/help': () => screen(() => import('./screens/help/Help.svelte')),
-  '/help/:page': () => screen(() => import('./screens/help/Help.svelte')),
+  '/help': () => screen(() => import('./handbook/Help.svelte')),
+  '/help/:page': () => screen(() => import('./handbook/Help.svelte')),
   '*missing': () => screen(() => import('./screens/missing/Missing.svelte')),
 })

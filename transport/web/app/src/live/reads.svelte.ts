@@ -2,8 +2,8 @@
 import { api, ask, asked } from '../api/client'
 import { noteTime } from '../device/now'
 import { mergeChat, ofRoom } from '../workshop/chat'
-import { noPolls, pollsRead } from '../workshop/polls'
-import { noQuestions, questionsRead } from '../workshop/questions'
+import { noPolls, pollsRead } from '../polls/polls'
+import { noQuestions, questionsRead } from '../questions/questions'
 import { newer, unstamped } from '../workshop/stamped'
 import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../workshop/state'
 

@@ -124,7 +124,10 @@ test('whoever loads a module later waits for its texts', () => {
     for (const [all, before, to] of readFileSync(file, 'utf8').matchAll(/(.*)import\('(\.[^']+)'\)/g)) {
       const at = path.resolve(path.dirname(file), to!)
       const module = [at, at + '.ts'].find((f) => path.extname(f) && existsSync(f))!
-      if (shown([module]).size > 0 && !/(?:withTexts|screen|lead)\(\(\) => $|screen\(framed \? \(\) => $|<LazyComponent load=\{\(\) => $/.test(before!))
+      if (
+        shown([module]).size > 0 &&
+        !/(?:withTexts|screen|lead)\(\(\) => $|screen\(framed \? \(\) => $|(?:<LazyComponent |^\s+)load=\{\(\) => $/.test(before!)
+      )
         out.push(`${name}: ${all.trim()}`)
     }
   }

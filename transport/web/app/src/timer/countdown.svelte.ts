@@ -4,7 +4,7 @@ import { serverNow } from '../device/now'
 import { m } from '../messages/compiled/messages.js'
 import { announce } from '../parts/announcer.svelte'
 import type { Timer } from '../workshop/state'
-import { markPassed, secondsLeft, timerShows, type Mark } from '../workshop/timer'
+import { markPassed, secondsLeft, timerShows, type Mark } from './timer'
 
 /** The interval of the checks, short enough that seconds change on time, milliseconds. */
 const every = 200

@@ -2,8 +2,8 @@
 // effect, since the stream can repeat messages that a read already contains.
 import type { Told } from '../live/protocol'
 import { heldFrom } from './chat'
-import { changeNeedsRead, countsAreAhead, pollChanged, pollCounts } from './polls'
-import { questionChanged, questionVotes } from './questions'
+import { changeNeedsRead, countsAreAhead, pollChanged, pollCounts } from '../polls/polls'
+import { questionChanged, questionVotes } from '../questions/questions'
 import { chatMessage, helpRequest, pointer, pulse } from './records'
 import { newer } from './stamped'
 import { chatHeld, facilitator, type Again, type Attendee, type ChatMessage, type HelpRequest, type Workshop } from './state'

@@ -2,8 +2,8 @@
 // is a snapshot.
 import type { components } from '../api/schema'
 import type { Of } from '../live/protocol'
-import { noPolls, type Polls } from './polls'
-import { noQuestions, type Questions } from './questions'
+import { noPolls, type Polls } from '../polls/polls'
+import { noQuestions, type Questions } from '../questions/questions'
 import { unstamped, type Stamped } from './stamped'
 
 type S = components['schemas']

@@ -6,7 +6,7 @@ import type { Room } from '../../live/room.svelte'
 import type { Attendee, Pulse, Step } from '../../workshop/state'
 import { visit } from '../../parts/overlay'
 import { addressed, addressOf } from './address'
-import { OwnHelp } from './help.svelte'
+import { OwnHelp } from '../../help/attend/help.svelte'
 
 /** The pages other than the steps. */
 export type Extra = 'guide' | 'quiz' | 'feedback' | 'handin' | 'done'

@@ -1,0 +1,81 @@
+// An attendee's actions on questions: ask, vote, delete.
+import { api, ask } from '../../api/client'
+import { words } from '../../api/words'
+import type { Room } from '../../live/room.svelte'
+import { complain } from '../../parts/toasts.svelte'
+import type { Question } from '../../workshop/state'
+import { questionAnswered, questionRemoved } from '../questions'
+
+const query = { as: 'attendee' } as never
+
+export class OwnQuestions {
+  readonly #room: Room
+  /** A question is being sent. */
+  asking = $state(false)
+  /** Votes that are being sent, by question. */
+  readonly #voting = new Set<string>()
+
+  constructor(room: Room) {
+    this.#room = room
+  }
+
+  /** Asks a question. On failure it shows an error and returns false. */
+  async ask(text: string, anonymous: boolean, step: string | null): Promise<boolean> {
+    if (this.asking) return false
+    this.asking = true
+    const body = { text, anonymous, ...(step === null ? {} : { step_id: step }) }
+    try {
+      this.#take(await ask(api.POST('/codelabs/{id}/questions', { params: { path: { id: this.#room.id }, query }, body })))
+      return true
+    } catch (e) {
+      complain(words(e))
+      return false
+    } finally {
+      this.asking = false
+    }
+  }
+
+  /** Votes for a question, or removes the vote. The change shows at once. */
+  async vote(q: Question): Promise<void> {
+    if (this.#voting.has(q.id)) return
+    this.#voting.add(q.id)
+    const voted = !q.voted
+    this.#count(q.id, voted)
+    const params = { path: { id: this.#room.id, question_id: q.id }, query }
+    try {
+      const call = voted
+        ? api.PUT('/codelabs/{id}/questions/{question_id}/vote', { params })
+        : api.DELETE('/codelabs/{id}/questions/{question_id}/vote', { params })
+      this.#take(await ask(call))
+    } catch (e) {
+      this.#count(q.id, !voted)
+      complain(words(e))
+    } finally {
+      this.#voting.delete(q.id)
+    }
+  }
+
+  /** Deletes a question. On failure it shows an error and returns false. */
+  async remove(q: Question): Promise<boolean> {
+    try {
+      await ask(api.DELETE('/codelabs/{id}/questions/{question_id}', { params: { path: { id: this.#room.id, question_id: q.id }, query } }))
+      this.#room.assume((w) => ({ questions: questionRemoved(w.questions, q.id) }))
+      return true
+    } catch (e) {
+      complain(words(e))
+      return false
+    }
+  }
+
+  #take(q: Question) {
+    this.#room.assume((w) => ({ questions: questionAnswered(w.questions, q) }))
+  }
+
+  #count(id: string, voted: boolean) {
+    this.#room.assume((w) => {
+      const q = w.questions.byId.get(id)
+      if (!q || q.voted === voted) return {}
+      return { questions: questionAnswered(w.questions, { ...q, voted, votes: Math.max(0, q.votes + (voted ? 1 : -1)) }) }
+    })
+  }
+}

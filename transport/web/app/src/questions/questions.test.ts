@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import type { Of } from '../live/protocol'
+import type { Question } from '../workshop/state'
+import {
+  noQuestions,
+  questionAnswered,
+  questionChanged,
+  questionRemoved,
+  questionsRead,
+  questionVotes,
+  ranked,
+  waitingCount,
+  type Questions,
+} from './questions'
+
+const question = (id: string, more: Partial<Question> = {}): Question => ({
+  id,
+  text: `${id}?`,
+  author_id: null,
+  author_name: null,
+  anonymous: true,
+  step_id: null,
+  state: 'open',
+  answer: null,
+  answered_by: null,
+  person: null,
+  votes: 0,
+  mine: false,
+  voted: false,
+  created_at: '2026-01-01T10:00:00.000Z',
+  ...more,
+})
+const changed = (seq: number, id: string, q: Question | null): Of<'question_changed'> => ({
+  type: 'question_changed',
+  question_id: id,
+  question: q,
+  seq,
+  ts: '',
+})
+const of = (...list: Question[]): Questions => questionsRead(noQuestions, list, null)
+
+test('a question that is told keeps what only a read has', () => {
+  const before = of(question('a', { mine: true, voted: true }))
+  const after = questionChanged(before, changed(5, 'a', question('a', { state: 'answered', answer: 'Yes.' })), 'me')
+  expect(after.byId.get('a')).toMatchObject({ state: 'answered', answer: 'Yes.', mine: true, voted: true })
+  expect(before.byId.get('a')?.state).toBe('open')
+})
+
+test("a new one is one's own when it carries one's id, which an anonymous one does not", () => {
+  const named = questionChanged(noQuestions, changed(5, 'a', question('a', { author_id: 'me' })), 'me')
+  expect(named.byId.get('a')?.mine).toBe(true)
+  expect(questionChanged(noQuestions, changed(5, 'a', question('a')), 'me').byId.get('a')?.mine).toBe(false)
+})
+
+test('a message that is told again or late changes nothing', () => {
+  const gone = questionChanged(of(question('a')), changed(6, 'a', null), 'me')
+  expect(gone.byId.size).toBe(0)
+  expect(questionChanged(gone, changed(5, 'a', question('a')), 'me')).toBe(gone)
+})
+
+test('votes are taken for the questions that are known', () => {
+  const after = questionVotes(of(question('a')), { type: 'question_votes', votes: { a: 4, b: 2 } })
+  expect([...after.byId.values()].map((q) => [q.id, q.votes])).toEqual([['a', 4]])
+})
+
+test('a read from behind a message does not undo it, and adds what messages leave out', () => {
+  let told = questionChanged(of(question('a'), question('b')), changed(8, 'a', question('a', { state: 'answered' })), 'me')
+  told = questionChanged(told, changed(9, 'b', null), 'me')
+  const read = questionsRead(told, [question('a', { voted: true }), question('b'), question('c')], 7)
+  expect(read.byId.get('a')).toMatchObject({ state: 'answered', voted: true })
+  expect([...read.byId.keys()].toSorted()).toEqual(['a', 'c'])
+  expect(questionsRead(told, [question('a')], 9).byId.get('a')?.state).toBe('open')
+})
+
+test('waiting ones come first, then open ones by votes and age, then answered and hidden ones', () => {
+  const at = (m: number) => `2026-01-01T10:0${m}:00.000Z`
+  const questions = of(
+    question('old', { votes: 1, created_at: at(1) }),
+    question('new', { votes: 1, created_at: at(2) }),
+    question('most', { votes: 7, created_at: at(3) }),
+    question('done', { state: 'answered', votes: 9 }),
+    question('hidden', { state: 'hidden' }),
+    question('second', { state: 'waiting', created_at: at(5) }),
+    question('first', { state: 'waiting', created_at: at(4) }),
+  )
+  expect(ranked(questions).map((q) => q.id)).toEqual(['first', 'second', 'most', 'old', 'new', 'done', 'hidden'])
+  expect(waitingCount(questions)).toBe(2)
+})
+
+test("the answers to one's own requests are taken", () => {
+  const asked = questionAnswered(noQuestions, question('a', { mine: true }))
+  expect(asked.byId.get('a')?.mine).toBe(true)
+  expect(questionRemoved(asked, 'a').byId.size).toBe(0)
+})

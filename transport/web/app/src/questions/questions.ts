@@ -1,0 +1,70 @@
+// The questions of a workshop, updated by messages and reads. Pure.
+import type { Of } from '../live/protocol'
+import type { Question } from '../workshop/state'
+
+export interface Questions {
+  readonly byId: ReadonlyMap<string, Question>
+  /** The position of the last message about each question, deleted ones included. */
+  readonly changedAt: ReadonlyMap<string, number>
+}
+
+export const noQuestions: Questions = { byId: new Map(), changedAt: new Map() }
+
+/**
+ * Applies a question_changed. me identifies one's own named questions, which messages do not mark.
+ */
+export function questionChanged(questions: Questions, m: Of<'question_changed'>, me: string): Questions {
+  if (m.seq <= (questions.changedAt.get(m.question_id) ?? -1)) return questions
+  const byId = new Map(questions.byId)
+  if (m.question === null) byId.delete(m.question_id)
+  else {
+    const old = questions.byId.get(m.question_id)
+    byId.set(m.question_id, { ...m.question, mine: old?.mine ?? m.question.author_id === me, voted: old?.voted ?? false })
+  }
+  return { byId, changedAt: new Map(questions.changedAt).set(m.question_id, m.seq) }
+}
+
+/** Applies a question_votes. Votes for unknown questions are ignored. */
+export function questionVotes(questions: Questions, m: Of<'question_votes'>): Questions {
+  const byId = new Map(questions.byId)
+  for (const [id, votes] of Object.entries(m.votes)) {
+    const old = byId.get(id)
+    if (old) byId.set(id, { ...old, votes })
+  }
+  return { ...questions, byId }
+}
+
+/** Applies a list that was read at a position (null if unknown). Later messages override it. */
+export function questionsRead(before: Questions, list: readonly Question[], at: number | null): Questions {
+  const newer = (id: string) => at !== null && (before.changedAt.get(id) ?? -1) > at
+  const byId = new Map<string, Question>()
+  for (const q of list) if (!newer(q.id)) byId.set(q.id, q)
+  for (const [id, q] of before.byId) {
+    // The read can have fields that the message left out.
+    const read = list.find((r) => r.id === id)
+    if (newer(id)) byId.set(id, read ? { ...q, mine: read.mine, voted: read.voted } : q)
+  }
+  return { byId, changedAt: before.changedAt }
+}
+
+/** Applies the response to one's own request about a question. */
+export function questionAnswered(questions: Questions, answer: Question): Questions {
+  return { ...questions, byId: new Map(questions.byId).set(answer.id, answer) }
+}
+
+export function questionRemoved(questions: Questions, id: string): Questions {
+  const byId = new Map(questions.byId)
+  byId.delete(id)
+  return { ...questions, byId }
+}
+
+const oldestFirst = (a: Question, b: Question) => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : a.id < b.id ? -1 : 1)
+const byVotes = (a: Question, b: Question) => b.votes - a.votes || oldestFirst(a, b)
+const rank: Record<Question['state'], number> = { waiting: 0, open: 1, answered: 2, hidden: 3 }
+
+/** Sorts waiting questions by age, then open ones by votes, answered ones by votes, hidden ones. */
+export function ranked(questions: Questions): Question[] {
+  return [...questions.byId.values()].toSorted((a, b) => rank[a.state] - rank[b.state] || (a.state === 'waiting' ? oldestFirst(a, b) : byVotes(a, b)))
+}
+
+export const waitingCount = (questions: Questions): number => [...questions.byId.values()].filter((q) => q.state === 'waiting').length

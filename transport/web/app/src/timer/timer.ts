@@ -1,0 +1,37 @@
+// The timer of a workshop: the remaining time, and when it is announced. Pure.
+import type { Timer } from '../workshop/state'
+
+/** How long the bar shows the end of a timer, milliseconds. */
+const saidFor = 120_000
+
+/** The remaining whole seconds; 0 after the end. now: the server's time, Unix milliseconds. */
+export function secondsLeft(timer: Timer, now: number): number {
+  return Math.max(0, Math.ceil((Date.parse(timer.ends_at) - now) / 1000))
+}
+
+/** Whether the timer is shown: it is running, or ended less than two minutes ago. */
+export function timerShows(timer: Timer | null, now: number): timer is Timer {
+  return timer !== null && Date.parse(timer.ends_at) + saidFor > now
+}
+
+/** The remaining share of the whole time, 0 to 1. */
+export function shareLeft(timer: Timer, now: number): number {
+  return timer.total_seconds > 0 ? Math.min(1, secondsLeft(timer, now) / timer.total_seconds) : 0
+}
+
+/** The remaining times that are announced, seconds: five minutes, one minute and zero. */
+const marks = [0, 60, 300] as const
+export type Mark = (typeof marks)[number]
+
+/**
+ * The mark to announce after the remaining seconds have changed from before to now. A page
+ * that slept for a while announces only the last mark.
+ */
+export function markPassed(before: number, now: number): Mark | null {
+  return marks.find((mark) => before > mark && now <= mark) ?? null
+}
+
+/** The new end of a timer that gets more time. A timer that has ended starts again. */
+export function endWithMore(timer: Timer, seconds: number, now: number): string {
+  return new Date(Math.max(Date.parse(timer.ends_at), now) + seconds * 1000).toISOString()
+}
