@@ -26,7 +26,7 @@ type vaults struct {
 	keys                *nodes.TokenKeys              // likewise
 }
 
-// openVaults opens both vaults and what they need. If it fails, everything is closed again.
+// openVaults opens both vaults with their keys and shares. If it fails, everything is closed again.
 func (c *Core) openVaults() (v vaults, err error) {
 	defer func() {
 		if err != nil {
