@@ -43,13 +43,13 @@ type StoreLimits struct {
 	// QueueBytes bounds the batches that wait to be committed; beyond it Append gives
 	// ErrBusy. A batch that meets an empty queue always enters. Default 64 MiB.
 	QueueBytes int64
-	// SnapshotQueueBytes bounds the snapshots that wait, in the same way. Default 256 MiB.
+	// SnapshotQueueBytes bounds the snapshots that wait, in the same way. Default 128 MiB.
 	SnapshotQueueBytes int64
 }
 
 // SetDefaults gives the fields that are zero their defaults.
 func (l *StoreLimits) SetDefaults() {
-	l.QueueBytes, l.SnapshotQueueBytes = cmp.Or(l.QueueBytes, 64<<20), cmp.Or(l.SnapshotQueueBytes, 256<<20)
+	l.QueueBytes, l.SnapshotQueueBytes = cmp.Or(l.QueueBytes, 64<<20), cmp.Or(l.SnapshotQueueBytes, 128<<20)
 }
 
 // StoreStats is a picture of a store; counters count from its opening.

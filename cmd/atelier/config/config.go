@@ -160,7 +160,7 @@ func Default() Config {
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
 			RegistrationsPerSec: 200, RegistrationBurst: 2000, RegistrationsFrom: 50, RegistrationsAtOnce: 1000, JoinsFrom: 50, JoinsAtOnce: 1000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
-			QuestionsSeconds: 10, ChecksPerMinute: 30, GitPerMinute: 60, MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30, BodyMemoryMiB: 256, SocketsPerPerson: 8,
+			QuestionsSeconds: 10, ChecksPerMinute: 30, GitPerMinute: 60, MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30, BodyMemoryMiB: 128, SocketsPerPerson: 8,
 		},
 		Live: defaultLive(), Cluster: defaultCluster(),
 		Storage: Storage{

@@ -61,3 +61,24 @@ func TestAFailedStartOfTheVaultsClosesThem(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Everything that can wait between a socket and the disk is bounded. All default bounds together
+// are less than 400 MiB, so a server has enough with 512 MiB of memory: bodies that are being
+// read, batches and snapshots that wait for the disk, and a busy codelab's events for clients
+// that reconnect.
+func TestTheDefaultBoundsOfMemory(t *testing.T) {
+	cfg := config.Default()
+	limits := durable.StoreLimits{QueueBytes: int64(cfg.Storage.QueueMiB) << 20}
+	limits.SetDefaults()
+	all := []int64{int64(cfg.Limits.BodyMemoryMiB) << 20, limits.QueueBytes, limits.SnapshotQueueBytes, int64(cfg.Live.ReplayMiB) << 20}
+	sum := int64(0)
+	for _, bound := range all {
+		if bound <= 0 {
+			t.Errorf("a bound of %v is none", all)
+		}
+		sum += bound
+	}
+	if sum >= 400<<20 {
+		t.Errorf("the bounds %v are %d MiB together", all, sum>>20)
+	}
+}
