@@ -62,10 +62,9 @@ func TestAFailedStartOfTheVaultsClosesThem(t *testing.T) {
 	}
 }
 
-// Everything that can wait between a socket and the disk is bounded. All default bounds together
-// are less than 400 MiB, so a server has enough with 512 MiB of memory: bodies that are being
-// read, batches and snapshots that wait for the disk, and a busy codelab's events for clients
-// that reconnect.
+// Everything that can wait between a socket and the disk is bounded: bodies that are being read,
+// batches and snapshots for the disk, and a busy codelab's events for clients that reconnect. All
+// default bounds together are less than 400 MiB, so a server has enough with 512 MiB of memory.
 func TestTheDefaultBoundsOfMemory(t *testing.T) {
 	cfg := config.Default()
 	limits := durable.StoreLimits{QueueBytes: int64(cfg.Storage.QueueMiB) << 20}
