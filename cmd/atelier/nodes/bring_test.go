@@ -12,9 +12,9 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A secret file that differs from the secret of the other nodes can be the only copy of a key
-// that a restored backup needs, so it is kept under another name. One that grows is not kept,
-// because it may hold secrets that were removed.
+// A secret file that differs from the secret of the other nodes is kept under another name. It
+// can be the only copy of a key that a restored backup needs. A growing file is not kept,
+// because it can have secrets that were removed.
 func TestAFileThatDiffersIsKept(t *testing.T) {
 	store, stores := memory.Share(1)
 	t.Cleanup(func() { _ = store.Close() })

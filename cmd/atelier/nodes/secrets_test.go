@@ -54,7 +54,7 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 
 // A live node would not find its secrets any more once they are sealed under another
 // cluster.secret.
-func TestSecretsAreSealedAnewWhenAllNodesAreStopped(t *testing.T) {
+func TestClusterSecretChangesWhenAllNodesAreStopped(t *testing.T) {
 	const secret, next = "0123456789abcdef0123456789abcdef", "another one of 32 or more letters"
 	store, stores := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
