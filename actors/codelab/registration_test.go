@@ -89,6 +89,22 @@ func TestPersonWithAReservedNameResumes(t *testing.T) {
 	}
 }
 
+// The earlier name of a renamed person is free, and their present one is taken.
+func TestTheEarlierNameOfARenamedPersonIsFree(t *testing.T) {
+	l := newLab()
+	l.create(t)
+	lea := l.register(t, Register{Name: "Lea"})
+	if _, err := l.do(Command{Caller: admin, Body: Rename{AttendeeID: lea.Id, Name: "Ada"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.do(Command{Caller: anyone, Body: Register{Name: "Ada"}}); !errors.Is(err, ErrNameTaken) {
+		t.Errorf("somebody else has her new name: %v", err)
+	}
+	if other := l.register(t, Register{Name: "Lea"}); other.Id == lea.Id {
+		t.Error("whoever takes the earlier name is the renamed person")
+	}
+}
+
 // Earlier, sessions of the previous PIN stayed valid.
 func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	l := newLab()

@@ -28,3 +28,26 @@ func TestAWaitBehindTheCloseEnds(t *testing.T) {
 		}
 	})
 }
+
+// An answer that comes after the timeout of its wait reaches nobody. In a place that was
+// used again it would be the answer to another caller's command.
+func TestALateAnswerReachesNobody(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
+		s := newPendingReplies(clock.System, time.Second)
+		defer s.close()
+		late := s.get()
+		if r := s.await(late); !errors.Is(r.Err, ErrTimeout) {
+			t.Fatalf("without an answer: %v", r.Err)
+		}
+		next := s.get()
+		late.Reply(Reply{Value: "of another command"})
+		next.Reply(Reply{Value: "its own"})
+		if r := s.await(next); r.Value != "its own" {
+			t.Errorf("the next caller gets the answer %q, %v", r.Value, r.Err)
+		}
+		// A place that was answered in time is used again.
+		if again := s.get(); again != next {
+			t.Error("each wait takes a place of its own")
+		}
+	})
+}

@@ -94,7 +94,7 @@ func TestReturningNodeFetchesMissedShares(t *testing.T) {
 	}}, "")
 	away.catching.Wait()
 	if all, _ := kept[0].All(); !dropped || len(all) != 1 || all[0].ID != "made meanwhile" {
-		t.Errorf("back: it has %v", all)
+		t.Fatalf("back: it has %v", all)
 	}
 
 	// A share that cannot be stored is fetched again.

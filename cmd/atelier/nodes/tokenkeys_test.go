@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/token/seal"
 	"atelier/persistence/secrets"
 )
@@ -169,4 +170,30 @@ func TestARotationReachesAllNodes(t *testing.T) {
 	if err := all[1].dropOld(); err != nil || versions(all[1].used) != "3" || versions(all[1].noted) != "123" {
 		t.Errorf("left are %s, noted %s: %v", versions(all[1].used), versions(all[1].noted), err)
 	}
+}
+
+// A key that a living node does not have yet is used nowhere: that node would call the tokens
+// under it unknown. The next rotation goes on with the same key.
+func TestAKeyIsUsedWhenAllNodesHaveIt(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
+		all := newKeyed(t)
+		fails := func(err error) {
+			all[2].mu.Lock()
+			defer all[2].mu.Unlock()
+			all[2].fail = err
+		}
+		fails(errors.New("for a moment"))
+		if _, err := all[0].Rotate(time.Now()); err == nil {
+			t.Error("the rotation ends without one of the nodes")
+		}
+		for i, want := range []string{"12?", "12?", "1"} {
+			if used := versions(all[i].used); used != want {
+				t.Errorf("node %d uses %s, want %s", i+1, used, want)
+			}
+		}
+		fails(nil)
+		if keys, err := all[0].Rotate(time.Now()); err != nil || versions(keys) != "12" || versions(all[2].used) != "12" {
+			t.Errorf("later it ends with %s, and the last node uses %s: %v", versions(keys), versions(all[2].used), err)
+		}
+	})
 }

@@ -129,3 +129,39 @@ type stuck struct {
 }
 
 func (s *stuck) GiveAll([]string) int { s.asked++; return 1 }
+
+// A codelab is moved to a node that is alive and can take it. The move has ended when the
+// codelab is there.
+func TestACodelabIsMovedWhereItCanStay(t *testing.T) {
+	x := newTrio(t)
+	n, drained, full := x.nodes[0], x.nodes[1], x.nodes[2]
+	full.figures.Store(&Figures{Trouble: &Trouble{DiskFull, "the disk is full"}})
+	x.turn() // it hears of the trouble
+	if err := n.Drain(drained.Store.Node()); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{"nobody", drained.Store.Node(), full.Store.Node()} {
+		if err := n.Move("a", to); err == nil {
+			t.Errorf("moved to %s", to)
+		}
+	}
+	if w, err := n.readWishes(); err != nil || len(w.moves) != 0 {
+		t.Errorf("the refused moves are wished: %v, %v", w.moves, err)
+	}
+
+	if err := n.Undrain(drained.Store.Node()); err != nil {
+		t.Fatal(err)
+	}
+	to := drained
+	n.Store = &meanwhile{n.Store, func() {
+		if _, err := to.Store.Open("codelab/a"); err != nil {
+			t.Error(err)
+		}
+	}}
+	if err := n.Move("a", to.Store.Node()); err != nil {
+		t.Error(err)
+	}
+	if w, err := n.readWishes(); err != nil || w.moves["a"] != to.Store.Node() {
+		t.Errorf("wished are the moves %v, %v", w.moves, err)
+	}
+}
