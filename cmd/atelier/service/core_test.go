@@ -62,9 +62,9 @@ func TestAFailedStartOfTheVaultsClosesThem(t *testing.T) {
 	}
 }
 
-// Everything that can wait between a socket and the disk is bounded: bodies that are being read,
-// batches and snapshots for the disk, and a busy codelab's events for clients that reconnect. All
-// default bounds together are less than 400 MiB, so a server has enough with 512 MiB of memory.
+// All default bounds together are less than 400 MiB, so 512 MiB of memory are enough. They are
+// those of bodies that are being read, of batches and snapshots for the disk, and of a busy
+// codelab's events for clients that reconnect.
 func TestTheDefaultBoundsOfMemory(t *testing.T) {
 	cfg := config.Default()
 	limits := durable.StoreLimits{QueueBytes: int64(cfg.Storage.QueueMiB) << 20}
