@@ -221,10 +221,10 @@ func (a *API) end(r *Exchange, began time.Time) {
 		return
 	}
 	if r.IsHead() {
-		// A check of the header must not start anything.
+		// A HEAD request must not start anything, such as a session.
 		r.Response.Header.DelAllCookies()
 		if r.Response.IsBodyStream() && r.Response.Header.ContentLength() < 0 {
-			// The library would otherwise read a body that is not sent to its end.
+			// The library would otherwise write the end of a body that is not sent.
 			_ = r.Response.CloseBodyStream()
 		}
 	}
