@@ -7,10 +7,10 @@
 // external one. Messages are commands whose permissions were already checked, so a message
 // is accepted only if
 //
-// - a node that knows the cluster's secret made it, in its current session (peers.go), for this
-// subject and reply subject;
-// - its serial arrives for the first time (window.go);
-// - a request or an answer was made for this node's current session.
+//   - a node that knows the cluster's secret made it, in its current session (peers.go), for this
+//     subject and reply subject;
+//   - its serial arrives for the first time (window.go);
+//   - a request or an answer was made for this node's current session.
 //
 // A session lasts from Open to Close. So recorded messages are never accepted again, whichever node
 // was restarted since. Everything else is dropped and counted by reason (rejection.go). Keys are
