@@ -19,6 +19,7 @@ import (
 //     of. Nothing above it is touched: what came later was not judged. The
 //     rewrite raises the base of the log (LogReader), and no record up to the
 //     base is applied to a state again, on any node: so nothing is lost by it.
+//
 // Requests during a round wait for the next one. There is a pause between rounds, because each
 // costs a snapshot and a scan of the log.
 type erasure struct {
