@@ -173,7 +173,7 @@ func placed(attendee, place string) *pb.Event {
 // ErrMuted is the answer to a muted attendee who tries to speak.
 var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
 
-// speak refuses commands that muted attendees may not send.
+// speak refuses commands that muted attendees must not send.
 func (c call) speak() error {
 	if err := c.live(); err != nil {
 		return err

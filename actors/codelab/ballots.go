@@ -204,8 +204,8 @@ func (r *Rules) secretLost(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.nobodyHas(p)
 }
 
-// secretAwaited reports whether an anonymous poll cannot be counted now, but another node may have
-// the secret.
+// secretAwaited reports whether an anonymous poll cannot be counted now, and it is possible that
+// another node has the secret.
 func (r *Rules) secretAwaited(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && !r.nobodyHas(p)
 }

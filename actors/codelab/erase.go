@@ -203,9 +203,9 @@ func (p *Present) comment(id string) bool {
 	return p.comments[id]
 }
 
-// TellsOf returns all persons and items in an event, which its frame must name (see Frames), and
-// whether the event is replayed to reconnecting clients: the option told of the event's kind in
-// personal.proto.
+// TellsOf returns all persons and items in an event; its frame must name them (see Frames). It also
+// returns whether the event is replayed to reconnecting clients: the option told of the event's
+// kind in personal.proto.
 func TellsOf(e *pb.Event) (persons, items []string, told bool) {
 	body := bodyOf(e)
 	if body == nil {

@@ -15,9 +15,9 @@ const (
 	refsPerPerson = 12_000
 )
 
-// refs are the applied references in the order of their commits. After a crash, a million of them
-// may have to be indexed before the first answer. Indexing one by its hash costs a fifth of
-// indexing it by its two texts.
+// refs are the applied references in the order of their commits. After a crash, up to a million of
+// them are indexed before the first answer. Indexing one by its hash costs a fifth of indexing it
+// by its two texts.
 type refs struct {
 	queue []*pb.Ref // oldest first; captures share its array, so it only grows
 	index map[uint64]*pb.Ref

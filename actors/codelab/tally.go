@@ -40,7 +40,7 @@ type spelling struct {
 	votes int32
 }
 
-// maxWordKey bounds a normalized form, bytes: NFKC expands a code point to up to 18.
+// maxWordKey bounds a normalized form, in bytes. NFKC expands a code point to up to 18.
 const maxWordKey = 256
 
 // wordKey returns the normalized form of a word; for a very long one a hash.

@@ -9,8 +9,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// telling is the meaning of the options of personal.proto for one kind of message: the fields with
-// the id of a person or item, and the fields with messages that can have such fields.
+// telling is the meaning of the options of personal.proto for one kind of message. It lists the
+// fields with the id of a person or item, and the fields with messages that can have such fields.
 type telling struct {
 	told           bool
 	persons, items []protoreflect.FieldDescriptor

@@ -33,7 +33,7 @@
 // If Options.Cluster is set, each actor is a role: it has the runtime if this node owns the actor,
 // else a follower, which has a replica of its state. role.go, forward.go, follower.go, replica.go
 // and divergence.go implement these. owner.go sends committed batches to followers, interconnect.go
-// has the messages between nodes, codec.go encodes commands for them, and cluster.go and
+// has the messages between nodes, and codec.go encodes commands for them. cluster.go and
 // placement.go are the cluster parts of a handle and a host. They do not matter for a single
 // server.
 package durable

@@ -42,8 +42,8 @@ var (
 // implementations are under persistence and must pass the conformance suite in package journaltest.
 //
 // An actor has a stable identity ("codelab/<id>"), never a PID. In addition to the logs of actors a
-// journal stores rows: small keyed records that are committed atomically with the events to which
-// they belong (the audit trail, the list of codelabs, sessions).
+// journal stores rows (the audit trail, the list of codelabs, sessions). These are small keyed
+// records that are committed atomically with their events.
 //
 // All methods are safe for concurrent use.
 type Journal interface {
@@ -320,7 +320,7 @@ func (r Records) Each(fn func(record []byte) error) error {
 	return nil
 }
 
-// Len counts the records; for a damaged run, those before the damage.
+// Len counts the records; for a damaged run, only as far as the damage.
 func (r Records) Len() int {
 	n := 0
 	_ = r.Each(func([]byte) error { n++; return nil })

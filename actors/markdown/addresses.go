@@ -21,10 +21,11 @@ type Address struct {
 	Words string
 }
 
-// Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML permit:
-// links and images, definitions of references whether used or not, and attributes of elements. Code
-// has no addresses; code lists the spans of code, also in order. The time is proportional to the
-// size of any text. To ensure that, links that no person would write are skipped.
+// Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML permit.
+// These are links and images, definitions of references whether used or not, and attributes of
+// elements. Code has no addresses; code lists the spans of code, also in order. The time is
+// proportional to the size of any text. To ensure that, links that no person would write are
+// skipped.
 func Addresses(text string) (found []Address, code []Span) {
 	f := finder(text, true)
 	return f.found, f.code
@@ -580,7 +581,7 @@ func titled(text []byte, i int, with byte) (end, looked int) {
 			}
 		}
 	}
-	if with == '\n' { // the title is optional, or may follow on the next line
+	if with == '\n' { // the title is optional, or on the next line
 		at = skipBlanks(text, i)
 	}
 	if at < len(text) && text[at] == with {

@@ -13,8 +13,8 @@ import (
 
 // Skeleton returns a form of a name by its appearance: two names with equal skeletons can hardly be
 // distinguished on a screen, in upper or lower case. It uses the data of UTS 39 (section 4) and in
-// addition letters that look alike at the size of a chat. It is for names that nobody else may
-// have: for other purposes, many names of different people would be equal.
+// addition letters that look alike at the size of a chat. It is for names that must be unique: for
+// other purposes, many names of different people would be equal.
 func Skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(Key(norm.NFKC.String(name))) {

@@ -27,8 +27,8 @@ func barredHash(parts ...string) []byte {
 }
 
 // barredOf returns the hash that stays locked out after a deletion: of the identity at the
-// provider, so that another account with the same address is somebody else, or else of the login.
-// It is nil for a helper for a day.
+// provider, or else of the login. So another account with the same address is somebody else. It is
+// nil for a helper for a day.
 func barredOf(p *Person) []byte {
 	switch {
 	case p.Issuer != "":

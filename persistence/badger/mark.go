@@ -19,7 +19,7 @@ import (
 )
 
 // The high-water mark is a file next to the store's folder with the newest position of the store. A
-// folder that ends before its mark is older than it was: a snapshot of the file system was
+// folder that ends before its mark is older than it was. A snapshot of the file system was
 // restored, an older copy has replaced the folder, or a file with the newest transactions is
 // missing. Tokens that were used since would return their cards again.
 //

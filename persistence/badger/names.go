@@ -23,7 +23,7 @@ type names struct {
 }
 
 // clockTick is longer than the granularity of a folder's modification time: the second of two
-// changes within it may not be visible there.
+// changes within it is possibly invisible there.
 const clockTick = 25 * time.Millisecond
 
 // settle returns when every name in the folder is on disk. It reads the folder's modification time,

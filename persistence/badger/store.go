@@ -219,8 +219,8 @@ func (s *Store) Close() error {
 	close(s.hurry)
 	s.gate.Close()
 	s.queue.Close()
-	// Calls in progress may wait for the writer, and the writer feeds the snapshots, hence this
-	// order.
+	// The order matters: calls in progress may wait for the writer, and the writer feeds the
+	// snapshots.
 	s.writer.Wait()
 	s.snapshots.Close()
 	s.gate.Wait()

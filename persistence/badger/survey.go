@@ -33,7 +33,7 @@ type survey struct {
 	bad      map[uint64]error // damaged tables
 	logs     *walCheck
 	findings []finding
-	// strange are files with unexplained bytes; they are set aside.
+	// strange are files with unexplained bytes; they are quarantined.
 	strange []string
 	// unexplained are tables that the MANIFEST does not contain, and whose entries are nowhere
 	// else.

@@ -100,7 +100,7 @@ func (m *Store) Crash() *Store {
 
 // Operations and faults of a node.
 
-// Lose ends the node's lease. The node knows at once.
+// Lose ends the node's lease. The node is notified at once.
 func (n *Node) Lose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -47,7 +47,7 @@ type Store interface {
 	// Stat returns the metadata of an object.
 	Stat(ctx context.Context, key string) (Info, error)
 	// List calls fn with the objects whose keys begin with prefix, in key order, until it fails.
-	// Objects that are added or removed meanwhile may or may not be included.
+	// Objects that are added or removed meanwhile are possibly included.
 	List(ctx context.Context, prefix string, fn func(Info) error) error
 	// Delete removes an object, if it exists.
 	Delete(ctx context.Context, key string) error

@@ -126,8 +126,8 @@ func (r *reader) Replay(after uint64, fn func(seq uint64, record []byte) error) 
 	})
 }
 
-// view calls fn with one consistent state of the database, and the log's position in it: the log's
-// head, empty if there is none, and the seq of its last record.
+// view calls fn with one consistent state of the database, and the log's position in it. That is
+// the log's head, empty if there is none, and the seq of its last record.
 func (r *reader) view(fn func(v *view, h layout.Head, tail uint64) error) error {
 	if err := r.store.enterCall(); err != nil {
 		return err

@@ -44,8 +44,8 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 
 // storeSnapshot writes the parts, then the head, and then removes data that the new snapshot
 // replaces. After any interruption one complete snapshot exists, with the records after it. All
-// changes are in transactions that check the ownership: a node that was paused midway cannot change
-// anything.
+// changes are in transactions that check the ownership: a node that was paused between them cannot
+// change anything.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
 	defer s.locks.Lock(l.Actor)()

@@ -68,8 +68,8 @@ func isName(k Kind) bool { return k <= Rename }
 
 func isData(k Kind) bool { return k >= Write && k <= Chmod }
 
-// findSynced goes backwards from the cut: a change is durable if the next sync of its file did not
-// fail, a name if any later sync of its folder did not.
+// findSynced goes backwards from the cut: a change is durable if the next sync of its file
+// succeeded. A name is durable if any later sync of its folder succeeded.
 func (r *rebuild) findSynced() {
 	r.synced = make([]bool, len(r.trace))
 	lasts := map[uint32]bool{}

@@ -30,8 +30,8 @@ type Options struct {
 	// shares found at startup, because it is unknown whether all nodes have them. nil on a single
 	// server.
 	Spread func(Share) error
-	// Lacks, if there are several nodes, reports whether others may have shares that are missing
-	// here. Then a missing share may not have ended. nil means never.
+	// Lacks, if there are several nodes, reports whether shares that are missing here can be on
+	// others. Then a missing share may not have ended. nil means never.
 	Lacks func() bool
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)

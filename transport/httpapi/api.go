@@ -24,7 +24,7 @@ type Endpoint struct {
 	Name string
 	// Body bounds the body, and File an uploaded file, in bytes.
 	Body, File int
-	// Open means that Admit may not know the caller; see wire.BodyShare.
+	// Open means that Admit does not know the caller; see wire.BodyShare.
 	Open bool
 	// Gzip accepts bodies compressed with gzip; the call decompresses them.
 	Gzip bool

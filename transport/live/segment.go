@@ -98,7 +98,7 @@ func (l *loop) spareSegment() *segment {
 	return new(segment)
 }
 
-// reuse keeps a segment's memory for another. No session may hold part of it any more.
+// reuse keeps a segment's memory for another. No session must have part of it any more.
 func (l *loop) reuse(seg *segment) {
 	if len(l.spare) < cap(l.spare) {
 		seg.forget()

@@ -4,7 +4,8 @@ import "atelier/actors/room"
 
 // SendPerson queues a payload for all sessions of a person in a room: signalling, and answers that
 // concern all of the person's windows. It is ordered like Session.Send. It returns false if a loop
-// has more than Options.SignalBytes of such payloads queued; then some sessions may not receive it.
+// has more than Options.SignalBytes of such payloads queued; then some sessions possibly do not
+// receive it.
 func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {

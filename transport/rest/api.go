@@ -66,7 +66,7 @@ type Config struct {
 	// for the audit trail. May be nil.
 	SignInFailed func(why, ip string)
 	// Current returns an error while this node cannot determine permissions. With now, all grants
-	// up to now are included; otherwise the most recent ones may be missing. token selects API
+	// up to now are included; otherwise the most recent ones can be missing. token selects API
 	// tokens instead of sessions. nil on a single server, whose data is always current.
 	Current func(now, token bool) error
 	// Valid and Bodies are passed to httpapi.

@@ -222,7 +222,7 @@ type newPINs struct {
 }
 
 // resetPINs gives all attendees new codes and answers with them. The codes cannot be read later. If
-// the reset fails midway, it can be repeated.
+// the reset fails after some of them, it can be repeated.
 func resetPINs(r *Request) error {
 	out := []newPINRecord{}
 	for part := range slices.Chunk(slices.Collect(attendees(r.Codelab.View())), pinsAtOnce) {

@@ -35,9 +35,9 @@ func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
 
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
-// bucket returns the key under which requests are counted: the session or API token if there is
-// one; else the browser, if an admin has logged in from it, so that others at its address cannot
-// lock it out; else the address.
+// bucket returns the key under which requests are counted. It is the session or API token, if any;
+// else the browser, if an admin has logged in from it; else the address. So others at the address
+// of an admin's browser cannot lock it out.
 func (r *Request) bucket() string {
 	if key := r.who.Key(); key != "" {
 		return key

@@ -35,9 +35,10 @@ type model struct {
 	actor string
 	log   handle
 
-	records  []string // all records ever appended; the first is seq 1
-	cut      uint64   // records up to here may be missing
-	base     uint64   // records up to here may be missing or rewritten
+	records []string // all records ever appended; the first is seq 1
+	cut     uint64   // records up to here can be missing
+
+	base     uint64 // records up to here can be missing or rewritten
 	state    string
 	stateSeq uint64
 }

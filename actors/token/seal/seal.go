@@ -9,7 +9,7 @@ import (
 	"errors"
 )
 
-// ErrDamaged means that a record or a seal differs from what was stored: changed, truncated, or
+// ErrDamaged means that a record or a seal differs from the stored one: changed, truncated, or
 // moved. No part of it can be trusted.
 var ErrDamaged = errors.New("seal: the record is damaged")
 

@@ -18,9 +18,9 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Section returns the store as a section of a backup, in the same form for a folder and a store of
-// objects: a backup of one can be restored into the other. Objects put during the backup may or may
-// not be in it.
+// Section returns the store as a section of a backup. The form is the same for a folder and a store
+// of objects: a backup of one can be restored into the other. Objects put during the backup are
+// possibly in it.
 func (s *Store) Section(name, folder string) backup.Section {
 	return backup.Section{Name: name, Folder: folder, Hold: s.Hold, Save: s.save, Load: Load}
 }

@@ -23,8 +23,8 @@ func (s *shared) Discard(inUse files.InUse, sums ...files.Sum) error {
 	return errors.Join(errs...)
 }
 
-// discard lists before it checks whether the content is in use, and checks that before it looks for
-// backups: see package objects.
+// discard first lists, then checks whether the content is in use, and then looks for backups. The
+// order matters: see package objects.
 func (s *shared) discard(ctx context.Context, inUse files.InUse, sum files.Sum) error {
 	now, err := s.clock.Now(ctx)
 	if err != nil {

@@ -6,7 +6,7 @@
 //	workspaces/<id>/made-git       empty: the workspace was made; or made-plain
 //	workspaces/<id>/trees/<tree>   a tree: its manifest, and what is new in it
 //
-// A tree is one object, put with one request: a line with the length and the SHA-256 of the
+// A tree is one object, put with one request. It has a line with the length and the SHA-256 of the
 // manifest, the manifest, and the contents that are new in the tree. The manifest lists all files,
 // with their sums and the locations of their contents: here, or in the object of an earlier tree.
 // So reading a file takes a request for the manifest, which is cached, and one for the content.

@@ -1,7 +1,7 @@
 // Package encrypted implements the encrypted credential pattern (transport/handler/RULES.md):
-// instead of tokenizing a credential, a platform encrypts it to a key published by the business,
-// and the business decrypts it. The checkout's id is part of the encrypted content, and Decrypt
-// refuses other checkouts: a message cannot be moved to another checkout.
+// instead of tokenizing a credential, a platform encrypts it to a public key of the business. The
+// business decrypts it. The checkout's id is part of the encrypted content, and Decrypt refuses
+// other checkouts: a message cannot be moved to another checkout.
 //
 // Messages are JWE (RFC 7516) in compact form, with A256GCM, and ECDH-ES+A256KW
 // for keys on an elliptic curve or RSA-OAEP-256 for RSA keys; no others are
@@ -190,9 +190,9 @@ func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
 	return k, alg, nil
 }
 
-// checkRSA refuses keys without protection: a small or even modulus, or an exponent that changes
-// nothing (1), has no inverse (an even one), or would not be used unchanged (the library truncates
-// long ones).
+// checkRSA refuses keys without protection: a small or even modulus, or a bad exponent. Such an
+// exponent changes nothing (1), has no inverse (an even one), or is too long (the library truncates
+// it).
 func checkRSA(modulus *big.Int, exponent json.RawMessage) error {
 	if n := modulus.BitLen(); n < minRSABits || n > maxRSABits || modulus.Bit(0) == 0 {
 		return fmt.Errorf("%w: RSA keys need an odd modulus of %d to %d bits", ErrKey, minRSABits, maxRSABits)
