@@ -26,7 +26,7 @@ type Denials struct {
 type denial struct {
 	status                          int
 	actorType, actorID, codelab, ip string
-	why                             string // of a sign-in that failed; "" for other requests
+	why                             string // reason of a failed sign-in; "" for other requests
 }
 
 func (d denial) record(n int, at time.Time) *Record {
@@ -40,7 +40,7 @@ func (d denial) record(n int, at time.Time) *Record {
 	return r
 }
 
-// NewDenials starts the summing; every is the minute, shorter in tests.
+// NewDenials starts counting; every is a minute, shorter in tests.
 func NewDenials(audit *Trail, every time.Duration, log *slog.Logger) *Denials {
 	d := &Denials{audit: audit, log: log, stop: make(chan struct{}), counts: map[denial]int{}}
 	d.done.Go(func() {
@@ -64,7 +64,7 @@ func (d *Denials) Note(status int, actorType, actorID, codelab, ip string) {
 	d.note(denial{status: status, actorType: actorType, actorID: actorID, codelab: codelab, ip: ip})
 }
 
-// NoteSignIn counts one sign-in with the identity provider that failed.
+// NoteSignIn counts one failed sign-in with the identity provider.
 func (d *Denials) NoteSignIn(why, ip string) {
 	d.note(denial{actorType: "anonymous", ip: ip, why: why})
 }
@@ -78,7 +78,7 @@ func (d *Denials) note(k denial) {
 	d.counts[k]++
 }
 
-// Close writes what was counted and stops.
+// Close writes the pending counts and stops.
 func (d *Denials) Close() {
 	close(d.stop)
 	d.done.Wait()

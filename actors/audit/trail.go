@@ -15,11 +15,10 @@ import (
 	"atelier/actors/naming"
 )
 
-// Tables of the audit trail: the records by id, which is by time, and an index
-// of the ids by codelab. The index of a participant's own log has the spans of time in which
-// they have records. Without it, a page of a participant with few records would read the whole
-// trail of a busy server. An index of single records would be three of the seven rows that a
-// token costs.
+// Tables of the audit trail: the records by id, which orders them by time, and an index of the ids
+// by codelab. The index of a participant's own log has the time spans in which they have records.
+// Without it, a page of a participant with few records would read the whole trail of a busy server.
+// An index of single records would be three of the seven rows that a token costs.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
@@ -33,26 +32,24 @@ type Trail struct {
 	ids       *naming.SharedIDs
 	retention time.Duration
 	spans     spans
-	// Immutable. It ends the marks of this trail: those of two nodes are different rows, so
-	// that no commit waits for one of the other node.
+	// Immutable suffix of this trail's marks: the marks of two nodes are different rows, so that no
+	// commit waits for one of the other node.
 	tag string
 }
 
-// New returns the trail kept in journal; records disappear after
-// retention.
+// New returns the trail stored in journal; records expire after retention.
 func New(journal durable.Journal, c clock.Clock, retention time.Duration) *Trail {
 	return &Trail{journal: journal, clock: c, ids: naming.NewSharedIDs(c), retention: retention, tag: "!" + rand.Text()[:6]}
 }
 
-// Rows returns the rows of a record, to be committed with the recorded change. It fills in
-// an empty id. The ids of one trail increase, so the records of successive requests are in
-// their order.
+// Rows returns the rows of a record, to be committed with the recorded change. It fills in an empty
+// id. The ids of one trail increase, so the records of successive requests are in order.
 func (a *Trail) Rows(r *Record) []durable.Row {
 	if r.Id == "" {
 		r.Id = a.ids.New()
 	}
 	r.UserAgent = clip(r.UserAgent, 256)
-	// The id is the key.
+	// The id is already the key.
 	id := r.Id
 	r.Id = ""
 	value := pbwire.Encode(r)
@@ -64,8 +61,8 @@ func (a *Trail) Rows(r *Record) []durable.Row {
 	return rows
 }
 
-// OwnRows are the rows of a record that belongs to the own logs of participants, with the
-// additional data own; see Owned. Once they are committed, call Committed.
+// OwnRows returns the rows of a record that is in the own logs of participants, with the additional
+// data own; see Owned. Call Committed after their commit.
 func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.Row {
 	var owners []string
 	own.OfActor, own.Others = false, nil
@@ -92,8 +89,8 @@ func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.R
 	return rows
 }
 
-// Committed tells the trail that rows of it are committed, so that the next records need
-// not mark the same span. Without it they would.
+// Committed records that rows are committed, so that the next records do not mark the same span
+// again.
 func (a *Trail) Committed(rows []durable.Row) {
 	for _, r := range rows {
 		if r.Table == auditOwn {
@@ -103,15 +100,14 @@ func (a *Trail) Committed(rows []durable.Row) {
 	}
 }
 
-// spanLength is the length of the beginning of an id that the ids of a quarter of a second
-// share (256 ms).
+// spanLength is the length of the id prefix that is common to a quarter of a second (256 ms).
 const spanLength = len("0197f3a2-7c")
 
 const idLength = len("0197f3a2-7c1e-7aaa-8bbb-0123456789ab")
 
 func spanOf(id string) string { return id[:min(spanLength, len(id))] }
 
-// longer is how long the mark of a span is kept: until the last of its records is gone.
+// longer returns the lifetime of a span's mark: until the last of its records expires.
 func longer(retention time.Duration) time.Duration {
 	if retention == 0 {
 		return 0
@@ -119,13 +115,13 @@ func longer(retention time.Duration) time.Duration {
 	return retention + time.Hour
 }
 
-// spans are the latest spans that were marked, of each participant.
+// spans are the last marked spans of participants.
 type spans struct {
 	mu     sync.Mutex
 	latest map[string]string // guarded by mu; span by participant
 }
 
-// maxSpans bounds the participants of which a span is kept in memory.
+// maxSpans bounds the participants whose span is kept in memory.
 const maxSpans = 10_000
 
 func (s *spans) known(participant, span string) bool {
@@ -145,14 +141,14 @@ func (s *spans) add(participant, span string) {
 	}
 }
 
-// Entry is a line of a participant's own log.
+// Entry is an entry of a participant's own log.
 type Entry struct {
 	*Record
 	*Own
 }
 
-// Owned returns what a participant's own log says, newest first. before is the id of an
-// entry, "" to begin with the newest.
+// Owned returns a participant's own log, newest first. before is the id of an entry, "" to begin
+// with the newest.
 func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	out := []Entry{}
 	scan := durable.Scan{Table: auditOwn, Prefix: indexKey(participant, ""), Reverse: true}
@@ -177,15 +173,15 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	return out, nil
 }
 
-// mark says that a span has records of a participant. Of older data it has their whole ids,
-// and the Own of each.
+// mark means that a span has records of a participant. Marks of older data have the whole ids, and
+// the Own of each record.
 type mark struct {
 	span string
 	ids  map[string][]byte
 }
 
-// marked reads the next marks of a scan of auditOwn: at least most of them, unless there are
-// fewer. It sets From of the scan to the first that it has not read, nil at the end.
+// marked reads the next marks of a scan of auditOwn: at least most of them, unless there are fewer.
+// It sets the scan's From to the first unread one, nil at the end.
 func (a *Trail) marked(scan *durable.Scan, most int) (all []*mark, err error) {
 	read := 0
 	var next []byte
@@ -207,7 +203,7 @@ func (a *Trail) marked(scan *durable.Scan, most int) (all []*mark, err error) {
 	return all, err
 }
 
-// ownedIn appends what a participant's log has of one span.
+// ownedIn appends the entries of a participant's log in one span.
 func (a *Trail) ownedIn(m *mark, participant, before string, limit int, out []Entry) ([]Entry, error) {
 	var failed error
 	err := a.journal.Scan(durable.Scan{Table: auditTable, Prefix: []byte(m.span), Reverse: true}, func(id, value []byte) bool {
@@ -232,13 +228,12 @@ func (a *Trail) ownedIn(m *mark, participant, before string, limit int, out []En
 	return out, errors.Join(err, failed)
 }
 
-// of reports whether a record is in the own log of a participant.
+// of reports whether a record is in a participant's own log.
 func (o *Own) of(participant string, r *Record) bool {
 	return o.GetOfActor() && r.ActorId == participant || slices.Contains(o.GetOthers(), participant)
 }
 
-// scanIndex reads the records that an index names, below the prefix of the scan. visit
-// gets each.
+// scanIndex calls visit for each record in an index below the scan's prefix.
 func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record []byte) bool) error {
 	var failed error
 	err := a.journal.Scan(scan, func(key, _ []byte) bool {
@@ -255,8 +250,8 @@ func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record []byte) bool)
 	return errors.Join(err, failed)
 }
 
-// Record commits a record that belongs to no actor's change and waits for it. It
-// is urgent: without it nobody could sign in and delete something.
+// Record commits a record outside an actor's change and waits for it. It is urgent, because without
+// it nobody could sign in to delete something.
 func (a *Trail) Record(r *Record) error {
 	return durable.Commit(a.journal, durable.MakeUrgent(a.Rows(r)))
 }
@@ -265,9 +260,9 @@ func (a *Trail) Record(r *Record) error {
 type Query struct {
 	Limit, Offset     int
 	CodelabID, Action string
-	// OfCodelabs leaves out what belongs to none.
+	// OfCodelabs omits records without a codelab.
 	OfCodelabs bool
-	// Person is the person who did it, or the person affected.
+	// Person is the person who acted, or the person affected.
 	Person string
 }
 
@@ -312,7 +307,7 @@ func indexKey(codelab, id string) []byte {
 	return append(append([]byte(codelab), 0), id...)
 }
 
-// clip bounds a text that a client chose, in bytes, at a whole rune.
+// clip truncates a text from a client to limit bytes at a rune boundary.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

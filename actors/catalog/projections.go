@@ -10,8 +10,8 @@ import (
 	"atelier/actors/usage"
 )
 
-// Tables that codelabs write in the commits of their changes, so that what is
-// asked of all of them needs none in memory. Keys are the ids of codelabs.
+// Tables that codelabs write in the commits of their changes, so that queries across all of them
+// need none in memory. Keys are the ids of codelabs.
 const (
 	usageTable     = "aiusage"
 	workspaceTable = "workspaces"
@@ -19,27 +19,27 @@ const (
 	claimantsTable = "claimants"
 )
 
-// UsageRow is the record of a codelab's use of the AI.
+// UsageRow returns the row with a codelab's use of the AI.
 func UsageRow(codelab string, models []*usage.AIUsage) durable.Row {
 	return projection(usageTable, codelab, &pb.AIUsages{Models: models})
 }
 
-// FiguresRow has the data that the list shows of a codelab in addition to its record.
+// FiguresRow returns the row with a codelab's data in the list in addition to its record.
 func FiguresRow(codelab string, f *pb.Figures) durable.Row {
 	return projection(figuresTable, codelab, f)
 }
 
-// WorkspaceRow is a codelab's workspace.
+// WorkspaceRow returns the row with a codelab's workspace.
 func WorkspaceRow(codelab string, w *pb.Workspace) durable.Row {
 	return projection(workspaceTable, codelab, w)
 }
 
-// NoWorkspaceRow records that a codelab has no workspace any more.
+// NoWorkspaceRow removes the row of a codelab's workspace.
 func NoWorkspaceRow(codelab string) durable.Row {
 	return durable.Row{Table: workspaceTable, Key: []byte(codelab), Delete: true}
 }
 
-// ClaimantsRow has the facilitators and assistants with claimed requests for help.
+// ClaimantsRow returns the row with the people who have claimed requests for help.
 func ClaimantsRow(codelab string, persons []string) durable.Row {
 	if len(persons) == 0 {
 		return durable.Row{Table: claimantsTable, Key: []byte(codelab), Delete: true}
@@ -47,7 +47,7 @@ func ClaimantsRow(codelab string, persons []string) durable.Row {
 	return projection(claimantsTable, codelab, &pb.Claimants{Persons: persons})
 }
 
-// Claimants reads who has claimed requests, of all codelabs.
+// Claimants reads the people who have claimed requests, for all codelabs.
 func Claimants(journal durable.Journal, fn func(codelab string, persons []string)) error {
 	return project(journal, claimantsTable, func(codelab string, value []byte) error {
 		c := &pb.Claimants{}
@@ -59,8 +59,7 @@ func Claimants(journal durable.Journal, fn func(codelab string, persons []string
 	})
 }
 
-// GoneRows remove everything that a codelab has in the tables but its audit
-// records.
+// GoneRows remove all rows of a codelab in the tables except its audit records.
 func GoneRows(codelab string) []durable.Row {
 	return []durable.Row{
 		UnlistRow(codelab), NoWorkspaceRow(codelab), ClaimantsRow(codelab, nil),
@@ -73,7 +72,7 @@ func projection(table, codelab string, m pbwire.Message) durable.Row {
 	return durable.Row{Table: table, Key: []byte(codelab), Value: value}
 }
 
-// Usages reads what was used in each codelab, in the order of their ids.
+// Usages reads the use of the AI in each codelab, ordered by id.
 func (l *List) Usages(fn func(codelab string, models []*usage.AIUsage)) error {
 	return project(l.journal, usageTable, func(codelab string, value []byte) error {
 		u := &pb.AIUsages{}
@@ -85,8 +84,8 @@ func (l *List) Usages(fn func(codelab string, models []*usage.AIUsage)) error {
 	})
 }
 
-// Figures reads what the list shows of some codelabs in addition to their records. One
-// that has not changed since before this was kept is not there.
+// Figures reads the data of some codelabs in the list in addition to their records. Codelabs that
+// have not changed since before this was recorded are missing.
 func (l *List) Figures(of []*pb.Codelab) (map[string]*pb.Figures, error) {
 	out := make(map[string]*pb.Figures, len(of))
 	keep := func(codelab string, value []byte) error {
@@ -112,14 +111,14 @@ func (l *List) Figures(of []*pb.Codelab) (map[string]*pb.Figures, error) {
 	return out, nil
 }
 
-// Up to maxGets rows are got one by one, when the table has rowsForGet times as many; else
-// it is read.
+// Up to maxGets rows are read one by one if the table has rowsForGet times as many; otherwise the
+// whole table is read.
 const (
 	maxGets    = 1000
 	rowsForGet = 20
 )
 
-// Workspaces reads the workspaces of all codelabs, in the order of their ids.
+// Workspaces reads the workspaces of all codelabs, ordered by id.
 func Workspaces(journal durable.Journal, fn func(codelab string, w *pb.Workspace)) error {
 	return project(journal, workspaceTable, func(codelab string, value []byte) error {
 		w := &pb.Workspace{}

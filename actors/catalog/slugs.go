@@ -10,10 +10,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// slugTable has the codelab of each slug, which is the id in the file that the codelab was
-// made from. A codelab writes its row in the commit in which it gets the slug. Before that
-// the slug is claimed, so that of two files with one id that are imported at once only one
-// gets it.
+// slugTable maps each slug, which is the id in the file from which a codelab was created, to its
+// codelab. A codelab writes its row in the commit that assigns the slug. Before that the slug is
+// claimed, so that of two files with the same id that are imported concurrently only one gets it.
 const slugTable = "slugs"
 
 // slugClaim is the lifetime of a claim without a codelab.
@@ -24,7 +23,7 @@ func SlugRow(slug, codelab string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Value: []byte(codelab)}
 }
 
-// NoSlugRow records that no codelab has the slug any more.
+// NoSlugRow removes the row of a slug.
 func NoSlugRow(slug string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Delete: true}
 }
@@ -64,7 +63,7 @@ func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err
 			return nil, durable.Reject(durable.Conflict, "another codelab has the id %q", slug)
 		case !claimed:
 			return func() {}, nil
-		default: // of another command to the same codelab, which can still fail
+		default: // another command to the same codelab, which can still fail
 			claim.Precondition = durable.Unchanged(value)
 		}
 		if err := durable.Commit(journal, []durable.Row{claim}); err == nil {
@@ -76,6 +75,6 @@ func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err
 	return func() {
 		row := NoSlugRow(slug)
 		row.Precondition = durable.Unchanged(claim.Value)
-		_ = durable.Commit(journal, []durable.Row{row}) // else it ends by itself
+		_ = durable.Commit(journal, []durable.Row{row}) // otherwise the claim expires
 	}, nil
 }

@@ -4,12 +4,12 @@ import "time"
 
 // Clock returns the time and starts timers. Implementations are safe for concurrent use.
 type Clock interface {
-	// Now returns the time of day. It can jump in both directions. Use it for times that
-	// are stored, sent to other machines or shown, never to measure a duration.
+	// Now returns the time of day. It can jump in both directions. Use it for times that are
+	// stored, sent to other machines or shown, never to measure a duration.
 	Now() time.Time
-	// Uptime returns the time since some moment in the past. It never jumps, and it is
-	// positive, so that 0 can mean "never". It stops while the machine sleeps. Two values
-	// of the same Clock can be compared and subtracted; a single one has no meaning.
+	// Uptime returns the time since some moment in the past. It never jumps, and it is positive, so
+	// that 0 can mean "never". It stops while the machine sleeps. Two values of the same Clock can
+	// be compared and subtracted; a single value has no meaning.
 	Uptime() time.Duration
 	// AfterFunc calls fn once, after d, in its own goroutine. C of the Timer is nil.
 	AfterFunc(d time.Duration, fn func()) Timer
@@ -24,8 +24,8 @@ type Clock interface {
 // no resources.
 type Timer interface {
 	C() <-chan time.Time
-	// Stop prevents the Timer from firing and reports whether it did so. After Stop
-	// nothing is received from C.
+	// Stop prevents the Timer from firing and reports whether it did so. After Stop, C yields
+	// nothing.
 	Stop() bool
 }
 
@@ -40,8 +40,8 @@ var System Clock = system{}
 
 type system struct{}
 
-// began is so long ago that Uptime is positive also in a bubble of testing/synctest,
-// whose time begins in the year 2000. Add keeps the monotonic reading.
+// began is so long ago that Uptime is positive also in a bubble of testing/synctest, whose time
+// begins in 2000. Add keeps the monotonic reading.
 var began = time.Now().Add(-50 * 365 * 24 * time.Hour)
 
 func (system) Now() time.Time { return time.Now() }

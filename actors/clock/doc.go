@@ -4,8 +4,7 @@
 // or pause a single one. cmd/internal/house forbids package time's clock and timers
 // elsewhere under actors.
 //
-// Two times must not be confused. The time of day (Now) is what people and other
-// machines understand, and it jumps when somebody sets it. How long something took
-// or how old it is follows from two uptimes (Uptime), whatever the time of day does
-// in between.
+// Two times must not be confused. The time of day (Now) is for people and other machines, and it
+// jumps when somebody sets it. Durations and ages are differences of two uptimes (Uptime), whatever
+// happens to the time of day in between.
 package clock

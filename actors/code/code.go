@@ -24,7 +24,7 @@ var ErrNotFound = errors.New("not found")
 // so for callers with a record it means damage.
 var ErrMissing = fmt.Errorf("%w: the workspace or tree is not stored", ErrNotFound)
 
-// Kind is how a workspace keeps its trees.
+// Kind is the way in which a workspace keeps its trees.
 type Kind string
 
 // The kinds.
@@ -33,10 +33,10 @@ const (
 	Plain Kind = "plain"
 )
 
-// Head is a name and the tree it stands for.
+// Head is a name and its tree.
 type Head struct{ Name, Tree string }
 
-// Recorded is a workspace as its codelab has recorded it.
+// Recorded is a workspace as recorded by its codelab.
 type Recorded struct {
 	Kind  Kind
 	Heads []Head
@@ -45,15 +45,14 @@ type Recorded struct {
 // Mode is whether a file can be executed.
 type Mode uint8
 
-// The modes. A file that is written with KeptMode keeps the mode it has; a new one is
-// regular.
+// Modes. A file written with KeptMode keeps its present mode; a new one is regular.
 const (
 	KeptMode Mode = iota
 	Regular
 	Executable
 )
 
-// String is the mode as Git writes it.
+// String returns the mode in Git's notation.
 func (m Mode) String() string {
 	if m == Executable {
 		return "100755"
@@ -79,7 +78,7 @@ type Info struct {
 // Binary reports whether content is not text: it has a NUL or is not valid UTF-8.
 func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) }
 
-// Archive is a form of archive.
+// Archive is an archive format.
 type Archive uint8
 
 // The archives.
@@ -88,11 +87,11 @@ const (
 	Zip
 )
 
-// Change makes a tree out of another: first files go, then files come.
+// Change creates a tree from another: files are removed first, then written.
 type Change struct {
 	Write  []File
 	Delete []string
-	// Replace lets all files go that are not written.
+	// Replace removes all files that are not written.
 	Replace bool
 	// Message and Author describe the change, if the kind keeps them.
 	Message, Author string
@@ -102,23 +101,23 @@ type Change struct {
 // Store keeps the trees of workspaces, on a disk or elsewhere. An error with a text for the
 // caller is a *Problem or wraps ErrNotFound, but not ErrMissing. Safe for concurrent use.
 type Store interface {
-	// Lock is for writing and publishing, RLock for reading published trees. Both take a
-	// key of the caller's. A caller must not hold two locks: LockReading is Lock of a key
-	// and RLock of another at once.
+	// Lock is for writing and publishing, RLock for reading published trees. Both take a key chosen
+	// by the caller. A caller must not hold two locks: LockReading is Lock of one key and RLock of
+	// another at once.
 	Lock(key string) (unlock func())
 	RLock(key string) (unlock func())
 	LockReading(key, read string) (unlock func())
 
-	// Make makes an empty workspace.
+	// Make creates an empty workspace.
 	Make(id string, kind Kind) error
-	// Copy makes a workspace of the trees that another's heads need, under the same
-	// names, and publishes the heads there. It is stored when Copy returns, and
-	// removing either leaves the other whole. The caller holds RLock of the other.
+	// Copy creates a workspace from the trees of another's heads, under the same names, and
+	// publishes the heads. It is stored when Copy returns, and removing either workspace leaves the
+	// other intact. The caller holds RLock of the other.
 	Copy(from, to string, kind Kind, heads []Head) error
 	// Remove removes a workspace, if there is one.
 	Remove(id string)
-	// Write makes a tree out of another, or of none, and a change. It is stored
-	// when Write returns. The caller holds the lock.
+	// Write creates a tree from another, or from none, and a change. It is stored when Write
+	// returns. The caller holds the lock.
 	Write(id string, kind Kind, base string, c Change) (tree string, err error)
 	// Publish sets the current trees and their names. The caller holds the lock.
 	Publish(id string, kind Kind, heads []Head) error
@@ -129,25 +128,23 @@ type Store interface {
 	Describe(id string, kind Kind, tree string) (files []Info, err error)
 	// Read returns one file of a tree, and its description.
 	Read(id string, kind Kind, tree, path string) (content []byte, about Info, err error)
-	// Pack returns a workspace as tar.gz and its size, bytes: of a repository
-	// the files of the first head and the repository itself, of folders a folder
-	// for each head. The files are dated at, or when the last commit was made if
-	// that is later. The caller holds RLock, and closes what it gets.
+	// Pack returns a workspace as tar.gz and its size, bytes: for a repository the files of the
+	// first head and the repository itself, for folders a folder per head. The files have the date
+	// at, or that of the last commit if that is later. The caller holds RLock, and closes content.
 	Pack(id string, kind Kind, heads []Head, at time.Time) (content io.ReadCloser, size int64, err error)
-	// PackTree returns the files of one tree, dated at, as an archive, and its size,
-	// bytes. The caller holds RLock, and closes what it gets.
+	// PackTree returns the files of one tree, with the date at, as an archive, and its size, bytes.
+	// The caller holds RLock, and closes content.
 	PackTree(id string, kind Kind, tree string, how Archive, at time.Time) (content io.ReadCloser, size int64, err error)
 
-	// Commit returns a commit of a repository, as Git has it. It is not to be changed.
+	// Commit returns a commit of a repository in Git's format. It must not be modified.
 	Commit(id, tree string) (content []byte, err error)
-	// Repository opens the Git objects of a workspace. The caller holds RLock as long
-	// as it is open.
+	// Repository opens the Git objects of a workspace. The caller holds RLock while it is open.
 	Repository(id string) (Repository, error)
-	// Receive stores foreign commits with their ancestors that are not stored yet, and
-	// returns their number. Heads are the current commits, in whose history missing
-	// ancestors are searched. When Receive returns, everything is stored, or nothing in the
-	// case of a *Problem. The caller holds the lock.
+	// Receive stores foreign commits and their missing ancestors, and returns their number. heads
+	// are the current commits, whose history is searched for missing ancestors. When Receive
+	// returns, everything is stored, or nothing in the case of a *Problem. The caller holds the
+	// lock.
 	Receive(id string, heads, tips []string, from Objects) (commits int, err error)
-	// Scratch makes a file of the node's own that is gone when it is closed.
+	// Scratch creates a temporary file of this node that is removed when it is closed.
 	Scratch() (*os.File, error)
 }

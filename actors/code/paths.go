@@ -23,13 +23,13 @@ type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }
 
-// Fault makes a Problem.
+// Fault returns a Problem.
 func Fault(format string, args ...any) error { return &Problem{fmt.Sprintf(format, args...)} }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-// CheckName returns an error if the name of a head is invalid. Git has rules of its own for
-// branches: no "..", and neither a dot nor ".lock" at the end.
+// CheckName returns an error if the name of a head is invalid. Git has its own rules for branches:
+// no "..", and neither a dot nor ".lock" at the end.
 func CheckName(name string) error {
 	if len(name) > maxName || !nameForm.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
 		return Fault("a name has the form [a-z0-9][a-z0-9._-]*, at most %d characters, without .. and without a dot or .lock at its end", maxName)
@@ -75,9 +75,9 @@ func checkPart(part string) error {
 	return nil
 }
 
-// isGit reports whether some file system takes a name for ".git". They ignore its case,
-// characters that HFS+ ignores, and the dots, spaces and streams that Windows removes.
-// Windows also has a short name for it.
+// isGit reports whether some file system treats a name as ".git": in any case, with characters that
+// HFS+ ignores, or with the dots, spaces and streams that Windows removes. Windows also has a short
+// name for it.
 func isGit(part string) bool {
 	part = strings.Map(func(r rune) rune {
 		if ignorable(r) {
@@ -95,13 +95,13 @@ func isGit(part string) bool {
 	return short && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// ignorable reports whether a character does not show, so that a name with it looks
-// like, or is, the name without it.
+// ignorable reports whether a character is invisible, so that a name with it looks like, or is, the
+// name without it.
 func ignorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x034f
 }
 
-// Fold maps names to one that some file system takes for the same.
+// Fold maps names that some file system treats as equal to the same name.
 func Fold(name string) string {
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 }

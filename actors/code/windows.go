@@ -9,8 +9,8 @@ import (
 // characters and the slash.
 const ForbiddenByWindows = `<>:"|?*\`
 
-// ReservedByWindows reports whether Windows takes a name for a device, in any case and
-// whatever follows its first dot. Superscript digits are digits here.
+// ReservedByWindows reports whether Windows treats a name as a device, in any case and with any
+// suffix after its first dot. Superscript digits count as digits.
 func ReservedByWindows(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	switch stem = strings.TrimRight(stem, " "); stem {
@@ -21,9 +21,9 @@ func ReservedByWindows(name string) bool {
 	return (port == "COM" || port == "LPT") && utf8.RuneCountInString(digit) == 1 && strings.Contains("123456789¹²³", digit)
 }
 
-// CheckNewPath returns an error if the path of a new file is invalid. In addition to
-// CheckPath, it refuses names that Windows cannot check out. Files that were stored before
-// this rule can be read, changed and deleted.
+// CheckNewPath returns an error if the path of a new file is invalid. In addition to CheckPath, it
+// refuses names that Windows cannot check out. Files stored before this rule can be read, changed
+// and deleted.
 func CheckNewPath(path string) error {
 	if err := CheckPath(path); err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"atelier/actors/usage"
 )
 
-// AskAI decides whether the caller may ask the AI about this codelab. The question itself
-// does not reach the actor, which must not wait for an upstream. Allowed questions are in
-// the audit trail.
+// AskAI decides whether the caller may ask the AI about this codelab. The question itself is not
+// sent to the actor, which must not wait for an upstream. Permitted questions are in the audit
+// trail.
 type AskAI struct {
 	Model string
 	// 0 for none.

@@ -90,7 +90,7 @@ func (Complete) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// gates lists everything that an attendee still has to do before completing, so that nobody
+// gates returns everything that an attendee still has to do before completing, so that nobody
 // learns of the next requirement only after meeting the first.
 func (c call) gates(attendee string) error {
 	m := c.s.meta
@@ -173,7 +173,7 @@ func placed(attendee, place string) *pb.Event {
 // ErrMuted is the answer to a muted attendee who tries to speak.
 var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
 
-// speak refuses a command that muted attendees must not give.
+// speak refuses commands that muted attendees must not send.
 func (c call) speak() error {
 	if err := c.live(); err != nil {
 		return err
@@ -184,9 +184,9 @@ func (c call) speak() error {
 	return nil
 }
 
-// Remove removes an attendee with all their data, except anonymous questions: if these
-// went, too, their author would be known. They lose their author; when attendees erase
-// themselves, or Erase is set, they go later (questionsStay).
+// Remove removes an attendee with all their data, except anonymous questions: if these were
+// removed, too, their author would be known. They lose their author. If attendees erase themselves,
+// or Erase is set, they are removed later (questionsStay).
 type Remove struct {
 	AttendeeID string
 	Erase      bool
@@ -209,7 +209,7 @@ func (r Remove) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// removed is the decision that removes attendees with all their data. The reply is the
+// removed returns the decision that removes attendees with all their data. The reply is the
 // files.Forgotten.
 func (c call) removed(erased bool, all ...*pb.Attendee) (d decision) {
 	var gone files.Forgotten
@@ -240,7 +240,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 	a := &pb.Attendee{
 		Id: old.Id, Name: old.Name, Email: old.Email, PinHash: old.PinHash, CurrentStep: old.CurrentStep,
 		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
-		// At full capacity, so that appending copies: views share the array.
+		// The capacity is limited to the length, so that appending copies: views share the array.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
 		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place, Checks: old.Checks,
 		CodeTaken: old.CodeTaken, Ticks: old.Ticks, Simulated: old.Simulated,
@@ -274,7 +274,7 @@ func (s *State) applyProgress(seq uint64, at int64, p *pb.Progressed) {
 		s.count(a.CurrentStep, -1)
 		s.count(p.StepNumber, +1)
 		a.CurrentStep, a.StepSince = p.StepNumber, at
-		// A jump forward reaches the steps in between as well.
+		// A jump forward also reaches the steps in between.
 		for int(p.StepNumber) > len(a.ReachedAt) {
 			a.ReachedAt = append(a.ReachedAt, at)
 		}

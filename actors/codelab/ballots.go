@@ -14,36 +14,33 @@ import (
 )
 
 // Anonymous polls (transport/rest/RULES.md, "Polls"). A vote must be on disk before it is
-// acknowledged, and nobody can vote twice. So the event of a vote names the voter and has
-// the ballot, sealed under a secret of this round. Each node keeps the secret in a file of
-// its own, outside of databases and backups. Nobody sees a ballot while the poll is open.
-// Closing it writes the result in one event. Then the ballots are erased from the log like
-// personal data, and the secret is destroyed. An old copy of the log shows who voted, but
-// not what.
+// acknowledged, and nobody can vote twice. So the event of a vote names the voter and has the
+// ballot, sealed under a secret of this round. Each node keeps the secret in its own file, outside
+// of databases and backups. Nobody sees a ballot while the poll is open. Closing it writes the
+// result in one event. Then the ballots are erased from the log like personal data, and the secret
+// is destroyed. An old copy of the log shows who voted, but not what.
 //
-// Nothing else reveals a vote. All ballots of a poll have the same length, snapshots hold
-// them apart from the voters, and texts are in random order. A result with too few votes is
-// not written at all.
+// Nothing else reveals a vote. All ballots of a poll have the same length, snapshots store them
+// separately from the voters, and texts are in random order. A result with too few votes is not
+// written at all.
 
-// BallotKeys keeps the secrets of anonymous polls.
+// BallotKeys stores the secrets of anonymous polls.
 type BallotKeys interface {
-	// Make makes a secret, which every living node has on its disk when Make returns:
-	// those are its keepers; none on a single server. Its id begins with that of the
-	// codelab. An error of the folder is durable.ErrReadOnly, and ErrTooFewKeepers says
-	// that no second node can keep it.
+	// Make creates a secret. When it returns, every living node has the secret on disk; these nodes
+	// are its keepers (none on a single server). The id begins with that of the codelab. An error
+	// of the folder is durable.ErrReadOnly, and ErrTooFewKeepers means that no second node can
+	// store it.
 	Make(codelab string) (id string, keepers []string, err error)
-	// Destroy removes a secret from this node for good.
+	// Destroy permanently removes a secret from this node.
 	Destroy(id string)
-	// Old are the secrets on this node that are so old that the command which was to use
-	// them has ended.
+	// Old returns the secrets on this node that are so old that the command for them has ended.
 	Old() (ids []string)
 }
 
-// ErrTooFewKeepers means that a secret would be on the disk of one node only, where there
-// are more.
+// ErrTooFewKeepers means that a secret would be on the disk of only one node of a cluster.
 var ErrTooFewKeepers = fmt.Errorf("%w: fewer than two nodes can keep the secret", durable.ErrUnavailable)
 
-// ballotKey is the secret with this id; nil when it is not there.
+// ballotKey returns the secret with this id; nil if it is missing.
 func (r *Rules) ballotKey(id string) []byte {
 	if r.BallotKey == nil || id == "" {
 		return nil
@@ -52,23 +49,22 @@ func (r *Rules) ballotKey(id string) []byte {
 }
 
 const (
-	// fewestVotes is how many votes a result needs: with fewer, it would reveal what single
-	// people voted. With five or more, any result is shown. Withholding a unanimous result
-	// would reveal that it is unanimous, and the facilitator's own vote would reveal its
-	// answer.
+	// fewestVotes is the minimum number of votes for a result: with fewer, it would reveal single
+	// votes. With five or more, any result is shown. Withholding a unanimous result would reveal
+	// that it is unanimous, and the facilitator's own vote would reveal its answer.
 	fewestVotes = 5
 	maxBallots  = 64 << 20 // bytes of one poll
 )
 
-// hidden is the data about the ballots of an open poll, on a node with the secret, to keep
-// the poll within its bounds. It is in no view and no snapshot.
+// hidden is data about the ballots of an open poll, on a node with the secret, to enforce the
+// poll's bounds. It is in no view and no snapshot.
 type hidden struct {
 	texts int // bytes
 	words map[string]bool
 }
 
-// ballotSize is the length of every ballot before it is sealed, which is that of the
-// longest.
+// ballotSize returns the length of every ballot before it is sealed: that of the longest possible
+// one.
 func ballotSize(kind pb.PollKind) int {
 	const widest = 4 // bytes of a code point
 	switch kind {
@@ -100,7 +96,7 @@ func plainBallot(kind pb.PollKind, e *pb.PollVoted) []byte {
 	return b[:cap(b)]
 }
 
-// readBallot is the reverse of plainBallot.
+// readBallot is the inverse of plainBallot.
 func readBallot(kind pb.PollKind, b []byte) *pb.PollVoted {
 	e := &pb.PollVoted{Marks: 1}
 	if kind != pollWords && kind != pollText {
@@ -128,17 +124,17 @@ func ballotCipher(key []byte) cipher.AEAD {
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // never, of AES
+		panic(err) // cannot happen with AES
 	}
 	return aead
 }
 
-// bound is the poll and round of a ballot, which its seal is bound to.
+// ballotOf returns the poll and round of a ballot, to which its seal is bound.
 func ballotOf(p *pb.Poll) []byte {
 	return binary.BigEndian.AppendUint32([]byte(p.Id), uint32(p.Round))
 }
 
-// seal is the event of a vote in an anonymous poll.
+// seal returns the event of a vote in an anonymous poll.
 func (s *State) seal(p *poll, e *pb.PollVoted) (*pb.PollVoted, error) {
 	key := s.rules.ballotKey(p.rec.Secret)
 	if key == nil {
@@ -167,7 +163,7 @@ func (s *State) seal(p *poll, e *pb.PollVoted) (*pb.PollVoted, error) {
 
 var errBallot = errors.New("a ballot is damaged")
 
-// open reads a ballot.
+// openBallot decrypts a ballot.
 func (s *State) openBallot(p *pb.Poll, ballot []byte) (*pb.PollVoted, error) {
 	key := s.rules.ballotKey(p.Secret)
 	if key == nil {
@@ -208,8 +204,8 @@ func (r *Rules) secretLost(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.nobodyHas(p)
 }
 
-// secretAwaited reports that an anonymous poll cannot be counted now, but another node can
-// have the secret.
+// secretAwaited reports whether an anonymous poll cannot be counted now, and it is possible that
+// another node has the secret.
 func (r *Rules) secretAwaited(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && !r.nobodyHas(p)
 }
@@ -218,7 +214,7 @@ func (r *Rules) nobodyHas(p *pb.Poll) bool {
 	return p.Secret == "" || r.BallotLost == nil || r.BallotLost(p.Secret, p.Keepers)
 }
 
-// countBallots writes the result of an anonymous poll that is closed.
+// countBallots writes the result of a closed anonymous poll.
 func (s *State) countBallots(p *poll, out *pb.Poll) {
 	forgetSecret(out)
 	out.Votes = int32(len(p.ballots))
@@ -269,7 +265,7 @@ func shuffle(texts []string) {
 	}
 }
 
-// optionCount is the number of counts in the result of a poll.
+// optionCount returns the number of counts in a poll's result.
 func optionCount(p *pb.Poll) int {
 	switch p.Kind {
 	case pollChoice, pollSeveral:

@@ -2,7 +2,7 @@ package codelab
 
 import ones "math/bits"
 
-// bitset is a set of indexes of a list, a bit for each. Methods that return one copy it.
+// bitset is a set of indexes of a list, with a bit per index. Methods that return a bitset copy it.
 type bitset []byte
 
 func (b bitset) has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }
@@ -18,7 +18,7 @@ func (b bitset) set(i int, in bool) bitset {
 	return out
 }
 
-// with is the union.
+// with returns the union.
 func (b bitset) with(o bitset) bitset {
 	out := make(bitset, max(len(b), len(o)))
 	copy(out, b)
@@ -28,7 +28,7 @@ func (b bitset) with(o bitset) bitset {
 	return out
 }
 
-// without is the set after index i was removed from the list.
+// without returns the set after index i was removed from the list.
 func (b bitset) without(i int) bitset {
 	if i/8 >= len(b) {
 		return b
@@ -54,7 +54,7 @@ func (b bitset) count() (n int32) {
 	return n
 }
 
-// trimmed is the set without zeros at its end.
+// trimmed returns the set without trailing zeros.
 func (b bitset) trimmed() bitset {
 	n := len(b)
 	for n > 0 && b[n-1] == 0 {

@@ -2,8 +2,8 @@ package codelab
 
 import "atelier/actors/markdown"
 
-// Bounds are the limits that a client of a codelab can meet, for descriptions of the
-// interface. A description with its own copies would become wrong.
+// Bounds are the limits that affect clients of a codelab, for descriptions of the interface. Copies
+// in a description would become outdated.
 var Bounds = struct {
 	// Maxima per codelab.
 	Attendees, Threads, ThreadMessages, Chat, SettledHelp, Materials, Quizzes, Steps, Mentions, Heads int
@@ -13,20 +13,20 @@ var Bounds = struct {
 	QuizOptions int
 	// Stored AI conversations, per person and per codelab.
 	PersonConversations, Conversations int
-	// Maximum numbers of individual notices to clients: messages and threads that are
-	// removed with a person, and pulses that end with their steps.
+	// Maximum numbers of individual notices to clients: messages and threads removed with a person,
+	// and pulses that end with their steps.
 	Gone, PulsesTold int
 	// Polls and questions, and open questions per person.
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int
 	// Seconds of a poll or a timer, and words of a vote.
 	LeastSeconds, MostSeconds, VoteWords int
-	// Checks that the steps of a codelab declare.
+	// Checks declared by the steps of a codelab.
 	Checks int
-	// Tasks of a step that can be ticked.
+	// Tasks per step that can be ticked.
 	Tasks int
-	// Recipients of one message to an audience.
+	// Recipients of a message to an audience.
 	Directs int
-	// Requests for help that one message answers.
+	// Requests for help answered by one message.
 	Answered int
 	// Texts, in code points.
 	Title, Description, Author, Markdown, Name, Place, Message, HelpMessage, Reason, Answer, AIQuestion, AIAnswer, URL int

@@ -11,21 +11,20 @@ import (
 	"atelier/actors/files"
 )
 
-// Accents names the colours of a certificate, in the order of their numbers.
+// Accents are the names of a certificate's colours, ordered by number.
 var Accents = []string{"blue", "green", "violet", "rust", "ink"}
 
 // MaxLogo bounds the image of a certificate, bytes.
 const MaxLogo = 200 << 10
 
-// Bounds of the fields of a certificate, in code points and hours.
+// Bounds of a certificate's fields, in code points and hours.
 const (
 	maxOrganiser       = 120
 	maxCertificateText = 500
 	maxHours           = 1000
 )
 
-// LogoName returns the upload in a logo's address; false if the name is not that of a
-// possible logo.
+// LogoName returns the upload in a logo's address; false if it cannot be a logo.
 func LogoName(url string) (name string, ok bool) {
 	name, ok = files.NameOf(url)
 	kind, _, _ := strings.Cut(name, "/")
@@ -52,7 +51,7 @@ func checkCertificate(m *pb.Codelab) (err error) {
 	return nil
 }
 
-// HalfHours are hours in the unit of records, half hours.
+// HalfHours converts hours to the unit of records, half hours.
 func HalfHours(hours float64) (*int32, error) {
 	if halves := hours * 2; hours >= 0 && hours <= maxHours && halves == math.Trunc(halves) {
 		return new(int32(halves)), nil
@@ -60,7 +59,7 @@ func HalfHours(hours float64) (*int32, error) {
 	return nil, durable.Reject(durable.Invalid, "hours must be 0 to %d in halves", maxHours)
 }
 
-// OwnHours are the hours set in the codelab; nil for the planned ones.
+// OwnHours returns the hours set in the codelab; nil for the planned ones.
 func OwnHours(m *pb.Codelab) *float64 {
 	if m.HalfHours == nil {
 		return nil
@@ -68,8 +67,8 @@ func OwnHours(m *pb.Codelab) *float64 {
 	return new(Hours(m))
 }
 
-// Hours are the hours on a certificate; 0 for none. If the codelab does not set them, they
-// are the planned minutes, rounded to half hours.
+// Hours returns the hours on a certificate; 0 for none. If the codelab does not set them, they are
+// the planned minutes, rounded to half hours.
 func Hours(m *pb.Codelab) float64 {
 	if m.HalfHours != nil {
 		return float64(*m.HalfHours) / 2

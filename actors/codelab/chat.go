@@ -9,15 +9,15 @@ import (
 
 const (
 	maxMessage = 2000
-	// maxGone bounds the messages, and the threads, of a removed person that clients are
-	// notified of: one page of the history.
+	// maxGone bounds the messages and threads of a removed person of which clients are notified
+	// individually: one page of the history.
 	maxGone = 1000
 )
 
-// PostChat sends a message to all, to one person, or as a broadcast.
+// PostChat sends a message to everybody, to one person, or as a broadcast.
 type PostChat struct {
 	Message string
-	// The recipient of a direct message; empty for the room.
+	// The recipient of a direct message; empty for everybody.
 	TargetID  string
 	Broadcast bool
 }
@@ -53,7 +53,7 @@ func (c call) name() string {
 	return c.Name
 }
 
-// leader identifies the facilitator, assistant or owner behind the shared id; "" for attendees.
+// leader returns the facilitator, assistant or owner behind the shared id; "" for attendees.
 func (c call) leader() string {
 	if !c.admin() {
 		return ""
@@ -61,13 +61,13 @@ func (c call) leader() string {
 	return c.AdminID
 }
 
-// Visible reports whether somebody may see a message: a direct one is only for its sender
-// and recipient.
+// Visible reports whether a person may see a message: a direct one is only for its sender and
+// recipient.
 func Visible(m *pb.ChatMessage, who string) bool {
 	return m.TargetId == "" || m.SenderId == who || m.TargetId == who
 }
 
-// DeleteChat removes a message of the chat that facilitators see.
+// DeleteChat removes a chat message that facilitators can see.
 type DeleteChat struct {
 	MessageID string
 }
@@ -84,8 +84,8 @@ func (b DeleteChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// chatGone lists the newest messages of a removed person, because clients show no others.
-// The events contain only ids of messages, and no data of the person.
+// chatGone lists the newest messages of a removed person, because clients show no others. The
+// events contain only ids of messages, and no data of the person.
 func (c call) chatGone(person string) (out []*pb.Event) {
 	for i := c.s.chat.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
 		if m := c.s.chat.At(i); m.SenderId == person || m.TargetId == person {
@@ -106,8 +106,8 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 	}
 }
 
-// named finds the element with the id in a command, in a list with ascending ids; what is
-// the kind of the missing thing.
+// named returns the element with the id in a command from a list with ascending ids. what is the
+// kind in the error.
 func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string) (T, error) {
 	i, ok := searchID(v, id, idOf)
 	if !ok {
@@ -117,7 +117,7 @@ func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string)
 	return v.At(i), nil
 }
 
-// searchID finds an element by id in a list with ascending ids.
+// searchID returns the index of an id in a list with ascending ids.
 func searchID[T any](v *cow.Vector[T], id string, idOf func(T) string) (int, bool) {
 	return search(v.Len(), v.At, id, idOf)
 }

@@ -19,14 +19,14 @@ const (
 	maxCheckNote = 500
 )
 
-// Check is a check that a step declares. Of two with the same name the first counts.
+// Check is a check declared by a step. Of two with the same name the first counts.
 type Check struct {
 	markdown.Check
 	// StepNumber is the number of the step, from 1.
 	StepNumber int
 }
 
-// checksOf are the checks that steps declare.
+// checksOf returns the checks that steps declare.
 func checksOf(steps []*pb.Step) (out []Check) {
 	for i, st := range steps {
 		for _, c := range markdown.Checks(st.ContentMarkdown) {
@@ -64,8 +64,8 @@ func (b ReportCheck) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// printable removes control characters of terminals and pages from a text; line breaks and
-// tabs stay.
+// printable removes control characters of terminals and pages from a text; line breaks and tabs are
+// kept.
 func printable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -106,7 +106,7 @@ func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 	})
 }
 
-// Reported is the latest report of somebody's check; nil for none.
+// Reported returns the latest report of a person's check; nil for none.
 func Reported(a *pb.Attendee, check string) *pb.CheckResult {
 	for _, r := range a.GetChecks() {
 		if r.Name == check {
@@ -116,10 +116,10 @@ func Reported(a *pb.Attendee, check string) *pb.CheckResult {
 	return nil
 }
 
-// Passed reports whether the latest report of somebody's check is a success.
+// Passed reports whether the latest report of a person's check is a success.
 func Passed(a *pb.Attendee, check string) bool { return Reported(a, check).GetOk() }
 
-// unchecked are the checks that somebody has not passed.
+// unchecked returns the checks that a person has not passed.
 func unchecked(a *pb.Attendee, checks []Check) (names []string) {
 	for _, c := range checks {
 		if !Passed(a, c.Name) {

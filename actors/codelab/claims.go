@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// claimsStay is how long the uploads of a command stay claimed whose outcome is
-	// unknown: the command may still be recorded.
+	// claimsStay is how long uploads stay claimed if the outcome of their command is unknown: it
+	// may still be recorded.
 	claimsStay = 2 * time.Minute
-	// maxClaiming bounds the submitted commands that wait for their claims.
+	// maxClaiming bounds the submitted commands waiting for their claims.
 	maxClaiming = 256
 )
 
-// Ask is durable.Handle.Ask. The uploads that the command mentions stay until it is
-// recorded that the codelab refers to them. If the codelab was deleted after it was looked
-// up, it returns that error. If the codelab rests for another reason, the caller tries
-// again, because its room and views would not show the result.
+// Ask is durable.Handle.Ask. The uploads mentioned by the command are protected until the codelab's
+// reference to them is recorded. If the codelab was deleted after it was looked up, Ask returns
+// that error. If its actor stopped for another reason, the caller retries, because its room and
+// views would not show the result.
 func (w Codelab) Ask(cmd Command) (any, uint64, error) {
 	v, seq, err := w.ask(cmd)
 	if errors.Is(err, durable.ErrRested) {
@@ -39,9 +39,8 @@ func (w Codelab) ask(cmd Command) (any, uint64, error) {
 	return v, seq, err
 }
 
-// Submit is durable.Handle.Submit, with claims as Ask makes them. It never blocks:
-// a command that mentions uploads is sent when they are claimed, which can be after
-// commands that were submitted later.
+// Submit is durable.Handle.Submit, with claims as in Ask. It never blocks: a command that mentions
+// uploads is sent when they are claimed, possibly after commands that were submitted later.
 func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 	if len(Mentions(cmd.Body)) == 0 {
 		return w.handle.Submit(cmd, to)
@@ -69,7 +68,7 @@ func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 	return nil
 }
 
-// claim claims the uploads that a command mentions; release is nil if there are none.
+// claim claims the uploads mentioned by a command; release is nil if there are none.
 func (w Codelab) claim(b Body) (release func(), err error) {
 	names := Mentions(b)
 	if len(names) == 0 {
@@ -78,7 +77,7 @@ func (w Codelab) claim(b Body) (release func(), err error) {
 	return w.all.Files.ClaimKnown(names...)
 }
 
-// settle ends the claims of a command that was answered with err.
+// settle releases the claims of a command that was answered with err.
 func (w Codelab) settle(release func(), err error) {
 	switch {
 	case release == nil:
@@ -89,7 +88,7 @@ func (w Codelab) settle(release func(), err error) {
 	}
 }
 
-// claimant passes on the answer to a command, and ends its claims.
+// claimant forwards the answer to a command, and releases its claims.
 type claimant struct {
 	w       Codelab
 	to      durable.Replier

@@ -29,12 +29,12 @@ type (
 
 // Frames encodes events for listeners.
 type Frames interface {
-	// Encode returns the frame of an event, or false if no client receives it. The frame
-	// names all persons and items of the event (see personal.proto).
+	// Encode returns the frame of an event, or false if no client receives it. The frame names all
+	// persons and items of the event (see personal.proto).
 	Encode(seq uint64, e *pb.Event) (room.Frame, bool)
 }
 
-// Config of Codelabs. All fields but the last two are required.
+// Config of Codelabs. All fields except the last two are required.
 type Config struct {
 	System  *actor.ActorSystem
 	Journal durable.Journal
@@ -42,36 +42,33 @@ type Config struct {
 	Files   *files.Register
 	Rules   Rules
 	Frames  Frames
-	// Epoch names the stream of this store, as in room.New.
+	// Epoch identifies the stream of this store, as in room.New.
 	Epoch string
-	// Room bounds what is kept for replay; Room.Frames is also how many
-	// events stay in the journal for it.
+	// Room bounds the frames kept for replay; Room.Frames is also the number of events kept in the
+	// journal for it.
 	Room room.Limits
 	// Durable are the options of the actors. Durable.Clock is used for everything here.
 	Durable durable.Options
-	// Removed is called when the grants of an attendee have ended, because they were
-	// removed or their PIN was reset, and with "" when the whole codelab was removed. It is
-	// called after the commit and the new view, and ends the sessions in the room that
-	// depend on these grants.
+	// Removed is called after the grants of an attendee have ended, because they were removed or
+	// their PIN was reset, and with "" after the whole codelab was removed. It is called after the
+	// commit and the new view, and ends the sessions in the room that depend on these grants.
 	Removed func(r *room.Room, attendee string)
-	// Forgotten is called when the room of a codelab has ended on this node with sessions
-	// in it. The room gets no more events, so the sessions must reconnect. It must not
-	// block, or request codelabs.
+	// Forgotten is called when the room of a codelab has ended on this node while it had sessions.
+	// The room gets no more events, so the sessions must reconnect. It must not block, or request
+	// codelabs.
 	Forgotten func(r *room.Room)
-	// Announce is called on every node, for its own listeners, when a person arrives at
-	// another node or has left all. Signal is a message of another node to the sessions of
-	// a person here, or of all facilitators for "". Both are used only if Durable.Cluster
-	// is set.
+	// Announce is called on every node, for its own sessions, when a person connects to another
+	// node or has left all nodes. Signal delivers a message of another node to this node's sessions
+	// of a person, or of all facilitators for "". Both are used only if Durable.Cluster is set.
 	Announce func(w Codelab, person string, arrived bool)
 	Signal   func(w Codelab, person string, payload []byte)
-	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil
-	// if there are none.
+	// Ballots stores the secrets of anonymous polls, in which Rules.BallotKey looks them up; nil if
+	// there are none.
 	Ballots BallotKeys
-	// Rehearse simulates the attendees of a rehearsal, on the node that owns the codelab,
-	// until ctx ends with the rehearsal. nil simulates none.
+	// Rehearse simulates the attendees of a rehearsal, on the node that owns the codelab, until ctx
+	// ends with the rehearsal. nil disables rehearsals.
 	Rehearse func(ctx context.Context, w Codelab)
-	// Sweep removes, at the start, the logs of codelabs whose deletion was
-	// interrupted.
+	// Sweep removes, at startup, the logs of codelabs whose deletion was interrupted.
 	Sweep  bool
 	Logger *slog.Logger
 }
@@ -97,14 +94,14 @@ func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
 type Codelabs struct {
 	Config
 	host  *host
-	ids   *naming.SharedIDs // of new codelabs
+	ids   *naming.SharedIDs // for new codelabs
 	rooms sync.Map          // codelab id to *room.Room, of active codelabs
 
 	claiming atomic.Int32 // see Codelab.Submit
 
 	rehearsals rehearsals // that run here
 
-	// Counts of other nodes, see nodes.go.
+	// Counts from other nodes, see nodes.go.
 	counts counts
 	deaf   func()
 }
@@ -116,8 +113,8 @@ type Codelab struct {
 	all  *Codelabs
 }
 
-// OnlineAttendees counts the attendees who are connected. All facilitators are
-// one person there.
+// OnlineAttendees counts the connected attendees. All facilitators together are one person in a
+// room.
 func (w Codelab) OnlineAttendees() int {
 	n := w.Room.Online()
 	if w.Room.IsPresent(FacilitatorID) {
@@ -126,15 +123,14 @@ func (w Codelab) OnlineAttendees() int {
 	return n
 }
 
-// Over reports whether this codelab's room has ended or will end: a session that enters it
-// now receives nothing. So a session checks this after it has entered. Config.Forgotten
-// handles earlier sessions.
+// Over reports whether this codelab's room has ended or will end: a session that enters it now
+// receives nothing. So a session checks this after entering. Config.Forgotten handles earlier
+// sessions.
 func (w Codelab) Over() bool { return w.Condition() == durable.Resting }
 
-// Await waits until the room shows a position that a client has read. Like
-// durable.Handle.Await it returns nil also when the codelab never got there. The room
-// follows the view by a moment, so a client can have read a position here that the room
-// does not show yet.
+// Await waits until the room shows a position that a client has read. Like durable.Handle.Await it
+// also returns nil if the codelab never reached the position. The room is slightly behind the view,
+// so a client can have read a position here that the room does not show yet.
 func (w Codelab) Await(seq uint64) error {
 	if w.Room.Head() >= seq {
 		return nil
@@ -153,16 +149,14 @@ func (w Codelab) Await(seq uint64) error {
 	return nil
 }
 
-// The room shows a commit roomLag after the view at most, unless the actor fails
-// in between: then it takes a restart, for which Await waits no longer than
-// roomWait.
+// The room shows a commit at most roomLag after the view, unless the actor fails in between. Then a
+// restart is necessary, for which Await waits at most roomWait.
 const (
 	roomLag  = time.Millisecond
 	roomWait = 3 * time.Second
 )
 
-// NewCodelabs starts the host and removes what an interrupted deletion left
-// behind.
+// NewCodelabs starts the host and removes leftovers of interrupted deletions.
 func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 	if cfg.Durable.Clock == nil {
 		cfg.Durable.Clock = clock.System
@@ -211,8 +205,8 @@ func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 	return w, nil
 }
 
-// sweep purges the logs of codelabs that are not in the list, if the logs themselves record
-// the deletion. Other logs stay, since their state is unknown.
+// sweep purges the logs of unlisted codelabs whose last event is the deletion. Other logs are kept,
+// because their state is unknown.
 func (w *Codelabs) sweep() error {
 	var logs []string
 	err := w.Journal.Actors("codelab/", func(name string) bool {
@@ -230,10 +224,10 @@ func (w *Codelabs) sweep() error {
 	return nil
 }
 
-// sweepLog purges one log if its codelab is not in the list and was deleted. Other nodes
-// create and delete codelabs meanwhile, so the result of a check must still hold
-// afterwards. The owner of a log looks after it. A log that was not deleted is unlisted
-// only if the list still lacks it after the log was read.
+// sweepLog purges one log if its codelab is not in the list and was deleted. Other nodes create and
+// delete codelabs concurrently, so the result of a check must still be valid afterwards. The owner
+// of a log is responsible for it. A log that was not deleted is unlisted only if the list still
+// lacks it after the log was read.
 func (w *Codelabs) sweepLog(name string) error {
 	id := name[len("codelab/"):]
 	if m, err := w.List.Get(id); m != nil || err != nil {
@@ -257,15 +251,15 @@ func (w *Codelabs) sweepLog(name string) error {
 	return nil
 }
 
-// deleted reports whether a log ends with the deletion of its codelab. A purge that
-// was interrupted may have left nothing of it.
+// deleted reports whether a log ends with the deletion of its codelab. An interrupted purge may
+// have left nothing of it.
 func (w *Codelabs) deleted(name string) (bool, error) {
 	kind := Kind(w.Rules)
 	v, seq, err := kind.Read(w.Journal, name[len("codelab/"):])
 	return err == nil && (v.deleted || seq == 0), err
 }
 
-// FinishErasing waits until everything is erased that was due before the call.
+// FinishErasing waits until all erasures that were due before the call are done.
 func (w *Codelabs) FinishErasing(ctx context.Context) error { return w.host.FinishErasing(ctx) }
 
 // ParseEvent decodes a stored event.
@@ -286,8 +280,8 @@ func (w *Codelabs) room(id string) *room.Room {
 	return out
 }
 
-// Get returns a codelab, activating its actor when needed. An id that is not
-// in the list is a Missing rejection.
+// Get returns a codelab, activating its actor if necessary. An id that is not in the list is a
+// Missing rejection.
 func (w *Codelabs) Get(id string) (Codelab, error) {
 	m, err := w.List.Get(id)
 	if err != nil {
@@ -297,12 +291,12 @@ func (w *Codelabs) Get(id string) (Codelab, error) {
 		return Codelab{}, errGone
 	}
 	ws, err := w.get(id)
-	if err == nil && ws.View().Meta == nil { // another node has removed it just now
+	if err == nil && ws.View().Meta == nil { // another node has just removed it
 		return Codelab{}, errGone
 	}
 	if err == nil && w.duePoll(ws.View()) {
-		// If it fails, the next reader tries again. The poll takes no votes any more, and
-		// the rest of the codelab must be read all the same.
+		// If it fails, the next reader retries. The poll accepts no votes any more, and the rest of
+		// the codelab must be readable.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 	}
 	if err == nil {
@@ -343,13 +337,13 @@ func (w *Codelabs) Peek(id string) (Codelab, bool) {
 	return Codelab{}, false
 }
 
-// inMemory is false for one that is starting or stopping.
+// inMemory returns false for a codelab that is starting or stopping.
 func (w *Codelabs) inMemory(h *handle) (Codelab, bool) {
 	r := w.room(h.ID())
 	return Codelab{h, r, w}, r != nil && h.View() != nil
 }
 
-// Create makes a new codelab, with a unique join code, and returns its record.
+// Create creates a codelab, with a unique join code, and returns its record.
 func (w *Codelabs) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	code, err := w.freeJoinCode()
 	if err != nil {
@@ -368,7 +362,7 @@ func (w *Codelabs) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 		letGo()
 		return nil, err
 	}
-	v, _, err := ws.ask(Command{Caller: caller, Body: *c}) // it is not in the list yet
+	v, _, err := ws.ask(Command{Caller: caller, Body: *c}) // it is not listed yet
 	if err != nil {
 		if durable.Refused(err) {
 			letGo()
@@ -379,7 +373,7 @@ func (w *Codelabs) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	return v.(*pb.Codelab), nil
 }
 
-// freeJoinCode returns a join code that no codelab has.
+// freeJoinCode returns an unused join code.
 func (w *Codelabs) freeJoinCode() (string, error) {
 	for {
 		code := joinCode()
@@ -389,19 +383,19 @@ func (w *Codelabs) freeJoinCode() (string, error) {
 	}
 }
 
-// BySlug returns the id of the codelab with a slug, "" for none. claimed means that it gets
-// it in a moment, or never.
+// BySlug returns the id of the codelab with a slug, "" for none. claimed means that the codelab is
+// about to get the slug, or its import has failed.
 func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
 }
 
-// ClaimSlug takes a slug for a codelab, before the command that gives it to it. If that is
-// refused, the caller releases the slug.
+// ClaimSlug reserves a slug for a codelab, before the command that assigns it. If that is rejected,
+// the caller releases the slug.
 func (w *Codelabs) ClaimSlug(slug, id string) (letGo func(), err error) {
 	return catalog.ClaimSlug(w.Journal, slug, id)
 }
 
-// Delete removes a codelab and all that its actor has stored.
+// Delete removes a codelab and everything that its actor has stored.
 func (w *Codelabs) Delete(caller *Caller, id string) error { return w.remove(caller, id, Delete{}) }
 
 // RemoveWithCode calls remove to delete the codelab, and removes its code.
@@ -426,8 +420,8 @@ func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	if err != nil {
 		return err
 	}
-	// It is gone for everybody now. The data on disk is removed here, or at the next start.
-	// The actor goes to rest when its last caller has left.
+	// It is now gone for everybody. The data on disk is removed here, or at the next start. The
+	// actor stops when its last caller has left.
 	w.host.Rest(context.Background(), ws.handle, false)
 	w.removeLog(id)
 	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {
@@ -445,7 +439,7 @@ func (w *Codelabs) FindAttendee(id string) (*View, *pb.Attendee, error) {
 	for _, owner := range owners {
 		ws, err := w.Get(owner)
 		if durable.IsMissing(err) {
-			continue // deleted a moment ago, or the tag is also another codelab's
+			continue // recently deleted, or the tag also belongs to another codelab
 		}
 		if err != nil {
 			return nil, nil, err
@@ -458,10 +452,10 @@ func (w *Codelabs) FindAttendee(id string) (*View, *pb.Attendee, error) {
 	return nil, nil, durable.Reject(durable.Missing, "attendee not found")
 }
 
-// Drop ends all codelabs of this node at once; see durable.Host.Drop.
+// Drop stops all codelabs of this node at once; see durable.Host.Drop.
 func (w *Codelabs) Drop() { w.host.Drop() }
 
-// GiveTo gives a codelab that this node owns to another node.
+// GiveTo moves a codelab that this node owns to another node.
 func (w *Codelabs) GiveTo(ws Codelab, node string) { w.host.GiveTo(ws.handle, node) }
 
 // Quarantined returns the ids of codelabs that failed too often.

@@ -22,11 +22,11 @@ const (
 // Immutable once it is part of a command.
 type Caller struct {
 	Role Role
-	// ID is the attendee's id; FacilitatorID for admins.
+	// ID is the attendee's id, or FacilitatorID for admins.
 	ID string
 	// Name is the name that others see.
 	Name string
-	// Person distinguishes people who share an id: the login of an admin. References (see
+	// Person distinguishes people who share an id: for an admin, the login. References (see
 	// Event.ref) belong to it.
 	Person string
 	IP     string
@@ -35,45 +35,45 @@ type Caller struct {
 	// AdminID is the account of the owner, or the id of a facilitator or assistant, for the
 	// audit trail and their messages.
 	AdminID string
-	// Session is the live session the command came through; 0 for none.
+	// Session is the live session that sent the command; 0 for none.
 	Session uint64
 	// Generation is the generation of the attendee's grant, see Attendee.
 	Generation uint32
-	// Silent means an API token with read access only.
+	// Silent is set for API tokens with read access only.
 	Silent bool
 }
 
-// PersonPrefix begins Caller.Person of facilitators and assistants other than the owner.
+// PersonPrefix is the prefix of Caller.Person for facilitators and assistants other than the owner.
 const PersonPrefix = "person:"
 
 // IsAdmin reports whether the admin grant acts. It returns false for a nil Caller.
 func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 
-// system acts for the server itself.
+// system is the server itself as a caller.
 var system = &Caller{Role: RoleSystem}
 
-// Command is a command to a codelab. It is plain data, which JSON carries to another
-// process. Text is already trimmed if the interface says so; lengths and rules are checked
-// by the codelab itself.
+// Command is a command to a codelab. It is plain data that can be sent to another process as JSON.
+// Text is already trimmed if the interface requires that; the codelab itself checks lengths and
+// rules.
 type Command struct {
 	Caller *Caller
 	// Ref is the client's reference: a person's commands with the same reference are
 	// executed once.
 	Ref string
-	// IfMatch are revisions, see Revisions. If none of them is the current revision of the
-	// replaced part, the edit is refused. Without them the last edit wins.
+	// IfMatch are revisions, see Revisions. If none of them is the current revision of the replaced
+	// part, the edit is refused. Without them the last edit wins.
 	IfMatch []uint64
-	// Body is the command. Each type is in the file of its subject, with its rules.
+	// Body is the command. Each type is in the file of its subject, together with its rules.
 	Body Body
 }
 
 // Body is one kind of command.
 type Body interface {
-	// decide returns the command's decision; it changes nothing.
+	// decide returns the command's decision without changing anything.
 	decide(c call) (decision, error)
 }
 
-// Vocabulary is all commands of a codelab, with their replies.
+// Vocabulary has all commands of a codelab, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Create, *pb.Codelab](),
 	durable.Says[Update, Edited](),
@@ -162,14 +162,14 @@ var Vocabulary = durable.NewVocabulary[Body](
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
 	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion, DropQuestions,
-		EndRehearsal, ClosePoll, CloseDuePoll: // the ballots go
+		EndRehearsal, ClosePoll, CloseDuePoll: // removes ballots
 		return true
 	}
 	return false
 }
 
-// Codec encodes commands for the node that owns the codelab. Commands with a
-// reference are executed once, however often they are sent.
+// Codec encodes commands for the node that owns the codelab. Commands with a reference are executed
+// once, however often they are sent.
 var Codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Command) {
 		body := c.Body

@@ -4,8 +4,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Bounds of saved conversations. Reaching one is not an error. The oldest of the person who
-// reached it are dropped, so that nobody can displace others' conversations.
+// Bounds of saved conversations. Reaching one is not an error. The oldest conversations of the
+// person who reached it are dropped, so that nobody can displace others' conversations.
 const (
 	maxAIQuestion = 100_000
 	maxAIAnswer   = 200_000
@@ -23,7 +23,7 @@ func (h heap) over(count, bytes int) bool { return h.count > count || h.bytes > 
 
 func conversationBytes(c *pb.Conversation) int { return len(c.Question) + len(c.Answer) }
 
-// SaveConversation keeps a question to the AI and its answer.
+// SaveConversation stores a question to the AI and its answer.
 type SaveConversation struct {
 	StepNumber int32
 	Question   string
@@ -73,8 +73,8 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 }
 
-// dropOldest drops the oldest items of a heap until it is a tenth below its bounds. The
-// newest always stays.
+// dropOldest drops the oldest items of a heap until it is a tenth below its bounds. The newest is
+// always kept.
 func (s *State) dropOldest(h heap, count, bytes int, belongs func(*pb.Conversation) bool) {
 	newest := s.conversations.At(s.conversations.Len() - 1)
 	s.keepConversations(func(c *pb.Conversation) bool {

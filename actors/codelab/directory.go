@@ -4,22 +4,22 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Directory finds codelabs whose actors run in this process, or on another node that this
-// one follows.
+// Directory finds codelabs whose actors run in this process, or on another node that this node
+// follows.
 type Directory interface {
 	// Get returns a codelab, or a Missing rejection.
 	Get(id string) (Codelab, error)
-	// Create makes one and returns its record.
+	// Create creates a codelab and returns its record.
 	Create(caller *Caller, c *Create) (*pb.Codelab, error)
-	// BySlug returns the id of the codelab with a slug, "" for none; ClaimSlug takes one
-	// for a codelab, before the command that gives it to it.
+	// BySlug returns the id of the codelab with a slug, "" for none. ClaimSlug reserves one for a
+	// codelab, before the command that assigns it.
 	BySlug(slug string) (id string, claimed bool, err error)
 	ClaimSlug(slug, id string) (letGo func(), err error)
-	// Delete removes one with all its data.
+	// Delete removes a codelab with all its data.
 	Delete(caller *Caller, id string) error
 	// Active returns the codelabs in memory, which are those with people.
 	Active() []Codelab
-	// Online returns how many attendees are connected to each codelab.
+	// Online returns the number of connected attendees of each codelab.
 	Online() map[string]int
 	// ReleaseClaims releases, in all codelabs, the claims of people who are no longer
 	// facilitators there.

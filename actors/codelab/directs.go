@@ -7,14 +7,14 @@ import (
 	"atelier/actors/durable"
 )
 
-// maxDirects bounds the recipients of one PostDirects: each takes an event of
-// up to 8 KB in one commit, and a place among the replayed messages.
+// maxDirects bounds the recipients of one PostDirects: each takes an event of up to 8 KB in one
+// commit, and a place among the replayed messages.
 const maxDirects = 1000
 
 // Audience selects the recipients of PostDirects.
 type Audience string
 
-// The audiences.
+// Audiences.
 const (
 	// ToStuck: attendees who have reported that they are stuck.
 	ToStuck Audience = "stuck"
@@ -24,17 +24,17 @@ const (
 	ToStep Audience = "step"
 )
 
-// Audiences are all of them.
+// Audiences are all audiences.
 var Audiences = []string{string(ToStuck), string(ToWaiting), string(ToStep)}
 
-// PostDirects sends one text as a direct message to each attendee of an
-// audience. The codelab selects them when it executes the command, so nobody gets a message
-// about a state that has already ended.
+// PostDirects sends one text as a direct message to each attendee of an audience. The codelab
+// selects them when it executes the command, so nobody gets a message about a state that has
+// already ended.
 type PostDirects struct {
 	Message string
 	To      Audience
-	// StepNumber is required with ToStep; otherwise it narrows the audience to
-	// those who are on this step, unless it is 0.
+	// StepNumber is required with ToStep. With other audiences it restricts them to attendees on
+	// this step, unless it is 0.
 	StepNumber int32
 }
 

@@ -6,8 +6,7 @@
 // package durable is the runtime around it. One file holds the rules of one concept:
 // help.go the queue, threads.go the comments, and so on.
 //
-// Commands are Go values, each in the file of its rules (command.go lists them). Events and
-// records are the protobuf messages of codelabpb, because they are stored. A record inside
-// the state is never changed in place. A changed copy replaces it, which makes a View
-// cheap.
+// Commands are Go values, each in the file of its rules (command.go lists them). Events and records
+// are the protobuf messages of codelabpb, because they are stored. A record in the state is never
+// modified, but replaced by a changed copy, which makes a View cheap.
 package codelab

@@ -10,12 +10,11 @@ import (
 	"atelier/actors/room"
 )
 
-// Personal data leaves in four places: the state (applyRemoved, applyRetained), the room's
-// frames (Present), the journal's older records (Erase) and the older snapshot, which the
-// runtime replaces. The records and events declare which fields concern a person
-// (personal.proto).
+// Personal data is erased in four places: the state (applyRemoved, applyRetained), the room's
+// frames (Present), the journal's older records (Erase) and the older snapshot, which the runtime
+// replaces. The records and events declare which fields concern a person (personal.proto).
 
-// applyRemoved takes an attendee and everything they made out of the state.
+// applyRemoved removes an attendee and everything they created from the state.
 func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
 	// Even the record can be absent, if the log was cleaned since.
@@ -55,14 +54,14 @@ func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	s.refs.forget(id)
 }
 
-// forget drops the records that concern a person, and reports whether there were any.
+// forget drops the records about a person, and reports whether there were any.
 func forget[T proto.Message](records *cow.Vector[T], person string) bool {
 	is := func(id string) bool { return id == person }
 	return records.Filter(func(x T) bool { return !tellsOf(x.ProtoReflect(), is, nil) }) > 0
 }
 
-// forgetAuthor removes a person's comments. A thread with comments of others stays, without
-// an author.
+// forgetAuthor removes a person's comments. A thread with comments of others is kept, without an
+// author.
 func (s *State) forgetAuthor(seq uint64, id string) {
 	for i, t := range s.threads.All() {
 		if t.CreatedBy == id {
@@ -81,7 +80,7 @@ func (s *State) forgetAuthor(seq uint64, id string) {
 	s.dropEmptyThreads()
 }
 
-// Erases reports whether an event asks for older events to be erased.
+// Erases reports whether an event requires older events to be erased.
 func Erases(e *pb.Event) bool {
 	switch b := e.Body.(type) {
 	case *pb.Event_Removed, *pb.Event_RetentionApplied, *pb.Event_ChatDeleted, *pb.Event_CommentDeleted, *pb.Event_SubmissionDeleted,
@@ -90,14 +89,14 @@ func Erases(e *pb.Event) bool {
 	case *pb.Event_PollChanged:
 		return b.PollChanged.BallotsGone
 	case *pb.Event_PollDeleted:
-		return true // what people wrote goes
+		return true // people's texts are erased
 	}
 	return false
 }
 
-// Erase returns the replacement of a stored event, judged by the view of the snapshot that
-// contains it. An event that can be replayed to clients stays, as long as every person and
-// item in it is there. All others go, because the snapshot has their effect.
+// Erase returns the replacement of a stored event, based on the view of the snapshot that includes
+// it. An event that can be replayed to clients is kept while all its persons and items exist. All
+// others are removed, because the snapshot has their effect.
 func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	present := v.Present()
 	gone := func(id string) bool { return !present.person(id) }
@@ -108,8 +107,8 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 			e = cut
 		}
 		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
-			// The snapshot knows which references were used, and by whom, and has the texts
-			// of anonymous polls, which clients do not receive.
+			// The snapshot knows the used references and their persons, and has the texts of
+			// anonymous polls, which clients do not receive.
 			out := &pb.Event{At: e.At, Body: e.Body}
 			b := e.GetPollChanged()
 			texts := len(b.GetPoll().GetTexts()) > 0
@@ -125,24 +124,24 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	}
 }
 
-// Present returns the persons and items of one view, which decide what events and frames
-// can keep. Not safe for concurrent use.
+// Present has the persons and items of one view, which determine the events and frames to keep. Not
+// safe for concurrent use.
 type Present struct {
 	view     *View
-	comments map[string]bool // made when first asked for
+	comments map[string]bool // built when needed
 }
 
-// Present returns what is there.
+// Present returns the persons and items of the view.
 func (v *View) Present() *Present { return &Present{view: v} }
 
-// all reports whether all the given persons and items are there. Empty ids are ignored.
+// all reports whether all the given persons and items exist. Empty ids are ignored.
 func (p *Present) all(persons [2]string, item string) bool {
 	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)
 }
 
-// Frame returns the part of a frame that can still be sent, and false if there is none. The
-// frame of an anonymous question whose author is gone is for everybody, or for facilitators
-// while the question waits.
+// Frame returns the part of a frame that can still be sent, and false if there is none. The frame
+// of an anonymous question whose author has left is for everybody, or for facilitators while the
+// question waits.
 func (p *Present) Frame(f room.Frame) (room.Frame, bool) {
 	if q := p.orphan(f.Item); q != nil && f.People != [2]string{} {
 		f.People = [2]string{}
@@ -153,7 +152,7 @@ func (p *Present) Frame(f room.Frame) (room.Frame, bool) {
 	return f, p.all(f.People, f.Item)
 }
 
-// orphan is the question with this id, if it has lost its author.
+// orphan returns the question with this id if it has lost its author.
 func (p *Present) orphan(id string) *pb.Question {
 	if q := p.view.Question(id); q != nil && q.Anonymous && q.AuthorId == "" {
 		return q.Question
@@ -161,8 +160,8 @@ func (p *Present) orphan(id string) *pb.Question {
 	return nil
 }
 
-// withoutAuthor returns the event of a question without the author that it has lost since;
-// nil for any other event.
+// withoutAuthor returns the event of a question without the author that it has lost since; nil for
+// other events.
 func (p *Present) withoutAuthor(e *pb.Event) *pb.Event {
 	var q *pb.Question
 	switch b := e.Body.(type) {
@@ -204,9 +203,9 @@ func (p *Present) comment(id string) bool {
 	return p.comments[id]
 }
 
-// TellsOf returns all persons and items in an event, which its frame must name (see
-// Frames), and whether the event is replayed to reconnecting clients. told is the option of
-// the event's kind in personal.proto.
+// TellsOf returns all persons and items in an event; its frame must name them (see Frames). It also
+// returns whether the event is replayed to reconnecting clients: the option told of the event's
+// kind in personal.proto.
 func TellsOf(e *pb.Event) (persons, items []string, told bool) {
 	body := bodyOf(e)
 	if body == nil {

@@ -19,14 +19,14 @@ func isEdit(e *pb.Event) bool {
 	return false
 }
 
-// figureRows are the additional figures in the list of codelabs, when a decision changes
-// them. It follows from the events, so no command can forget it.
+// figureRows returns the additional figures in the list of codelabs if a decision changes them.
+// They are derived from the events, so no command can forget them.
 func (s *State) figureRows(events []*pb.Event, now time.Time) []durable.Row {
 	f, changed := &pb.Figures{Attendees: int32(s.people()), UpdatedAt: s.updatedAt}, false
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case *pb.Event_Deleted:
-			return nil // its row goes
+			return nil // its row is removed
 		case *pb.Event_Registered:
 			if !b.Registered.Attendee.Simulated {
 				f.Attendees, changed = f.Attendees+1, true

@@ -18,16 +18,16 @@ const (
 	resolved   = pb.HelpStatus_HELP_STATUS_RESOLVED
 )
 
-// Bounds of requests (transport/rest/RULES.md, "Limits"): texts in code points, and how
-// many one message answers.
+// Bounds of requests (transport/rest/RULES.md, "Limits"): texts in code points, and the number of
+// requests that one message answers.
 const (
 	maxHelpMessage = 500
 	maxReason      = 200
 	maxAnswered    = 200
 )
 
-// AskHelp opens a request, or moves the open one to another step: an attendee
-// is never twice in the queue (transport/rest/RULES.md, "Help and feedback").
+// AskHelp opens a request, or moves the open one to another step: an attendee is at most once in
+// the queue (transport/rest/RULES.md, "Help and feedback").
 type AskHelp struct {
 	StepNumber int32
 	Message    string
@@ -100,11 +100,11 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	return d, nil
 }
 
-// OfferHelp opens a request for somebody who has not asked, claimed by the caller, or
-// claims their waiting one (transport/rest/RULES.md, "Help and feedback").
+// OfferHelp opens a request, claimed by the caller, for somebody who has not asked, or claims their
+// waiting one (transport/rest/RULES.md, "Help and feedback").
 type OfferHelp struct {
 	AttendeeID string
-	// The attendee's own step when absent.
+	// The attendee's own step if absent.
 	StepNumber *int32
 	Message    string
 }
@@ -141,7 +141,7 @@ func (b OfferHelp) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// ResolveHelp closes a request, by a facilitator or by its author.
+// ResolveHelp closes a request, as a facilitator or as its author.
 type ResolveHelp struct {
 	HelpID string
 }
@@ -168,8 +168,7 @@ func helpResolved(h *pb.HelpRequest, message string) *pb.Event {
 	}}}
 }
 
-// AnswerHelp answers several requests in writing and closes them. Resolved requests stay
-// unchanged.
+// AnswerHelp answers several requests in writing and closes them. Resolved requests are unchanged.
 type AnswerHelp struct {
 	HelpIDs []string
 	Message string
@@ -200,8 +199,8 @@ func (b AnswerHelp) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// ReleaseHelp puts a claimed request back in the queue, in its old place: the facilitator
-// did not find the attendee, or was called away.
+// ReleaseHelp returns a claimed request to its old place in the queue: the facilitator did not find
+// the attendee, or was called away.
 type ReleaseHelp struct {
 	HelpID string
 	Reason string
@@ -276,7 +275,7 @@ func (w *Codelabs) ReleaseClaims(leads func(person, codelab string) bool) error 
 	return err
 }
 
-// claimants are the people who have claimed open requests. The owner's logins are left out,
+// claimants returns the people who have claimed open requests. The owner's logins are omitted,
 // because the owner's rights never end.
 func (s *State) claimants() (persons []string) {
 	for _, i := range s.openHelp {
@@ -288,7 +287,7 @@ func (s *State) claimants() (persons []string) {
 	return persons
 }
 
-// claimantRows records that the caller has claimed a request.
+// claimantRows returns the row that records the caller's claim.
 func (c call) claimantRows() []durable.Row {
 	persons := c.s.claimants()
 	if !strings.HasPrefix(c.Person, PersonPrefix) || slices.Contains(persons, c.Person) {

@@ -2,14 +2,14 @@ package codelab
 
 import "crypto/rand"
 
-// joinCode is six characters that are easily distinguished, read aloud or from a screen.
+// joinCode returns six characters that are easy to distinguish when read aloud or from a screen.
 func joinCode() string {
 	const alphabet = "ABCDEFGHJKMNPQRSTUVWXYZ23456789" // 31 letters
 	var b [6]byte
 	for i := 0; i < len(b); {
 		var one [1]byte
 		_, _ = rand.Read(one[:])
-		if one[0] < 8*31 { // no letter is likelier than another
+		if one[0] < 8*31 { // all letters are equally likely
 			b[i] = alphabet[one[0]%31]
 			i++
 		}

@@ -20,7 +20,7 @@ func line(field, value string, least, most int) (string, error) {
 	return value, text(field, value, least, most)
 }
 
-// plain is line without the lengths.
+// plain is line without bounds on the length.
 func plain(field, value string) (string, error) {
 	if err := text(field, value, 0, math.MaxInt); err != nil {
 		return "", err
@@ -38,7 +38,7 @@ func PersonName(field, value string, least, most int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const widest = 4 * utf8.UTFMax // the size with invisible characters
+	const widest = 4 * utf8.UTFMax // of a name with invisible characters
 	if len(value) <= most*widest {
 		value = naming.Clean(value)
 	}
@@ -51,7 +51,7 @@ func text(field, value string, least, most int) error {
 		return durable.Reject(durable.Invalid, "%s is not valid UTF-8", field)
 	}
 	n := 0
-	if len(value) > most { // bytes are at least as many as code points
+	if len(value) > most { // there are at least as many bytes as code points
 		n = utf8.RuneCountInString(value)
 	}
 	switch {

@@ -21,8 +21,7 @@ const (
 	maxURL       = 2048
 )
 
-// AddMaterial adds a link or a file. The upload that a material names is known
-// to exist.
+// AddMaterial adds a link or a file. The material's upload has been checked to exist.
 type AddMaterial struct {
 	Material *pb.Material
 }
@@ -43,7 +42,7 @@ func (b AddMaterial) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// newMaterials checks the materials a codelab begins with.
+// newMaterials checks the initial materials of a codelab.
 func (c call) newMaterials(in []*pb.Material) ([]*pb.Material, error) {
 	if len(in) > maxMaterials {
 		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d materials", maxMaterials)
@@ -58,7 +57,7 @@ func (c call) newMaterials(in []*pb.Material) ([]*pb.Material, error) {
 	return out, nil
 }
 
-// newMaterial checks a material, and gives it an id.
+// newMaterial checks a material, and assigns its id.
 func (c call) newMaterial(at string, in *pb.Material) (*pb.Material, error) {
 	m := &pb.Material{MaterialType: in.MaterialType, LinkUrl: in.LinkUrl, Upload: in.Upload}
 	var err error
@@ -87,7 +86,7 @@ func (c call) newMaterial(at string, in *pb.Material) (*pb.Material, error) {
 	return m, nil
 }
 
-// link checks an address that people will click on.
+// link checks an address that people can open.
 func link(field, value string) (string, error) {
 	value, err := line(field, value, 1, maxURL)
 	if err != nil {
@@ -100,7 +99,7 @@ func link(field, value string) (string, error) {
 	return value, nil
 }
 
-// DeleteMaterial removes one.
+// DeleteMaterial removes a material.
 type DeleteMaterial struct {
 	MaterialID string
 }
@@ -118,7 +117,7 @@ func (b DeleteMaterial) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// isMaterial reports whether a material but the given one is an upload.
+// isMaterial reports whether an upload is used by a material other than the one excluded.
 func (s *State) isMaterial(upload, but string) bool {
 	for _, m := range s.materials.All() {
 		if m.Upload == upload && m.Id != but {

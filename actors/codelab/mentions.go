@@ -11,8 +11,8 @@ import (
 	"atelier/actors/files"
 )
 
-// Texts refer to uploads by their path. Each reference is recorded in a row, committed with
-// the change of the text, so that a file stays as long as a text refers to it.
+// Texts refer to uploads by path. Each reference is recorded in a row, committed with the change of
+// the text, so that a file is kept while a text refers to it.
 
 // maxMentions bounds the uploads of one text: further mentions do not protect their files.
 const maxMentions = 5000
@@ -30,8 +30,7 @@ func (n names) add(texts ...string) {
 	}
 }
 
-// inText are the uploads in the text of a codelab, in its certificate, and in the message
-// pinned above its chat.
+// inText returns the uploads in a codelab's text, in its certificate, and in the pinned message.
 func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) names {
 	n := names{}
 	n.add(m.GetDescription(), m.GetGuideMarkdown(), m.GetLogoUrl(), pin)
@@ -45,8 +44,8 @@ func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) nam
 	return n
 }
 
-// textRows records new mentions of the text, and mentions that it no longer has.
-// Unreferenced files stay for a while.
+// textRows records new mentions in the text, and those that were removed. Unreferenced files are
+// kept for a while.
 func (c call) textRows(before, after names) (rows []durable.Row) {
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if !before[name] {
@@ -61,10 +60,10 @@ func (c call) textRows(before, after names) (rows []durable.Row) {
 	return rows
 }
 
-// talkRows record what a message mentions.
+// talkRows records the mentions in a message.
 func (c call) talkRows(message string) (rows []durable.Row) {
 	if !strings.Contains(message, files.Folder) {
-		return nil // as nearly all do
+		return nil // the usual case
 	}
 	n := names{}
 	n.add(message)
@@ -74,8 +73,8 @@ func (c call) talkRows(message string) (rows []durable.Row) {
 	return rows
 }
 
-// untalk returns the uploads that are mentioned only in removed messages, and the rows that
-// record this.
+// untalk returns the uploads that are mentioned only in removed messages, and the rows that record
+// this.
 func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.Comment) bool) (dropped []string, rows []durable.Row) {
 	lost, kept := names{}, names{}
 	place := func(leaves bool, message string) {
@@ -104,11 +103,11 @@ func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.
 	return dropped, rows
 }
 
-// No message is removed, or no comment.
+// Filters of untalk that match no message and no comment.
 func noMessage(*pb.ChatMessage) bool         { return false }
 func noComment(*pb.Thread, *pb.Comment) bool { return false }
 
-// untalkThreads is untalk for the threads of steps that are not among these.
+// untalkThreads is untalk for the threads of steps other than these.
 func (c call) untalkThreads(steps []*pb.Step) []durable.Row {
 	goes := func(t *pb.Thread) bool { return t.TargetType == TargetStep && !hasStep(steps, t.TargetStepId) }
 	for _, t := range c.s.threads.All() {
@@ -124,7 +123,7 @@ func hasStep(steps []*pb.Step, id string) bool {
 	return slices.ContainsFunc(steps, func(st *pb.Step) bool { return st.Id == id })
 }
 
-// files is every upload that the codelab refers to, for its deletion.
+// files returns every upload to which the codelab refers, for its deletion.
 func (s *State) files() files.Forgotten {
 	n := s.inText()
 	for _, m := range s.materials.All() {
@@ -147,13 +146,13 @@ func (s *State) files() files.Forgotten {
 	return f
 }
 
-// TextUploads are the uploads that the text of a codelab mentions, in order.
+// TextUploads returns the uploads mentioned in the text of a codelab, in order.
 func (v *View) TextUploads() []string {
 	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes, "")))
 }
 
-// Mentions are the uploads that a command can make a codelab refer to: all in any of its
-// texts. It is harmless if a few of them stay a moment too long.
+// Mentions returns the uploads to which a command can make a codelab refer: all in any of its
+// texts. Protecting too many of them for a moment is harmless.
 func Mentions(b Body) []string {
 	switch b := b.(type) { // the most frequent commands need no reflection
 	case Progress, SetPulse:
@@ -168,8 +167,8 @@ func Mentions(b Body) []string {
 	return slices.Sorted(maps.Keys(n))
 }
 
-// addAll adds the uploads in the strings of a value, at whatever depth: the path of an
-// upload in a text, or the name of one alone.
+// addAll adds the uploads in the strings of a value, at any depth: an upload's path in a text, or a
+// name alone.
 func (n names) addAll(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -15,18 +15,18 @@ import (
 	"atelier/actors/room"
 )
 
-// aside is a message between nodes about a codelab's room, in addition to the committed
-// events: who is connected where, and short-lived messages.
+// aside is a message between nodes about a codelab's room, in addition to committed events: who is
+// connected to which node, and short-lived messages.
 type aside struct {
 	Kind asideKind `json:"k"`
-	// Person has arrived or left, or is the recipient of a signal.
+	// Person has connected or left, or is the recipient of a signal.
 	Person string `json:"p,omitempty"`
-	// People are everybody connected to the node.
+	// People is everybody connected to the node.
 	People []string `json:"all,omitempty"`
-	// Count and Sum are of them, see room.Count.
+	// Count and Sum describe them, see room.Count.
 	Count int    `json:"n,omitempty"`
 	Sum   uint64 `json:"s,omitempty"`
-	// Frames are for the listeners of every node.
+	// Frames are for the sessions of every node.
 	Frames []room.Frame `json:"f,omitempty"`
 	// Payload is the payload of a signal.
 	Payload []byte `json:"m,omitempty"`
@@ -38,13 +38,13 @@ const (
 	asideArrived asideKind = "arrived"
 	asideLeft    asideKind = "left"
 	asideAll     asideKind = "all"   // who is connected to the sender
-	asideCount   asideKind = "count" // and their number, to notice lost messages
-	asideWho     asideKind = "who"   // the sender asks all for that
+	asideCount   asideKind = "count" // and their count, to detect lost messages
+	asideWho     asideKind = "who"   // asks all nodes for that
 	asideFrames  asideKind = "frames"
 	asideSignal  asideKind = "signal"
 )
 
-// AsideKinds returns all their names, to count messages between nodes.
+// AsideKinds returns the names of all kinds, for counters of messages between nodes.
 func AsideKinds() []string {
 	var all []string
 	for _, k := range []asideKind{asideArrived, asideLeft, asideAll, asideCount, asideWho, asideFrames, asideSignal} {
@@ -78,8 +78,8 @@ func (l *nodes) Gone(person string) {
 	}
 }
 
-// Signal sends a message to the sessions that a person has on other nodes, of
-// all facilitators for "".
+// Signal sends a message to a person's sessions on other nodes, or to those of all facilitators for
+// "".
 func (w Codelab) Signal(person string, payload []byte) {
 	w.Tell(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
 }
@@ -126,16 +126,15 @@ func (w *Codelabs) all(ws Codelab, node string, people []string) {
 	}
 }
 
-// A node waits for the record of a person who has connected to another node, since its
-// replica of the codelab can be behind. namelessLook is the interval, and namelessLong the
-// limit.
+// A node waits for the record of a person who has connected to another node, because its replica of
+// the codelab can be behind. namelessLook is the polling interval, and namelessLong the limit.
 const (
 	namelessLook = 100 * time.Millisecond
 	namelessLong = 10 * time.Second
 )
 
-// announce tells this node's listeners who has come or gone. If the replica does not have
-// the person yet, it does so when it has.
+// announce notifies this node's sessions that a person has connected or left. If the replica does
+// not have the person yet, it waits for it.
 func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
 	w.announceWithin(namelessLong, ws, person, arrived)
 }
@@ -157,9 +156,8 @@ func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string,
 	w.Announce(ws, person, arrived)
 }
 
-// Compare sends the other nodes the number of people who are connected to this one, so that
-// they notice lost messages. It forgets the people of nodes that have died. It is called
-// regularly.
+// Compare sends the number of people connected to this node to the other nodes, so that they detect
+// lost messages. It removes the people of dead nodes. It is called regularly.
 func (w *Codelabs) Compare(alive []string) {
 	w.tellCounts(alive)
 	for _, ws := range w.Active() {
@@ -177,19 +175,19 @@ func (w *Codelabs) Compare(alive []string) {
 	}
 }
 
-// purge removes the rest of a codelab that another node has deleted. That node released the
-// codelab before it removed it, and this one, which had a replica, took it first.
+// purge removes the remaining data of a codelab that another node has deleted. That node released
+// the codelab before it removed it, and this node, which had a replica, took it over first.
 func (w *Codelabs) purge(ws Codelab) {
 	ctx, cancel := clock.WithTimeout(context.Background(), w.Durable.Clock, time.Second)
 	defer cancel()
 	if !w.host.Rest(ctx, ws.handle, false) {
-		return // it is still in use; try again later
+		return // still in use; retried later
 	}
 	w.removeLog(ws.ID())
 }
 
-// removeLog removes the stored data of a deleted codelab. If another node owns it, that
-// node removes it.
+// removeLog removes the stored data of a deleted codelab, unless another node owns it and removes
+// it.
 func (w *Codelabs) removeLog(id string) {
 	var owned *durable.Owned
 	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
@@ -197,8 +195,7 @@ func (w *Codelabs) removeLog(id string) {
 	}
 }
 
-// elsewhere reports whether another node owns a codelab, and then does the other work for
-// it.
+// elsewhere reports whether another node owns a codelab, which then does the remaining work.
 func (w *Codelabs) elsewhere(id string) bool {
 	c := w.Durable.Cluster
 	if c == nil {
@@ -208,18 +205,18 @@ func (w *Codelabs) elsewhere(id string) bool {
 	return err == nil && node != "" && node != c.Store.Node()
 }
 
-// counts are how many attendees are connected to the codelabs that other nodes
-// own, as those nodes reported last.
+// counts are the numbers of connected attendees of other nodes' codelabs, as last reported by those
+// nodes.
 type counts struct {
 	mu     sync.Mutex
 	byNode map[string]map[string]int // guarded by mu
 }
 
-// CountSubject is the subject on which nodes publish how many people are connected to their
+// CountSubject is the subject on which nodes publish the number of people connected to their
 // codelabs.
 const CountSubject = "online"
 
-// listenToCounts receives the counts of other nodes, for the codelabs they own.
+// listenToCounts receives other nodes' counts for the codelabs that they own.
 func (w *Codelabs) listenToCounts() error {
 	c := w.Durable.Cluster
 	if c == nil {
@@ -260,8 +257,8 @@ func (w *Codelabs) tellCounts(alive []string) {
 	}
 }
 
-// Online returns how many attendees are connected to each codelab, on any node; for
-// codelabs of other nodes, as of some seconds ago.
+// Online returns the number of connected attendees of each codelab, on any node; for other nodes'
+// codelabs, as of some seconds ago.
 func (w *Codelabs) Online() map[string]int {
 	online := map[string]int{}
 	w.counts.mu.Lock()
@@ -277,8 +274,8 @@ func (w *Codelabs) Online() map[string]int {
 	return online
 }
 
-// SessionNumbers is the first number of a node's live sessions: sessions of different nodes
-// must differ, since an event carries the one that caused it.
+// SessionNumbers returns the first number of a node's live sessions. Sessions of different nodes
+// must differ, because an event contains the one that caused it.
 func SessionNumbers(node string, incarnation uint64) uint64 {
 	sum := fnv.New64a()
 	_, _ = sum.Write(binary.BigEndian.AppendUint64([]byte(node), incarnation)) // never fails

@@ -9,26 +9,26 @@ import (
 	"atelier/actors/room"
 )
 
-// observer passes committed events to the room and the list. Owned by the codelab's actor.
+// observer forwards committed events to the room and the list. Owned by the codelab's actor.
 type observer struct {
 	w    *Codelabs
 	id   string
 	room *room.Room
-	// who asks the other nodes who is connected to them.
+	// who asks the other nodes for their connected people.
 	who func()
 	lab Codelab
 	// shown is the last published view.
 	shown *View
 	// secrets are the secrets of the polls that are open or being counted.
 	secrets []string
-	// When the open poll closes, and questions go.
+	// When the open poll closes, questions are removed, and the rehearsal ends.
 	pollEnds, questionsLeave, rehearsalEnds alarm
 
-	// While recovering: the replayed records of the journal.
+	// While recovering: whether the journal has records.
 	found  bool
 	floor  uint64
 	frames []room.Frame
-	// erases means that some of it asks for erasing, which a crash may have interrupted.
+	// erases means that one of them requires erasing, which a crash may have interrupted.
 	erases bool
 }
 
@@ -46,13 +46,13 @@ func (o *observer) Recovered(seq uint64, e *pb.Event) {
 	o.erases = o.erases || Erases(e)
 }
 
-// Live fills the room.
+// Live fills the room after recovery.
 func (o *observer) Live(v *View, seq uint64) {
 	if !o.found {
 		o.floor = seq
 	}
 	if o.erases {
-		// A crash may have kept the log from being cleaned.
+		// A crash may have prevented the log from being cleaned.
 		o.frames = edited(o.frames, v.Present().Frame)
 	}
 	o.room.Restore(o.frames, o.floor, seq)
@@ -68,8 +68,8 @@ func (o *observer) Live(v *View, seq uint64) {
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
-// leap replaces Commit after the state was loaded again without the events in between: for
-// a follower that missed them, or an incarnation that fell behind its commit.
+// leap replaces Commit after the state was reloaded without the events in between: for a follower
+// that missed them, or an incarnation that is behind its commit.
 func (o *observer) leap(from, to *View) {
 	switch {
 	case to.Meta != nil && to.Meta != from.Meta:
@@ -87,7 +87,7 @@ func (o *observer) leap(from, to *View) {
 	}
 }
 
-// ended announces that the grants of an attendee have ended.
+// ended reports that the grants of an attendee have ended.
 func (o *observer) ended(attendee string) {
 	if o.w.Removed != nil {
 		o.w.Removed(o.room, attendee)
@@ -97,7 +97,7 @@ func (o *observer) ended(attendee string) {
 // Commit publishes the committed events.
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
 	if o.shown == nil || v.Changed.Polls != o.shown.Changed.Polls {
-		o.gather(v) // the event that opens a poll has the number of attendees asked
+		o.gather(v) // the event that opens a poll includes its audience
 	}
 	frames := o.frames[:0]
 	clean, gone, withdrawals := false, []string(nil), []Withdrawal(nil)
@@ -153,7 +153,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	}
 }
 
-// withAudience returns an event of a poll with the number of attendees asked.
+// withAudience adds the number of attendees asked to an event of a poll.
 func (o *observer) withAudience(v *View, e *pb.Event) *pb.Event {
 	asked := func(p *pb.Poll) *pb.Poll {
 		p = p.Clone()
@@ -171,16 +171,16 @@ func (o *observer) withAudience(v *View, e *pb.Event) *pb.Event {
 	return e
 }
 
-// list puts the present record into the list; a later event of the batch may have deleted
-// the codelab.
+// list updates the list with the present record; a later event of the batch may have deleted the
+// codelab.
 func (o *observer) list(v *View) {
 	if v.Meta != nil {
 		o.w.List.Put(v.Meta)
 	}
 }
 
-// Withdrawal means that an item is hidden from attendees, completely or in part: its events
-// before this position are not replayed to them.
+// Withdrawal means that an item is hidden from attendees, completely or in part: its events before
+// this position are not replayed to them.
 type Withdrawal struct {
 	Item   string // "" for nothing
 	Before uint64
@@ -199,8 +199,8 @@ func WithdrawnBy(seq uint64, e *pb.Event) Withdrawal {
 	return Withdrawal{}
 }
 
-// Edit returns a frame without attendees in its audience, if the withdrawal concerns it;
-// false if no audience is left.
+// Edit removes attendees from the audience of a frame if the withdrawal concerns it; false if no
+// audience is left.
 func (w Withdrawal) Edit(f room.Frame) (room.Frame, bool) {
 	switch {
 	case f.Item != w.Item || f.Seq >= w.Before:
@@ -212,7 +212,7 @@ func (w Withdrawal) Edit(f room.Frame) (room.Frame, bool) {
 	return f, true
 }
 
-// edited replaces the given frames by the remaining ones in their present form.
+// edited applies edit to the frames and removes those for which it returns false.
 func edited(frames []room.Frame, edit func(room.Frame) (room.Frame, bool)) []room.Frame {
 	kept := frames[:0]
 	for _, f := range frames {
@@ -223,7 +223,7 @@ func edited(frames []room.Frame, edit func(room.Frame) (room.Frame, bool)) []roo
 	return kept
 }
 
-// echoed reports whether the session an event came from receives it as well.
+// echoed reports whether the session that caused an event also receives it.
 func echoed(e *pb.Event) bool {
 	switch b := e.Body.(type) {
 	case *pb.Event_Progressed, *pb.Event_Pulsed, *pb.Event_Ticked:

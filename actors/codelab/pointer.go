@@ -5,9 +5,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Point shows everybody the step of the facilitators, or none (transport/rest/RULES.md,
-// "Live teaching"). A repeated Point at the same step is sent again: it calls back people
-// who went elsewhere.
+// Point shows everybody the facilitators' step, or none (transport/rest/RULES.md, "Live teaching").
+// A repeated Point at the same step is sent again, to call back people who went elsewhere.
 type Point struct {
 	// Absent removes the pointer.
 	StepNumber *int32

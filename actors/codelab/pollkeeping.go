@@ -10,11 +10,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Tasks of the host for polls: it creates and destroys the secrets of anonymous polls, and
-// closes each poll at its end.
+// The host's tasks for polls: it creates and destroys the secrets of anonymous polls, and closes
+// each poll at its end.
 
-// OpenPoll opens a poll. All nodes have the secret of an anonymous one before it is
-// open.
+// OpenPoll opens a poll. For an anonymous poll, all nodes have its secret before it is open.
 func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll, error) {
 	body := OpenPoll{PollID: poll, Seconds: seconds}
 	if p := w.View().Poll(poll); p != nil && p.Anonymous && p.State == pollDraft && w.all.Ballots != nil {
@@ -25,7 +24,7 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	}
 	v, _, err := w.Ask(Command{Caller: caller, Body: body})
 	if err != nil {
-		if body.Secret != "" && durable.Refused(err) { // else it may have been opened
+		if body.Secret != "" && durable.Refused(err) { // otherwise it may have been opened
 			w.all.Ballots.Destroy(body.Secret)
 		}
 		return nil, err
@@ -33,9 +32,9 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	return v.(*pb.Poll), nil
 }
 
-// duePoll reports whether a poll of a view must be closed or counted before it is read: its
-// time has passed, or its secret is lost or has arrived. If the owner does not have the
-// newer state of the secret yet, the request has no effect.
+// duePoll reports whether a poll of a view must be closed or counted before it is read: its time
+// has passed, or its secret is lost or has arrived. If the owner does not have the newer state of
+// the secret yet, the request has no effect.
 func (w *Codelabs) duePoll(v *View) bool {
 	return slices.ContainsFunc(v.Polls, func(p *PollView) bool {
 		switch {
@@ -52,14 +51,14 @@ func (w *Codelabs) duePoll(v *View) bool {
 // due when its secret has arrived, or is known to be lost.
 func (w *Codelabs) CloseDuePolls(id string) {
 	if ws, ok := w.Peek(id); ok && w.duePoll(ws.View()) {
-		// If it fails, the next reader tries again.
+		// If it fails, the next reader retries.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 	}
 }
 
-// SweepBallots destroys the secrets of polls that are not open any more, now and at every
-// interval until ctx ends. It finds polls that were closed while this node received no
-// messages, and secrets with which no poll was opened.
+// SweepBallots destroys the secrets of polls that are no longer open, now and at every interval
+// until ctx ends. It finds polls that were closed while this node received no messages, and secrets
+// with which no poll was opened.
 func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -98,7 +97,7 @@ func (w *Codelabs) UsesSecret(secret string) (bool, error) {
 	return slices.Contains(lab.View().secrets(), secret), nil
 }
 
-// CodelabOfSecret is the codelab of a secret's poll.
+// CodelabOfSecret returns the codelab of a secret's poll.
 func CodelabOfSecret(secret string) (id string, ok bool) {
 	const uuid = 36
 	if len(secret) <= uuid {
@@ -123,8 +122,8 @@ func (w Codelab) PollAudience(p *PollView) int {
 	return max(w.Room.Gathered(gathering(p.Id, p.Round), notAsked(w.View(), p.Poll)...), int(p.Votes))
 }
 
-// notAsked are the people who are not in the audience of a poll: facilitators, and
-// simulated attendees who do not vote.
+// notAsked returns the people outside the audience of a poll: facilitators, and simulated attendees
+// who do not vote.
 func notAsked(v *View, p *pb.Poll) []string {
 	out := []string{FacilitatorID}
 	if p.Anonymous && v.Meta.GetRehearsal() != nil && v.anybody() {
@@ -137,10 +136,10 @@ func notAsked(v *View, p *pb.Poll) []string {
 	return out
 }
 
-// gathering names the round of a poll.
+// gathering returns the key of a poll's round.
 func gathering(id string, round int32) string { return fmt.Sprint(id, " ", round) }
 
-// NotVoted are the attendees who are connected and have not voted.
+// NotVoted returns the connected attendees who have not voted.
 func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	out := []string{}
 	not := notAsked(v, p.Poll)
@@ -153,7 +152,7 @@ func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	return out
 }
 
-// gather makes the room count the people present during the open poll.
+// gather makes the room count the people present while the poll is open.
 func (o *observer) gather(v *View) {
 	round := ""
 	if p := v.OpenPoll(); p != nil {
@@ -162,9 +161,8 @@ func (o *observer) gather(v *View) {
 	o.room.Gather(round)
 }
 
-// watchPoll handles the poll of a new view. It closes the open poll at its end, and
-// destroys its secret once it is counted. A secret that is not here is looked for before it
-// is needed.
+// watchPoll handles the poll of a new view. It closes the open poll at its end, and destroys its
+// secret once it is counted. A secret that is missing here is searched before it is needed.
 func (o *observer) watchPoll(v *View) {
 	endsAt := int64(0)
 	if p := v.OpenPoll(); p != nil {
@@ -178,7 +176,7 @@ func (o *observer) watchPoll(v *View) {
 	}
 	for _, p := range v.Polls {
 		if p.Secret != "" && !slices.Contains(o.secrets, p.Secret) {
-			_ = o.w.Rules.secretAwaited(p.Poll) // looks for it
+			_ = o.w.Rules.secretAwaited(p.Poll) // starts a search
 		}
 	}
 	o.secrets = secrets

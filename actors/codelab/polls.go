@@ -10,9 +10,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Polls (transport/rest/RULES.md, "Polls"): questions to the room. This file has the
-// commands of facilitators; pollvotes.go has the votes, and ballots.go the anonymous
-// ballots.
+// Polls (transport/rest/RULES.md, "Polls"): questions to the audience. This file has the commands
+// of facilitators; pollvotes.go has the votes, and ballots.go the anonymous ballots.
 
 // Bounds of polls; texts in code points.
 const (
@@ -21,7 +20,7 @@ const (
 	maxPollOptions  = 10
 	maxPollOption   = 200
 	maxPollBoxes    = 4
-	maxPollLines    = 32 << 10 // bytes: more than all of these take
+	maxPollLines    = 32 << 10 // bytes: more than all of these need
 	minPollSeconds  = 5
 	maxPollSeconds  = 14_400
 )
@@ -38,7 +37,7 @@ const (
 	pollText    = pb.PollKind_POLL_KIND_TEXT
 )
 
-// PollKinds and PollStates name kinds and states, in the order of their numbers; Askings
+// PollKinds and PollStates are the names of kinds and states, ordered by number; Askings those of
 // the settings of questions.
 var (
 	PollKinds  = []string{"choice", "several", "scale", "words", "text"}
@@ -46,13 +45,13 @@ var (
 	Askings    = []string{"off", "open", "checked"}
 )
 
-// PollKind is the kind with a name; none for others.
+// PollKind returns the kind with a name; none for other names.
 func PollKind(name string) pb.PollKind { return pb.PollKind(slices.Index(PollKinds, name) + 1) }
 
 // scaleSteps are the values of a scale, from 1.
 const scaleSteps = 5
 
-// CreatePoll makes a draft. The reply is its record.
+// CreatePoll creates a draft. The reply is its record.
 type CreatePoll struct {
 	// Poll has the kind, question, options, anonymity, step and right options.
 	Poll *pb.Poll
@@ -80,7 +79,7 @@ func (b CreatePoll) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// newPoll checks a draft and gives it its identity.
+// newPoll checks a draft and assigns its id.
 func (c call) newPoll(in *pb.Poll) (*pb.Poll, error) {
 	p := &pb.Poll{
 		Id: c.id(), Kind: in.Kind, Question: in.Question, Options: slices.Clone(in.Options), Anonymous: in.Anonymous,
@@ -89,7 +88,7 @@ func (c call) newPoll(in *pb.Poll) (*pb.Poll, error) {
 	return p, CheckPoll(p)
 }
 
-// newPolls are the drafts of a new codelab; made are its steps, in the order of given.
+// newPolls returns the drafts of a new codelab; made are its steps, in the order of given.
 func (c call) newPolls(in []*pb.Poll, given, made []*pb.Step) ([]*pb.Poll, error) {
 	if len(in) > maxPolls {
 		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d polls", maxPolls)
@@ -123,7 +122,7 @@ func (c call) pollStep(p *pb.Poll) error {
 	return nil
 }
 
-// CheckPoll trims and checks an author's poll. An import leaves out polls that it refuses.
+// CheckPoll trims and checks an author's poll. An import leaves out polls that it rejects.
 func CheckPoll(p *pb.Poll) (err error) {
 	if p.Question, err = line("question", p.Question, 1, maxPollQuestion); err != nil {
 		return err
@@ -173,15 +172,15 @@ func CheckPoll(p *pb.Poll) (err error) {
 	return nil
 }
 
-// UpdatePoll changes a poll; absent members keep their value. Once somebody has voted
-// only the question, the step and the right options may change.
+// UpdatePoll changes a poll; absent members keep their value. After the first vote only the
+// question, the step and the right options can change.
 type UpdatePoll struct {
 	PollID    string
 	Kind      *pb.PollKind
 	Question  *string
 	Options   *[]string
 	Anonymous *bool
-	// StepID is "" for none.
+	// StepID is "" to remove the step.
 	StepID *string
 	Right  *[]int32
 }
@@ -218,13 +217,13 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 	return c.pollChanged(p, out, "poll_update"), nil
 }
 
-// OpenPoll lets attendees vote, and closes the poll that was open. A closed named poll
-// continues with its votes; opening an open one sets a new end.
+// OpenPoll lets attendees vote, and closes the previously open poll. A closed named poll continues
+// with its votes; opening an open one sets a new end.
 type OpenPoll struct {
 	PollID string
 	// Seconds until it closes; nil for never.
 	Seconds *int32
-	// Secret is the secret of the ballots of an anonymous poll, which its keepers have; see
+	// Secret is the secret for the ballots of an anonymous poll, stored by its keepers; see
 	// BallotKeys.
 	Secret  string
 	Keepers []string
@@ -310,8 +309,8 @@ func (CloseDuePoll) decide(c call) (decision, error) {
 // over reports whether the time of an open poll has passed.
 func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
 
-// closePoll is the decision that closes an open poll. For an anonymous poll it has the
-// result, and removes the ballots. If the secret can still arrive, both wait.
+// closePoll returns the decision that closes an open poll. For an anonymous poll it includes the
+// result, and removes the ballots. If the secret can still arrive, both are postponed.
 func (c call) closePoll(p *poll) decision {
 	out := p.rec.Clone()
 	out.State, out.EndsAt = pollClosed, 0
@@ -388,7 +387,7 @@ func (b DeletePoll) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// pollToLead finds the poll of a facilitator's command.
+// pollToLead returns the poll of a facilitator's command.
 func (c call) pollToLead(id string) (*poll, error) {
 	if err := c.leadsPolls(); err != nil {
 		return nil, err
@@ -396,7 +395,7 @@ func (c call) pollToLead(id string) (*poll, error) {
 	return c.poll(id)
 }
 
-// ErrNoPoll is the answer to an id that no poll has.
+// ErrNoPoll is the answer to an unknown id of a poll.
 var ErrNoPoll error = &durable.Rejection{Reason: durable.Missing, Text: "poll not found"}
 
 func (c call) poll(id string) (*poll, error) {
@@ -406,8 +405,7 @@ func (c call) poll(id string) (*poll, error) {
 	return nil, ErrNoPoll
 }
 
-// pollChanged is the decision that changes a poll, and shows attendees their new view of
-// it.
+// pollChanged returns the decision that changes a poll, and shows attendees their new view of it.
 func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	again := out.Round != p.rec.Round
 	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret || again && p.votes() > 0
@@ -430,14 +428,14 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	return d
 }
 
-// keepsTexts reports whether a poll keeps its texts when it becomes this. They can be
-// megabytes, so no event repeats them: a poll can be shown and hidden often.
+// keepsTexts reports whether a poll keeps its texts when it changes to out. They can be megabytes,
+// so no event repeats them: a poll can be shown and hidden often.
 func (p *poll) keepsTexts(out *pb.Poll) bool {
 	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round
 }
 
-// ForAttendees is the attendees' view of a poll, with the result if it is shown to them;
-// nil if they do not see it.
+// ForAttendees returns the attendees' view of a poll, with the result if it is shown to them; nil
+// if they do not see it.
 func ForAttendees(p *pb.Poll) *pb.Poll {
 	if p.State == pollDraft || p.State == pollClosed && !p.Shown {
 		return nil
@@ -453,7 +451,7 @@ func ForAttendees(p *pb.Poll) *pb.Poll {
 	return p
 }
 
-// forgetSecret is for a poll whose ballots are gone.
+// forgetSecret is called for a poll whose ballots were removed.
 func forgetSecret(p *pb.Poll) { p.Secret, p.Keepers, p.Counting = "", nil, false }
 
 func forgetResult(p *pb.Poll) {
@@ -469,7 +467,7 @@ func (s *State) poll(id string) *poll {
 	return nil
 }
 
-// openPoll is the one that is open; nil for none.
+// openPoll returns the open poll; nil for none.
 func (s *State) openPoll() *poll {
 	for _, p := range s.polls {
 		if p.rec.State == pollOpen {
@@ -506,7 +504,7 @@ func (s *State) applyPollDeleted(seq uint64, id string) {
 	s.changed.Polls, s.changed.Codelab = seq, seq
 }
 
-// unstep removes deleted steps from the polls.
+// unstepPolls removes deleted steps from the polls.
 func (s *State) unstepPolls(seq uint64) {
 	for _, p := range s.polls {
 		if p.rec.StepId != "" && !hasStep(s.steps, p.rec.StepId) {
@@ -518,8 +516,8 @@ func (s *State) unstepPolls(seq uint64) {
 	}
 }
 
-// PollOfLines reads a poll from the lines of a facilitator: the question, and an option in
-// each line that begins with a dash, star or plus. A poll without options asks for words.
+// PollOfLines parses a facilitator's lines: the question, and an option in each line that begins
+// with a dash, star or plus. A poll without options asks for words.
 func PollOfLines(text string) (*pb.Poll, error) {
 	p := &pb.Poll{}
 	if len(text) > maxPollLines {
@@ -552,7 +550,7 @@ func PollOfLines(text string) (*pb.Poll, error) {
 	return p, nil
 }
 
-// PollOfQuiz is a draft that asks a question of the quiz.
+// PollOfQuiz returns a draft that asks a question of the quiz.
 func PollOfQuiz(q *pb.Quiz) *pb.Poll {
 	p := &pb.Poll{Kind: pollText, Question: q.Question}
 	if q.QuizType == MultipleChoice {

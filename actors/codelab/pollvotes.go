@@ -11,7 +11,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Bounds of votes; texts in code points, but for maxPollTexts.
+// Bounds of votes; texts in code points, except for maxPollTexts.
 const (
 	maxVoteWords    = 3
 	maxVoteWord     = 60
@@ -26,12 +26,12 @@ var errPollFull = &durable.Rejection{Reason: durable.Conflict, Text: "full: this
 
 // poll is a poll with its votes. Owned by the codelab's actor.
 type poll struct {
-	rec *pb.Poll // replaced, never changed
+	rec *pb.Poll // replaced, never modified
 	// told is rec with the current result; nil if it must be rebuilt.
 	told *pb.Poll `snapshot:"rebuilt, with the current result"`
 
-	// marks and said are parallel to State.attendees, without trailing zeros. A mark is 0
-	// for an attendee who has not voted.
+	// marks and said are parallel to State.attendees, without trailing zeros. The mark of an
+	// attendee who has not voted is 0.
 	marks cow.Vector[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said  cow.Vector[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
 	// ballots are the ballots of an open anonymous poll. Appended only.
@@ -44,20 +44,20 @@ type poll struct {
 	tally  tally
 	texts  int // bytes
 
-	view *PollView `snapshot:"captured anew"` // nil once the poll has changed
+	view *PollView `snapshot:"captured anew"` // nil after a change
 }
 
 // PollView is a poll with its votes. Immutable.
 type PollView struct {
 	*pb.Poll
-	// Told is the poll as of its last change.
+	// Told is the poll at its last change.
 	Told    *pb.Poll               `snapshot:"rebuilt, with the current result"`
 	marks   cow.View[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said    cow.View[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
 	ballots [][]byte               `snapshot:"any order: that of the votes would say who gave which"`
 }
 
-// keep sets the poll's record. Only a closed anonymous poll keeps its result in it.
+// keep sets the poll's record. Only closed anonymous polls keep their result in it.
 func (p *poll) keep(rec *pb.Poll) {
 	p.told = rec
 	if !rec.Anonymous || rec.State != pollClosed {
@@ -70,7 +70,7 @@ func (p *poll) keep(rec *pb.Poll) {
 	}
 }
 
-// votes counts those who have voted in this round.
+// votes counts the people who have voted in this round.
 func (p *poll) votes() int {
 	if p.rec.Anonymous {
 		return max(len(p.ballots), int(p.rec.Votes))
@@ -78,8 +78,8 @@ func (p *poll) votes() int {
 	return p.voted
 }
 
-// resultOf is a record with the present result, without texts, and without words of people
-// who can be erased.
+// resultOf returns a record with the present result, without texts, and without words of people who
+// can be erased.
 func (p *poll) resultOf(rec *pb.Poll) *pb.Poll {
 	if rec.Anonymous && rec.State == pollClosed {
 		return rec
@@ -94,7 +94,7 @@ func (p *poll) resultOf(rec *pb.Poll) *pb.Poll {
 
 func (p *poll) withResult() *pb.Poll { return p.resultOf(p.rec) }
 
-// capture is the poll for readers.
+// capture returns the poll for readers.
 func (p *poll) capture() *PollView {
 	if p.view == nil {
 		rec := p.withResult()
@@ -114,7 +114,7 @@ func (p *poll) capture() *PollView {
 type Vote struct {
 	PollID string
 	Round  int32
-	// One of these, by the poll's kind.
+	// Exactly one is set, by the poll's kind.
 	Choice []int32
 	Scale  *int32
 	Words  []string
@@ -155,7 +155,7 @@ func (b Vote) decide(c call) (decision, error) {
 	return decided(nil, &pb.Event{Body: &pb.Event_PollVoted{PollVoted: e}}), nil
 }
 
-// pollToVote finds the open poll of an attendee's command.
+// pollToVote returns the open poll of an attendee's command.
 func (c call) pollToVote(id string) (*poll, error) {
 	if c.Role != RoleAttendee {
 		return nil, durable.Reject(durable.Forbidden, "only attendees vote")
@@ -175,7 +175,7 @@ func (c call) pollToVote(id string) (*poll, error) {
 	return p, nil
 }
 
-// mark checks a vote and puts it into its event.
+// mark checks a vote and stores it in its event.
 func (b Vote) mark(p *pb.Poll, e *pb.PollVoted) (err error) {
 	given := 0
 	for _, is := range []bool{b.Choice != nil, b.Scale != nil, b.Words != nil, b.Text != nil} {
@@ -216,7 +216,7 @@ func (b Vote) mark(p *pb.Poll, e *pb.PollVoted) (err error) {
 	return nil
 }
 
-// markWords keeps each word once.
+// markWords stores the words without duplicates.
 func (b Vote) markWords(e *pb.PollVoted) error {
 	if len(b.Words) == 0 || len(b.Words) > maxVoteWords {
 		return durable.Reject(durable.Invalid, "words: 1 to %d are needed", maxVoteWords)
@@ -234,7 +234,7 @@ func (b Vote) markWords(e *pb.PollVoted) error {
 	return nil
 }
 
-// Unvote takes a vote back.
+// Unvote withdraws a vote.
 type Unvote struct {
 	PollID string
 }
@@ -259,7 +259,7 @@ func (p *poll) mark(at int) uint16 {
 	return 0
 }
 
-// saidBy is the text of the attendee at an index; nil for none.
+// saidBy returns the text of the attendee at an index; nil for none.
 func (p *poll) saidBy(at int) *pb.PollSaid {
 	if at < p.said.Len() {
 		return p.said.At(at)
@@ -276,7 +276,7 @@ func (p *poll) same(at int, e *pb.PollVoted) bool {
 	return slices.Equal(was.GetWords(), e.Words) && was.GetText() == e.Text
 }
 
-// overflows reports whether a vote in place of an earlier one would be more than a poll keeps.
+// overflows reports whether a vote, replacing an earlier one, would exceed the bounds of a poll.
 func (p *poll) overflows(at int, e *pb.PollVoted) bool {
 	if p.texts-len(p.saidBy(at).GetText())+len(e.Text) > maxPollTexts {
 		return true
@@ -293,7 +293,7 @@ func (s *State) applyPollVoted(seq uint64, b *pb.PollVoted) {
 	if known && s.attendees.At(at).Simulated && !p.rec.Rehearsed {
 		p.rec = p.rec.Clone()
 		p.rec.Rehearsed, p.told = true, nil
-		s.changed.Codelab = seq // which shows it
+		s.changed.Codelab = seq // which includes it
 	}
 	switch {
 	case len(b.Ballot) > 0:
@@ -381,15 +381,15 @@ func (s *State) forgetVoter(seq uint64, at int) {
 		}
 		drop(&p.marks, at)
 		drop(&p.said, at)
-		// The indexes of all after them change.
+		// The indexes of all later attendees change.
 		p.view, p.told, s.changed.Polls = nil, nil, seq
 		if p.rec.State == pollOpen {
-			s.changed.Codelab = seq // which shows it
+			s.changed.Codelab = seq // which includes it
 		}
 	}
 }
 
-// pollsView is the polls for readers; the same slice while no poll changes.
+// pollViews returns the polls for readers; the same slice while no poll changes.
 func (s *State) pollViews() []*PollView {
 	if s.pollsAt != s.changed.Polls || len(s.pollsShown) != len(s.polls) {
 		s.pollsShown, s.pollsAt = make([]*PollView, len(s.polls)), s.changed.Polls
@@ -400,14 +400,14 @@ func (s *State) pollViews() []*PollView {
 	return s.pollsShown
 }
 
-// encodePolls is the polls in a snapshot.
+// encodePolls returns the polls for a snapshot.
 func encodePolls(polls []*PollView) (out []*pb.PollVotes) {
 	for _, p := range polls {
 		v := &pb.PollVotes{Poll: p.Poll.Clone(), Ballots: slices.Clone(p.ballots)}
 		if !p.Anonymous || p.State != pollClosed {
 			forgetResult(v.Poll)
 		}
-		// In the order of the votes they would reveal their authors.
+		// The order of the votes would reveal their authors.
 		slices.SortFunc(v.Ballots, slices.Compare)
 		for i, m := range p.marks.All() {
 			v.Marks = append(v.Marks, uint32(m))
@@ -423,7 +423,7 @@ func encodePolls(polls []*PollView) (out []*pb.PollVotes) {
 	return out
 }
 
-// restorePolls decodes them.
+// restorePolls restores the polls of a snapshot.
 func (s *State) restorePolls(polls []*pb.PollVotes) {
 	for _, v := range polls {
 		p := &poll{ballots: v.Ballots}
@@ -459,7 +459,7 @@ func (v *View) Poll(id string) *PollView {
 	return nil
 }
 
-// OpenPoll returns the poll that is open, or nil.
+// OpenPoll returns the open poll, or nil.
 func (v *View) OpenPoll() *PollView {
 	for _, p := range v.Polls {
 		if p.State == pollOpen {
@@ -469,15 +469,15 @@ func (v *View) OpenPoll() *PollView {
 	return nil
 }
 
-// PollsInOrder returns the polls, those that were opened last first, drafts last.
+// PollsInOrder returns the polls, most recently opened first, drafts last.
 func (v *View) PollsInOrder() []*PollView {
 	out := slices.Clone(v.Polls)
 	slices.SortStableFunc(out, func(a, b *PollView) int { return cmp.Compare(b.OpenedAt, a.OpenedAt) })
 	return out
 }
 
-// place is the index of an attendee in the lists that are parallel to Attendees, -1 if
-// there is none.
+// place returns the index of an attendee in the lists that are parallel to Attendees, -1 if there
+// is none.
 func (v *View) place(attendee string) int {
 	if i, ok := search(v.Attendees.Len(), v.Attendees.At, attendee, (*pb.Attendee).GetId); ok {
 		return i
@@ -501,13 +501,13 @@ func (p *PollView) at(i int) (marks uint16, said *pb.PollSaid) {
 	return p.marks.At(i), said
 }
 
-// PollText is a text that somebody voted with.
+// PollText is a text cast as a vote.
 type PollText struct {
 	// ID is the id of the attendee; in an anonymous poll it is a number.
 	ID, Text string
 }
 
-// PollTexts gives the texts of a poll.
+// PollTexts yields the texts of a poll.
 func (v *View) PollTexts(p *PollView) iter.Seq[PollText] {
 	return func(yield func(PollText) bool) {
 		for i, text := range p.Texts {
@@ -523,7 +523,7 @@ func (v *View) PollTexts(p *PollView) iter.Seq[PollText] {
 	}
 }
 
-// EachVote yields the attendees who have voted in a poll, in their order.
+// EachVote yields the attendees who have voted in a poll, in order.
 func (v *View) EachVote(p *PollView, vote func(a *pb.Attendee, marks uint16, said *pb.PollSaid)) {
 	for i, a := range v.Attendees.All() {
 		if marks, said := p.at(i); marks != 0 {

@@ -16,26 +16,26 @@ import (
 )
 
 // Publish replaces the text of a codelab by a newer version, possibly while people use it
-// (transport/rest/RULES.md, "Publishing"): from a file, or from the source of the copy.
-// Parts that the version does not contain stay.
+// (transport/rest/RULES.md, "Publishing"): from a file, or from the source of the copy. Parts that
+// the version does not contain are kept.
 type Publish struct {
 	Title string
 	// "" leaves these unchanged.
 	Description, Author, Slug string
 	Guide                     *string
 	Steps                     []*pb.Step
-	// Materials replace the existing ones; nil leaves them. Uploads are registered in the
-	// same commit.
+	// Materials replace the existing ones; nil keeps them. Uploads are registered in the same
+	// commit.
 	Materials *[]*pb.Material
 	Uploads   []*pb.Upload
-	// Quizzes replace the existing ones, and Polls are added as drafts; nil leaves them.
-	// The StepID of a poll is the id that its step has in Steps.
+	// Quizzes replace the existing ones, and Polls are added as drafts; nil keeps them. The StepID
+	// of a poll is the id of its step in Steps.
 	Quizzes *[]*pb.Quiz
 	Polls   []*pb.Poll
-	// Workspace replaces the code, which is Replaces until then; nil for none.
+	// Workspace replaces the code, which must be Replaces until then; nil for none.
 	Workspace *CreateWorkspace
 	Replaces  *pb.Workspace
-	// SourceID is the codelab it comes from; "" for a file.
+	// SourceID is the codelab of origin; "" for a file.
 	SourceID string
 	// DryRun returns the changes without making them.
 	DryRun bool
@@ -46,21 +46,21 @@ type Published struct {
 	Codelab *pb.Codelab
 	// Steps are the present steps in their order, followed by the removed ones.
 	Steps []StepChange
-	// Before is the record as it was.
+	// Before is the previous record.
 	Before *pb.Codelab
-	// StaleThreads are the threads whose text changes, RemovedThreads those removed with
-	// their step.
+	// StaleThreads are the threads whose text changes, RemovedThreads those removed with their
+	// step.
 	StaleThreads, RemovedThreads int
 	// PeopleOnRemovedSteps are the people who move to an earlier step.
 	PeopleOnRemovedSteps int
-	// OldWorkspace is the id of the workspace that was replaced; "" for none.
+	// OldWorkspace is the id of the replaced workspace; "" for none.
 	OldWorkspace string
 }
 
 // Change is the kind of change of a step.
 type Change string
 
-// The changes. A step that changed and moved has changed.
+// Changes. A step that changed and moved counts as changed.
 const (
 	Same    Change = "same"
 	Altered Change = "changed"
@@ -175,8 +175,8 @@ func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
 	return m, checkMeta(m)
 }
 
-// quizzes are the new questions. Questions with the same words keep their answers, then the
-// rest in order.
+// quizzes returns the new questions. Questions with the same text keep their answers, then the rest
+// in order.
 func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 	if b.Quizzes == nil {
 		return c.s.quizzes, false, nil
@@ -194,7 +194,7 @@ func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 	return made, !same, err
 }
 
-// materials replaces those that are not among the given ones.
+// materials replaces all materials that are not among the given ones.
 func (b Publish) materials(c call, d *decision) error {
 	if b.Materials == nil {
 		return nil
@@ -235,9 +235,9 @@ func (b Publish) materials(c call, d *decision) error {
 	return nil
 }
 
-// polls imports drafts. A poll that asks the same question is changed while it is a draft,
-// and stays as it is once people have answered. Of several polls with the same question,
-// the first one counts.
+// polls imports drafts. An existing poll with the same question is changed while it is a draft, and
+// left unchanged once people have answered. Of several polls with the same question, the first one
+// counts.
 func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
 	made, err := c.newPolls(b.Polls, b.Steps, steps)
 	if err != nil {
@@ -291,7 +291,7 @@ func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
 // text.
 var stepMark = regexp.MustCompile(`^(?:\s*<!--[^>]*-->)*?\s*<!--\s*id:\s*([^\s<>]{1,100})\s*-->`)
 
-// StepMark is a step's id by its author; "" for none.
+// StepMark returns the id that an author gave a step; "" for none.
 func StepMark(st *pb.Step) string {
 	if m := stepMark.FindStringSubmatch(st.ContentMarkdown[:min(len(st.ContentMarkdown), 2000)]); m != nil {
 		return m[1]
@@ -299,9 +299,9 @@ func StepMark(st *pb.Step) string {
 	return ""
 }
 
-// matchSteps returns which of the old steps each of the new ones is, "" for none. It
-// compares the ids that authors gave, then titles that occur once on both sides, then the
-// order of the rest.
+// matchSteps returns, for each new step, the old step that it corresponds to, "" for none. It
+// compares the ids given by authors, then titles that occur once on both sides, then the order of
+// the rest.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))
 	taken := map[string]bool{}
@@ -413,7 +413,7 @@ func stepChanges(old, made []*pb.Step) []StepChange {
 	return out
 }
 
-// inOrder is the longest ascending subsequence of distinct numbers: the others have moved.
+// inOrder returns the longest ascending subsequence of distinct numbers: the others have moved.
 func inOrder(all []int) map[int]bool {
 	longest, before := make([]int, len(all)), make([]int, len(all))
 	best := -1
@@ -443,7 +443,7 @@ type moves struct {
 	// number of the nearest remaining step before it, or 1.
 	to   []int32
 	gone []bool // by the index of an old step
-	from []int  // the index of the old step that each new one is, -1 for none
+	from []int  // index of the old step of each new one, -1 for none
 }
 
 func movesOf(old, made []*pb.Step) moves {
@@ -477,7 +477,7 @@ func (m moves) leaves(a *pb.Attendee) bool {
 	return n >= 1 && n <= len(m.old) && m.gone[n-1]
 }
 
-// followed moves an attendee's record, which is not shared yet, along with the steps.
+// followed moves an attendee's record, which is not shared yet, with the steps.
 func (m moves) followed(a *pb.Attendee, at int64) {
 	old, made, to, was := m.old, m.made, m.to, a.ReachedAt
 	current := to[min(max(int(a.CurrentStep), 0), len(old))]
@@ -488,8 +488,8 @@ func (m moves) followed(a *pb.Attendee, at int64) {
 	for n := 1; n <= min(int(a.FurthestStep), len(old)); n++ {
 		furthest = max(furthest, to[n])
 	}
-	// Time of reaching each step: a new step counts as reached together with its
-	// predecessor, so that no time was spent on it.
+	// Times of reaching the steps: a new step counts as reached together with its predecessor, so
+	// that no time was spent on it.
 	reached := make([]int64, 0, furthest)
 	for _, i := range m.from[:min(int(furthest), len(made))] {
 		when, known := int64(0), i >= 0 && i < min(len(was), len(old))

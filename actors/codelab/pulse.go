@@ -20,9 +20,9 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 	}
 }
 
-// maxPulsesTold bounds the individual notices about pulses that end with their steps.
-// Clients with more of them read again after `steps_changed`; one commit could not contain
-// an event for each of 100,000.
+// maxPulsesTold bounds the individual notices about pulses that end with their steps. Beyond it
+// clients read again after `steps_changed`; one commit could not contain an event for each of
+// 100,000.
 const maxPulsesTold = 10_000
 
 // SetPulse reports an attendee's pace in their step.
@@ -48,19 +48,19 @@ func (p SetPulse) decide(c call) (decision, error) {
 	return decided(nil, pulsed(a, p.State, a.CurrentStep, step)), nil
 }
 
-// pulsed is the event of an attendee's pulse.
+// pulsed returns the event of an attendee's pulse.
 func pulsed(a *pb.Attendee, state pb.PulseState, number int32, step string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Pulsed{Pulsed: &pb.Pulsed{
 		AttendeeId: a.Id, AttendeeName: a.Name, State: state, StepNumber: number, StepId: step,
 	}}}
 }
 
-// pulseOver announces to clients that a pulse ends on its step.
+// pulseOver notifies clients of the end of a pulse on its step.
 func pulseOver(a *pb.Attendee, number int32) *pb.Event {
 	return pulsed(a, pb.PulseState_PULSE_STATE_NONE, number, "")
 }
 
-// pulsesOver are the pulses that end with removed steps.
+// pulsesOver returns the pulses that end with removed steps.
 func (c call) pulsesOver(steps []*pb.Step) (out []*pb.Event) {
 	for _, a := range c.s.attendees.All() {
 		if a.Pulse == nil || followPulse(a.Pulse, steps) != nil {
@@ -83,7 +83,7 @@ func (s *State) applyPulsed(seq uint64, at int64, p *pb.Pulsed) {
 	})
 }
 
-// setPulseOf changes a record that is not shared yet.
+// setPulseOf sets the pulse of a record that is not shared yet.
 func (s *State) setPulseOf(a *pb.Attendee, p *pb.Pulse) {
 	s.pulses.Count(a.Pulse.GetState(), -1)
 	s.pulses.Count(p.GetState(), +1)
@@ -102,8 +102,8 @@ type onStep[T any] interface {
 	Clone() T
 }
 
-// follow returns a record after a change of the steps. It gets the new number of its step,
-// which numbered points to. It is nil without a record, or if the step is gone.
+// follow returns a record after a change of the steps, with the new number of its step, to which
+// numbered points. It is nil without a record, or if the step is gone.
 func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	var none T
 	if r == none {
@@ -121,7 +121,7 @@ func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	}
 }
 
-// stepID is the id of a step by its number; "" if there is none.
+// stepID returns the id of a step by its number; "" if there is none.
 func (s *State) stepID(number int32) string {
 	if number < 1 || int(number) > len(s.steps) {
 		return ""
@@ -129,7 +129,7 @@ func (s *State) stepID(number int32) string {
 	return s.steps[number-1].Id
 }
 
-// numberOf is the number of the step with this id; 0 when it is not there.
+// numberOf returns the number of the step with this id; 0 if there is none.
 func numberOf(steps []*pb.Step, id string) int32 {
 	for i, st := range steps {
 		if st.Id == id {

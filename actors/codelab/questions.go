@@ -10,7 +10,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Questions of attendees to all (transport/rest/RULES.md, "Questions").
+// Questions of attendees to everybody (transport/rest/RULES.md, "Questions").
 
 // Bounds of questions; texts in code points.
 const (
@@ -32,8 +32,8 @@ const (
 
 // question is a question with its votes. Owned by the codelab's actor.
 type question struct {
-	rec *pb.Question // replaced, never changed; without the votes
-	// voters has a bit for each of State.attendees. Replaced, never changed.
+	rec *pb.Question // replaced, never modified; without the votes
+	// voters has a bit per entry of State.attendees. Replaced, never modified.
 	voters bitset `snapshot:"trailing zeros: the last may be missing"`
 	votes  int32
 }
@@ -44,14 +44,14 @@ type QuestionView struct {
 	voters bitset `snapshot:"trailing zeros: the last may be missing"`
 }
 
-// told is the question as clients receive it.
+// told returns the question as clients receive it.
 func (q *question) told() *pb.Question {
 	rec := q.rec.Clone()
 	rec.Votes = q.votes
 	return rec
 }
 
-// AskQuestion asks all.
+// AskQuestion asks everybody.
 type AskQuestion struct {
 	Text      string
 	Anonymous bool
@@ -96,7 +96,7 @@ func (b AskQuestion) decide(c call) (decision, error) {
 	return c.asked(q)
 }
 
-// asked is the decision that adds a question.
+// asked returns the decision that adds a question.
 func (c call) asked(q *pb.Question) (decision, error) {
 	if err := text("text", q.Text, 1, maxQuestionText); err != nil {
 		return decision{}, err
@@ -111,8 +111,8 @@ func (c call) asked(q *pb.Question) (decision, error) {
 	return decided(q, &pb.Event{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: q}}}), nil
 }
 
-// TakeQuestion makes a question of a message in the chat, with its author's name, or of a
-// request for help, without any.
+// TakeQuestion creates a question from a chat message, with its author's name, or from a request
+// for help, without a name.
 type TakeQuestion struct {
 	ChatID string
 	HelpID string
@@ -145,7 +145,7 @@ func (b TakeQuestion) decide(c call) (decision, error) {
 type ChangeQuestion struct {
 	QuestionID string
 	State      *pb.QuestionState
-	// Answer is "" for none.
+	// Answer is "" to remove the answer.
 	Answer *string
 }
 
@@ -218,24 +218,23 @@ func (b DeleteQuestion) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// questionsGone notifies clients that the named questions of a removed person are removed.
-// It does not mention anonymous ones, because that would reveal their author.
+// questionsGone notifies clients that the named questions of a removed person are removed. It omits
+// anonymous ones, because that would reveal their author.
 func (c call) questionsGone(author string) (events []*pb.Event) {
 	return c.questionsDeleted(func(q *pb.Question) bool { return q.AuthorId == author && !q.Anonymous })
 }
 
-// questionsStay is how long at most the anonymous questions of people who erased themselves
-// stay. They are removed together, at the latest that long after the first of these people
+// questionsStay is the maximum time for which anonymous questions of people who erased themselves
+// are kept. They are removed together, at the latest this long after the first of these people
 // left, and when the workshop ends. So nobody learns whose they were.
 const questionsStay = 24 * time.Hour
 
-// questionsLeave announces to clients that those are removed.
+// questionsLeave notifies clients of their removal.
 func (c call) questionsLeave() []*pb.Event {
 	return c.questionsDeleted(func(q *pb.Question) bool { return q.LeavesAt != 0 })
 }
 
-// DropQuestions removes the anonymous questions of people who erased themselves, when it is
-// time.
+// DropQuestions removes the anonymous questions of people who erased themselves, once they are due.
 type DropQuestions struct{}
 
 func (DropQuestions) decide(c call) (decision, error) {
@@ -245,7 +244,7 @@ func (DropQuestions) decide(c call) (decision, error) {
 	return decided(nil, c.questionsLeave()...), nil
 }
 
-// leavesAt is when the announced questions are removed, in ms; 0 if there are none. All
+// leavesAt returns the time at which these questions are removed, in ms; 0 if there are none. All
 // have the same time.
 func (s *State) leavesAt() int64 {
 	for _, q := range s.questions {
@@ -256,14 +255,14 @@ func (s *State) leavesAt() int64 {
 	return 0
 }
 
-// watchQuestions handles the questions of a new view: it removes questions at their time.
+// watchQuestions handles the questions of a new view: it schedules their removal.
 func (o *observer) watchQuestions(v *View) {
 	at := int64(0)
 	for _, q := range v.Questions {
 		at = max(at, q.LeavesAt)
 	}
 	o.questionsLeave.set(o.w.Durable.Clock, at, func() {
-		if ws, err := o.w.Get(o.id); err == nil { // also when nobody is there any more
+		if ws, err := o.w.Get(o.id); err == nil { // also without connected people
 			_, _, _ = ws.Ask(Command{Caller: system, Body: DropQuestions{}})
 		}
 	})
@@ -279,7 +278,7 @@ func (c call) questionsDeleted(which func(*pb.Question) bool) (events []*pb.Even
 	return events
 }
 
-// VoteQuestion adds an attendee's vote to a question, or takes it back.
+// VoteQuestion adds an attendee's vote to a question, or withdraws it.
 type VoteQuestion struct {
 	QuestionID string
 	Withdrawn  bool
@@ -310,8 +309,8 @@ func (b VoteQuestion) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// MergeQuestion puts a question into another that asks the same: a person who voted for it
-// has voted for that one, and it is gone.
+// MergeQuestion merges a question into another that asks the same: its votes count for the other
+// question, and it is removed.
 type MergeQuestion struct {
 	QuestionID, Into string
 }
@@ -380,10 +379,10 @@ func (c call) questionToLead(id string) (*question, error) {
 	return c.question(id)
 }
 
-// ErrNoQuestion is the answer to an id that no question has, or none that the caller sees.
+// ErrNoQuestion is the answer to an unknown id, or to one that the caller cannot see.
 var ErrNoQuestion error = &durable.Rejection{Reason: durable.Missing, Text: "question not found"}
 
-// question finds a question that the caller may see.
+// question returns a question that the caller may see.
 func (c call) question(id string) (*question, error) {
 	q := c.s.question(id)
 	if q == nil || !c.admin() && !sees(c.ID, q.rec) {
@@ -435,7 +434,7 @@ func (s *State) changeQuestion(seq uint64, id string, change func(q *question)) 
 
 func (s *State) applyQuestionChanged(seq uint64, rec *pb.Question) {
 	s.changeQuestion(seq, rec.Id, func(q *question) {
-		// Decisions made before the author left are still written with their name.
+		// Decisions made before the author left are stored with their name.
 		author, name, leaves := q.rec.AuthorId, q.rec.AuthorName, q.rec.LeavesAt
 		q.rec = rec.Clone()
 		q.rec.Votes = 0
@@ -492,8 +491,8 @@ func (s *State) applyAskerStopped(b *pb.AskerStopped) {
 	s.stopped = stopped
 }
 
-// forgetAsker removes somebody from the questions. Questions with a name are removed, the
-// others lose their author.
+// forgetAsker removes a person from the questions. Questions with a name are removed, the others
+// lose their author.
 func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
 	at, known := s.byAttendee[id]
@@ -519,7 +518,7 @@ func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 		}
 		kept = append(kept, &q)
 	}
-	if len(s.questions) > 0 { // also when none was theirs: the version would reveal it
+	if len(s.questions) > 0 { // even if none was theirs: the version would reveal it
 		s.questions, s.changed.Questions = kept, seq
 	}
 	if s.stopped[id] {
@@ -545,7 +544,7 @@ func (s *State) unstepQuestions(seq uint64) {
 	}
 }
 
-// questionViews is the questions for readers, in the order in which they were asked.
+// questionViews returns the questions for readers, oldest first.
 func (s *State) questionViews() []QuestionView {
 	if s.questionsAt != s.changed.Questions || len(s.questionsShown) != len(s.questions) {
 		s.questionsShown, s.questionsAt = make([]QuestionView, len(s.questions)), s.changed.Questions
@@ -588,8 +587,8 @@ func (v *View) Question(id string) *QuestionView {
 	return nil
 }
 
-// QuestionsFor returns the questions that an attendee sees, or for "" those that
-// facilitators see: all.
+// QuestionsFor returns the questions that an attendee can see, or for "" all of them, as
+// facilitators see them.
 func (v *View) QuestionsFor(attendee string) (out []QuestionView) {
 	for _, q := range v.Questions {
 		if attendee == "" || sees(attendee, q.Question) {

@@ -27,16 +27,15 @@ const (
 
 // QuizResult is the reply to a SubmitQuiz command.
 type QuizResult struct {
-	// Score counts the right answers of the attendee, of Total questions.
+	// Score counts the attendee's right answers, of Total questions.
 	Score, Total int
-	// Passed means that every question is answered, and all choice questions right.
+	// Passed means that every question is answered, and every choice question correctly.
 	Passed bool
 	// Results are the answers of this submission, in its order.
 	Results []*pb.QuizAnswer
 }
 
-// newQuizzes checks questions and gives each its identity: a known id keeps
-// it, with its answers.
+// newQuizzes checks questions and assigns ids: a known id is kept, with its answers.
 func (c call) newQuizzes(in []*pb.Quiz) ([]*pb.Quiz, error) {
 	if len(in) > maxQuizzes {
 		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d questions", maxQuizzes)
@@ -93,7 +92,7 @@ func checkQuiz(at string, q *pb.Quiz) (err error) {
 	return nil
 }
 
-// ReplaceQuizzes makes these the questions. Answers to those that stay are graded again.
+// ReplaceQuizzes replaces the questions. Answers to remaining questions are graded again.
 type ReplaceQuizzes struct {
 	Quizzes []*pb.Quiz
 }
@@ -109,12 +108,11 @@ func (r ReplaceQuizzes) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// SubmittedAnswer is the answer to one question: the index of a choice, or the
-// text of a free one.
+// SubmittedAnswer is the answer to one question: the index of a choice, or a free text.
 type SubmittedAnswer struct{ QuizID, Answer string }
 
-// SubmitQuiz answers questions. A later answer replaces the earlier one; the first is kept,
-// too.
+// SubmitQuiz answers questions. A later answer replaces the earlier one; the first answer is also
+// kept.
 type SubmitQuiz struct {
 	Items []SubmittedAnswer
 }
@@ -151,8 +149,8 @@ func (b SubmitQuiz) decide(c call) (decision, error) {
 	return decided(reply, &pb.Event{Body: &pb.Event_QuizSubmitted{QuizSubmitted: &pb.QuizSubmitted{AttendeeId: c.ID, Answers: results}}}), nil
 }
 
-// grade judges an answer: the index of the option, or a JSON array of indexes,
-// as text. Any free text counts as right.
+// grade grades an answer: the index of the option, or a JSON array of indexes, as text. Any free
+// text counts as right.
 func grade(q *pb.Quiz, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if q.QuizType == Descriptive {
@@ -161,8 +159,8 @@ func grade(q *pb.Quiz, answer string) bool {
 	return slices.Equal(Choices(answer), q.Correct)
 }
 
-// Choices reads the answer to a choice question: indexes, ascending, each once. It returns
-// nil if the answer is not valid.
+// Choices parses the answer to a choice question: indexes, ascending, without duplicates. It
+// returns nil if the answer is invalid.
 func Choices(answer string) []int32 {
 	answer = strings.TrimSpace(answer)
 	var given []int32
@@ -175,12 +173,12 @@ func Choices(answer string) []int32 {
 	return slices.Compact(given)
 }
 
-// ChoiceText is the answer that chooses these options.
+// ChoiceText returns the answer that chooses these options.
 func ChoiceText(options []int32) string {
 	if len(options) == 1 {
 		return strconv.Itoa(int(options[0]))
 	}
-	b, _ := json.Marshal(options) // of numbers
+	b, _ := json.Marshal(options) // cannot fail for numbers
 	return string(b)
 }
 
@@ -216,8 +214,8 @@ func (s *State) quizPassed(attendee string) bool {
 	return right == len(s.quizzes) && answered == len(s.quizzes)
 }
 
-// applyQuizzes replaces the questions. Answers to questions that stay are graded again;
-// answers to others are removed.
+// applyQuizzes replaces the questions. Answers to remaining questions are graded again; other
+// answers are removed.
 func (s *State) applyQuizzes(seq uint64, quizzes []*pb.Quiz) {
 	s.quizzes = quizzes
 	s.changed.Quizzes, s.revisions.Quizzes = seq, seq
@@ -259,12 +257,12 @@ func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
 		s.answers.Append(a)
 	}
 	if len(answers) > 0 {
-		s.setRight(answers[0].AttendeeId) // all are of one
+		s.setRight(answers[0].AttendeeId) // all have the same author
 	}
 }
 
-// after returns an answer with the kept data of earlier ones. A repeated answer is no
-// change, because clients send the whole quiz each time.
+// after returns an answer with the kept data of earlier ones. Repeating an answer changes nothing,
+// because clients send the whole quiz each time.
 func after(old, a *pb.QuizAnswer) *pb.QuizAnswer {
 	a = a.Clone()
 	a.Changes, a.FirstAnswer, a.FirstCorrect = old.Changes, old.FirstAnswer, old.FirstCorrect

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// refsFor is how long a reference of the same person is recognised.
+	// refsFor is how long a person's reference is remembered.
 	refsFor = 10 * time.Minute
 	// refsPerPerson bounds the stored refs per person: 20 messages per second for refsFor.
 	refsPerPerson = 12_000
 )
 
-// refs remembers which references were applied, in the order of their commits. After a
-// crash, a million of them can have to be indexed before the first answer. Indexing one by
-// its hash costs a fifth of indexing it by its two texts.
+// refs are the applied references in the order of their commits. After a crash, up to a million of
+// them are indexed before the first answer. Indexing one by its hash costs a fifth of indexing it
+// by its two texts.
 type refs struct {
 	queue []*pb.Ref // oldest first; captures share its array, so it only grows
 	index map[uint64]*pb.Ref
-	// second holds references with the same hash as another one.
+	// second has references whose hash is equal to that of another one.
 	second map[refKey]*pb.Ref
 	count  map[string]int // by person
 }
@@ -47,8 +47,7 @@ func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
 	return e.Seq, true
 }
 
-// admit bounds the references of one person. Dropping expired references is not a visible
-// change.
+// admit bounds the references of one person. Dropping expired references is not a visible change.
 func (r *refs) admit(person string, now time.Time) error {
 	r.expire(now.UnixMilli())
 	if r.count[person] >= refsPerPerson {
@@ -88,7 +87,7 @@ func (r *refs) file(e *pb.Ref) {
 	r.count[e.Person]++
 }
 
-// unfile removes one from the index.
+// unfile removes a reference from the index.
 func (r *refs) unfile(e *pb.Ref) {
 	k := refKey{e.Person, e.Ref}
 	if h := k.hash(); r.index[h] == e {

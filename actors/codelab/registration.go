@@ -15,22 +15,22 @@ const maxName = 80
 // Registration is the reply to a Register command.
 type Registration struct {
 	Attendee *pb.Attendee
-	// Rejoined means that the attendee existed and proved it by the PIN.
+	// Rejoined means that the attendee already existed and proved it by the PIN.
 	Rejoined bool
 }
 
-// ErrNameTaken is the answer to a name that exists, whether the PIN was wrong
-// or missing: it must not reveal which.
+// ErrNameTaken is the answer to an existing name, whether the PIN was wrong or missing: it must not
+// reveal which.
 var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
 
-// ErrCodeVoid is the answer to any code if the key is gone under which the hash of the
-// right one was made. The right code is then unknown.
+// ErrCodeVoid is the answer to any code if the hash of the right code was made with a lost key. The
+// right code is then unknown.
 var ErrCodeVoid error = &durable.Rejection{
 	Reason: durable.Conflict, Text: "this code is void, like all codes of this codelab: the server lost the key that checks them; ask a facilitator for a new one",
 }
 
-// HashPIN is the hash under which a code is kept: four bytes that name the key, and an
-// HMAC-SHA256 of codelab and code. Nil for no code.
+// HashPIN returns the stored hash of a code: four bytes that identify the key, and an HMAC-SHA256
+// of codelab and code. Nil for no code.
 func HashPIN(key []byte, codelab, code string) []byte {
 	if code == "" {
 		return nil
@@ -48,11 +48,11 @@ func HashPIN(key []byte, codelab, code string) []byte {
 	return append(sum("which key")[:pinKeyName], sum(codelab, code)...)
 }
 
-// pinKeyName is how many bytes of a hash name its key.
+// pinKeyName is the length of the key's identification in a hash, bytes.
 const pinKeyName = 4
 
-// checkPIN compares the hash of a code with the one that is kept. An older hash does not
-// name its key.
+// checkPIN compares the hash of a code with the stored one. An older hash does not identify its
+// key.
 func checkPIN(given, kept []byte) error {
 	if len(kept) == sha256.Size && len(given) > pinKeyName {
 		given = given[pinKeyName:]
@@ -70,8 +70,8 @@ func checkPIN(given, kept []byte) error {
 
 var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitator's; choose another")
 
-// Admit returns an error for an invalid registration: its form, or the join code of a
-// private codelab. It does not compare it with the registered people.
+// Admit returns an error for a registration whose form, or whose join code for a private codelab,
+// is invalid. It does not compare it with the registered people.
 func Admit(m *pb.Codelab, r Register, admin bool) error {
 	_, err := admit(m, r, admin)
 	return err
@@ -98,31 +98,31 @@ func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
 
 // reserved reports whether a name looks like a facilitator's: like the default name, or, if
-// loggedIn, like the name of somebody who is logged in.
+// loggedIn, like the name of a logged-in person.
 func reserved(name string, loggedIn bool) bool {
 	return loggedIn || naming.Skeleton(name) == naming.Skeleton(naming.Facilitator)
 }
 
-// Register registers somebody, or signs them in again with their code.
+// Register registers a person, or signs them in again with their code.
 type Register struct {
 	Name  string
 	Email string
-	// Keyed hash of the PIN; empty when none was given.
+	// Keyed hash of the PIN; empty if none was given.
 	PINHash  []byte
 	JoinCode string
-	// The seat; empty leaves the earlier one.
+	// The seat; empty keeps the earlier one.
 	Place string
-	// The name belongs to a facilitator at this moment.
+	// The name currently belongs to a facilitator.
 	NameReserved bool
 	// Siblings are the attendees of this codelab registered in the same browser.
 	Siblings []string
-	// Simulated means an attendee of the running rehearsal. Only the system sets it.
+	// Simulated is set for an attendee of the running rehearsal, only by the system.
 	Simulated bool
 }
 
 func (r Register) decide(c call) (decision, error) {
 	d, err := r.admitted(c)
-	// A person whose questions were stopped cannot go on under another name.
+	// A person whose questions were stopped must not continue under another name.
 	if reg, in := d.Reply.(Registration); err == nil && in && !c.s.stopped[reg.Attendee.Id] && c.s.anyStopped(r.Siblings) {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_AskerStopped{AskerStopped: &pb.AskerStopped{AttendeeId: reg.Attendee.Id}}})
 	}
@@ -186,8 +186,8 @@ func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
 	return d, nil
 }
 
-// ResetPin sets other codes, or none. Grants for the earlier codes end, because they have
-// an earlier generation.
+// ResetPin sets new codes, or none. Grants made with the earlier codes end, because they have an
+// earlier generation.
 type ResetPin struct {
 	Pins []NewPin
 }
@@ -202,12 +202,12 @@ func (r ResetPin) decide(c call) (d decision, err error) {
 	for _, pin := range r.Pins {
 		a, err := c.target(pin.AttendeeID)
 		if err != nil && len(r.Pins) > 1 {
-			continue // removed since the list was made
+			continue // removed since the list was built
 		}
 		if err != nil {
 			return decision{}, err
 		}
-		if a.Simulated { // nobody signs in as one
+		if a.Simulated { // nobody signs in as a simulated attendee
 			if len(r.Pins) > 1 {
 				continue
 			}
@@ -228,11 +228,11 @@ func (s *State) applyPINReset(seq uint64, r *pb.PinReset) {
 	})
 }
 
-// Rename gives an attendee another name.
+// Rename changes an attendee's name.
 type Rename struct {
 	AttendeeID string
 	Name       string
-	// The name belongs to a facilitator at this moment.
+	// The name currently belongs to a facilitator.
 	NameReserved bool
 }
 

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// A rehearsal (transport/rest/RULES.md, "Rehearsal"): simulated attendees work through the
-// codelab with the commands of people. At the end they are removed with all their data.
+// A rehearsal (transport/rest/RULES.md, "Rehearsal"): simulated attendees work through the codelab
+// with the same commands as people. At the end they are removed with all their data.
 
 // Bounds of a rehearsal.
 const (
@@ -24,7 +24,7 @@ const (
 // codelab's record.
 type StartRehearsal struct {
 	People, Minutes int32
-	// Force allows real attendees to be present, and to join.
+	// Force permits real attendees to be present, and to join.
 	Force bool
 	// Connected is the number of people who are connected now.
 	Connected int
@@ -59,13 +59,13 @@ func (b StartRehearsal) decide(c call) (decision, error) {
 
 // EndRehearsal ends the rehearsal, and erases its attendees with everything they sent.
 type EndRehearsal struct {
-	// StartedAt names the rehearsal, so that no later one is ended; 0 for any.
+	// StartedAt identifies the rehearsal, so that no later one is ended; 0 for any.
 	StartedAt int64
-	// Why is for the audit trail.
+	// Why is the reason for the audit trail.
 	Why string
 }
 
-// Why a rehearsal ended, for the audit trail, if nobody ended it.
+// Reasons for the end of a rehearsal, for the audit trail, if nobody ended it.
 const (
 	rehearsalTime    = "time"
 	rehearsalRestart = "restart"
@@ -85,7 +85,7 @@ func (b EndRehearsal) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// rehearsalEnded is the decision that ends the rehearsal, which runs.
+// rehearsalEnded returns the decision that ends the running rehearsal.
 func (c call) rehearsalEnded(why string) decision {
 	var events []*pb.Event
 	for _, p := range c.s.polls {
@@ -100,7 +100,7 @@ func (c call) rehearsalEnded(why string) decision {
 	m.Rehearsal = nil
 	who := c.Caller
 	if !c.admin() {
-		who = system // nobody else has asked for it
+		who = system // no person requested it
 	}
 	var about map[string]string
 	if why != "" {
@@ -110,8 +110,8 @@ func (c call) rehearsalEnded(why string) decision {
 	return d
 }
 
-// unplayed is the decision that removes the simulated attendees with everything they sent.
-// Their anonymous questions go too, since all are removed at once.
+// unplayed returns the decision that removes the simulated attendees with everything they sent.
+// Their anonymous questions are removed, too, because all are removed at once.
 func (c call) unplayed() decision {
 	var all []*pb.Attendee
 	for _, a := range c.s.attendees.All() {
@@ -131,8 +131,8 @@ func (s *State) applyRehearsal(seq uint64, r *pb.Rehearsal) {
 	s.meta, s.changed.Codelab = m, seq
 }
 
-// simulated is the registration of an attendee whom the rehearsal simulates. It does not
-// need open registration, and takes nobody's name.
+// simulated registers an attendee simulated by the rehearsal. It does not need open registration,
+// and never takes a used name.
 func (r Register) simulated(c call) (decision, error) {
 	run := c.s.meta.Rehearsal
 	name, err := PersonName("name", r.Name, 1, maxName)
@@ -150,7 +150,7 @@ func (r Register) simulated(c call) (decision, error) {
 	return c.registered(Register{Name: name, Place: r.Place, Simulated: true}), nil
 }
 
-// besideRehearsal is the decision that admits a real attendee, new or returning. It ends a
+// besideRehearsal returns the decision that admits a real attendee, new or returning. It ends a
 // rehearsal that was not forced. In a forced one it frees the name for them, and resets the
 // anonymous polls in which simulated attendees voted, so that no result mixes both.
 func (c call) besideRehearsal(d decision, name string, err error) (decision, error) {
@@ -176,7 +176,7 @@ func (c call) besideRehearsal(d decision, name string, err error) (decision, err
 	return d, nil
 }
 
-// freeName gives the simulated attendee with this name another name, if there is one.
+// freeName renames the simulated attendee with this name, if there is one.
 func (s *State) freeName(name string) []*pb.Event {
 	i, ok := s.byName[naming.Key(name)]
 	if !ok || !s.attendees.At(i).Simulated {
@@ -197,8 +197,8 @@ func renamed(attendee, name string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: attendee, Name: name}}}
 }
 
-// mayRehearse refuses the vote of a simulated attendee in an anonymous poll, if it could be
-// counted among real votes.
+// mayRehearse refuses the vote of a simulated attendee in an anonymous poll if it could be counted
+// with real votes.
 func (c call) mayRehearse(p *poll) error {
 	if !p.rec.Anonymous || !c.s.simulatedID(c.ID) {
 		return nil
@@ -227,12 +227,12 @@ func (s *State) simulatedDone() (n int) {
 	return n
 }
 
-// Simulated reports whether an attendee is played by the rehearsal.
+// Simulated reports whether an attendee is simulated by the rehearsal.
 func (v *View) Simulated(id string) bool {
 	return v.Meta.GetRehearsal() != nil && v.Attendee(id).GetSimulated()
 }
 
-// People gives the attendees who are not simulated, in their order.
+// People yields the attendees who are not simulated, in order.
 func (v *View) People(yield func(int, *pb.Attendee) bool) {
 	for i, a := range v.Attendees.All() {
 		if !a.Simulated && !yield(i, a) {
@@ -254,9 +254,9 @@ func (v *View) CountPeople() int {
 	return n
 }
 
-// Real is the view without the simulated attendees and everything they sent, for data that
-// leaves the server. Polls with names have only the votes of real attendees. Anonymous
-// polls with simulated votes have none.
+// Real returns the view without simulated attendees and everything they sent, for data that leaves
+// the server. Named polls have only the votes of real attendees. Anonymous polls with simulated
+// votes have none.
 func (v *View) Real() *View {
 	if v.Meta.GetRehearsal() == nil {
 		return v
@@ -267,7 +267,7 @@ func (v *View) Real() *View {
 		err = s.Restore(0, b)
 	}
 	if err != nil {
-		panic(err) // never, since it was just encoded
+		panic(err) // cannot fail: it was just encoded
 	}
 	c := call{s: s, Caller: system, now: time.UnixMilli(v.Meta.Rehearsal.StartedAt)}
 	var resets []*pb.Event
@@ -282,7 +282,7 @@ func (v *View) Real() *View {
 	return s.Capture()
 }
 
-// anybody reports whether an attendee is not simulated.
+// anybody reports whether there is an attendee who is not simulated.
 func (v *View) anybody() bool {
 	for range v.People {
 		return true

@@ -9,8 +9,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Tasks of the host for rehearsals: it runs each on the node that owns its codelab, and
-// ends it at its time, or when no node runs it any more.
+// The host's tasks for rehearsals: it runs each on the node that owns its codelab, and ends it at
+// its time, or if no node runs it any more.
 
 // maxRehearsals bounds the concurrent rehearsals of a server.
 const maxRehearsals = 20
@@ -27,7 +27,7 @@ type rehearsals struct {
 type rehearser struct {
 	startedAt int64
 	end       context.CancelFunc
-	finished  bool // guarded by rehearsals.mu: it has ended by itself
+	finished  bool // guarded by rehearsals.mu: its time has passed
 }
 
 func (r *rehearsals) runs(id string) bool {
@@ -43,7 +43,7 @@ func (r *rehearsals) plays(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt
 }
 
-// finished reports whether the player of a rehearsal has ended by itself: its time has passed.
+// finished reports whether the player of a rehearsal has ended because its time has passed.
 func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,8 +51,8 @@ func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt && p.finished
 }
 
-// play starts the player of a rehearsal, instead of an earlier one. If it ends because its
-// time has passed, end is called.
+// play starts the player of a rehearsal, and replaces an earlier one. If it ends because its time
+// has passed, end is called.
 func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +77,7 @@ func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Cont
 	})
 }
 
-// drop is called with mu held.
+// drop ends a player. The caller holds mu.
 func (r *rehearsals) drop(id string) {
 	if p := r.players[id]; p != nil {
 		p.end()
@@ -102,7 +102,7 @@ func (r *rehearsals) watch(id string, look func(id string)) {
 		r.watched = map[string]bool{}
 	}
 	r.watched[id] = true
-	go look(id) // it asks the actor, which is in this call
+	go look(id) // on a goroutine, because it asks the actor, which makes this call
 }
 
 func (r *rehearsals) unwatch(id string) {
@@ -152,9 +152,9 @@ func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, 
 	return m.(*pb.Codelab), nil
 }
 
-// endDueRehearsal ends the rehearsal of a codelab that this node owns, if its time has
-// passed or another process ran it. In the second case a restart has interrupted it, or the
-// codelab has moved here from another node.
+// endDueRehearsal ends the rehearsal of a codelab that this node owns if its time has passed or
+// another process ran it. In the second case a restart has interrupted it, or the codelab has moved
+// here from another node.
 func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	run := ws.View().Meta.GetRehearsal()
 	if run == nil || !ws.Owns() {
@@ -168,14 +168,13 @@ func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	}
 }
 
-// endRehearsal ends this rehearsal, unless it has ended. If it fails, the next read tries
-// again.
+// endRehearsal ends this rehearsal, unless it has ended. If that fails, the next read retries.
 func (w Codelab) endRehearsal(run *pb.Rehearsal, why string) {
 	_, _, _ = w.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
 }
 
-// watchRehearsal handles the rehearsal of a new view. It runs a rehearsal that was started
-// here, ends one that another process has left, and ends each at its time.
+// watchRehearsal handles the rehearsal of a new view. It runs a rehearsal that was started here,
+// ends one that another process abandoned, and ends each at its time.
 func (o *observer) watchRehearsal(v *View) {
 	run := v.Meta.GetRehearsal()
 	over := func() { o.lab.endRehearsal(run, rehearsalTime) }
@@ -190,12 +189,12 @@ func (o *observer) watchRehearsal(v *View) {
 	o.w.rehearsals.watch(o.id, o.w.lookAfterRehearsal)
 }
 
-// rehearsalLook is the interval of checks whether a known rehearsal is still run, because
-// the move of a codelab to another node is not announced.
+// rehearsalLook is the interval of checks whether a known rehearsal is still running, because the
+// move of a codelab to another node is not announced.
 const rehearsalLook = 2 * time.Second
 
-// lookAfterRehearsal ends the rehearsal of a codelab in memory if that is due, now and
-// every so often as long as there is one.
+// lookAfterRehearsal ends the rehearsal of a codelab in memory if it is due, now and periodically
+// while there is one.
 func (w *Codelabs) lookAfterRehearsal(id string) {
 	ws, ok := w.Peek(id)
 	if ok {
@@ -208,7 +207,7 @@ func (w *Codelabs) lookAfterRehearsal(id string) {
 		w.Durable.Clock.AfterFunc(rehearsalLook, func() { w.lookAfterRehearsal(id) })
 		return
 	}
-	if w.rehearsals.unwatch(id); w.rehearses(id) { // another has started just now
+	if w.rehearsals.unwatch(id); w.rehearses(id) { // another has just started
 		w.rehearsals.watch(id, w.lookAfterRehearsal)
 	}
 }
@@ -219,7 +218,7 @@ func (w *Codelabs) rehearses(id string) bool {
 	return ok && ws.View().Meta.GetRehearsal() != nil
 }
 
-// Arrive and Depart say that a simulated attendee is there, or not any more.
+// Arrive and Depart report that a simulated attendee connects or leaves.
 func (w Codelab) Arrive(person string) {
 	if w.Room.Join(person) {
 		w.all.announce(w, person, true)

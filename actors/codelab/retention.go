@@ -9,10 +9,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Retain removes expired data, now and at every interval until ctx ends: data beyond the
-// retention of its codelab, and codelabs beyond the retention of the server. It also removes
-// simulated attendees whose rehearsal a restart interrupted. Each node does it for the
-// codelabs that it owns.
+// Retain removes expired data, now and at every interval until ctx ends: data beyond the retention
+// of its codelab, and codelabs beyond the retention of the server. It also removes simulated
+// attendees whose rehearsal a restart interrupted. Each node does this for the codelabs that it
+// owns.
 func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Expiry) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -33,9 +33,9 @@ func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Exp
 	}
 }
 
-// Expiry is how long codelabs stay.
+// Expiry is the retention of codelabs.
 type Expiry struct {
-	// Days after the end of the workshop; 0 means for ever.
+	// Days after the end of the workshop; 0 means forever.
 	Days int
 	// Delete removes a codelab by calling DeleteDue, and its data outside the journal.
 	Delete func(id string) error
@@ -48,7 +48,7 @@ func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
 	if !applies && !changes && !due(m, now) && m.Rehearsal == nil || w.elsewhere(m.Id) {
 		return nil
 	}
-	ws, err := w.Get(m.Id) // which ends a rehearsal that a restart has left
+	ws, err := w.Get(m.Id) // also ends a rehearsal interrupted by a restart
 	if err == nil && applies {
 		_, _, err = ws.Ask(Command{Caller: system, Body: ApplyRetention{}})
 	}
@@ -61,10 +61,10 @@ func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
 	return err
 }
 
-// DeleteDue is Delete of a codelab whose time has come; of another it is a Conflict.
+// DeleteDue is Delete for a codelab whose time has come; otherwise it is a Conflict.
 func (w *Codelabs) DeleteDue(id string) error { return w.remove(system, id, Delete{Due: true}) }
 
-// due reports whether the announced time of deletion has come.
+// due reports whether the announced time of deletion has passed.
 func due(m *pb.Codelab, now time.Time) bool {
 	return m.GetDeletionAt() != 0 && m.DeletionAt <= now.UnixMilli()
 }
@@ -72,10 +72,10 @@ func due(m *pb.Codelab, now time.Time) bool {
 // notice is the minimum time between announcing the deletion of a codelab and deleting it.
 const notice = 14 * 24 * time.Hour
 
-// MaxDays bounds how long codelabs stay, if not for ever.
+// MaxDays bounds the retention of codelabs, unless it is unlimited.
 const MaxDays = 36_500
 
-// deletionAt is the time of deletion for a retention of days, in Unix milliseconds; 0 for
+// deletionAt returns the time of deletion for a retention of days, in Unix milliseconds; 0 for
 // never. It is never earlier than the announced time.
 func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 	if days == 0 || m.EndedAt == 0 {
@@ -91,7 +91,7 @@ func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 
 // SetDeletion sets the time of the codelab's deletion and announces it.
 type SetDeletion struct {
-	// Days after the end of the workshop; 0 means for ever.
+	// Days after the end of the workshop; 0 means forever.
 	Days int
 }
 
@@ -119,8 +119,7 @@ func (s *State) applyDeletionSet(seq uint64, at int64) {
 	s.changed.Codelab = seq
 }
 
-// ApplyRetention decides whether something has outlived the codelab's
-// retention.
+// ApplyRetention removes data that has exceeded the codelab's retention.
 type ApplyRetention struct{}
 
 func (ApplyRetention) decide(c call) (decision, error) {

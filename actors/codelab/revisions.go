@@ -9,9 +9,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Revisions hold the seq of the last edit of each part that is edited as a whole. Unlike
-// Changed they outlive snapshots, so an editor that was open meanwhile can still detect
-// whether somebody else has edited.
+// Revisions are the seqs of the last edits of the parts that are edited as a whole. Unlike Changed
+// they are part of snapshots, so an editor that was open meanwhile can still detect whether
+// somebody else has edited.
 type Revisions struct {
 	// Codelab is the revision of the settings and the steps.
 	Codelab uint64
@@ -23,15 +23,14 @@ type Edited struct {
 	// Codelab or Quizzes is the result of the edit; an edit of steps has neither.
 	Codelab *pb.Codelab
 	Quizzes []*pb.Quiz
-	// Revision is the one made, and Seq the position in the stream that shows
-	// it.
+	// Revision is the new revision, and Seq the position in the stream that includes it.
 	Revision, Seq uint64
 }
 
 var errOutdated = &durable.Rejection{Reason: durable.Outdated, Text: "somebody else has changed this meanwhile: read it again"}
 
-// current refuses an edit of a revision that is no longer the present one. It
-// is decided with the edit, so of several edits of the same revision one wins.
+// current rejects an edit of an outdated revision. The check is part of the decision, so of several
+// edits of the same revision one succeeds.
 func (c call) current(cmd Command) error {
 	if cmd.IfMatch == nil {
 		return nil

@@ -5,11 +5,11 @@ import (
 	"atelier/actors/cow"
 )
 
-// Right are the choice questions that an attendee has answered right, a bit
-// for each of View.Quizzes, "" for none. They can be shown the answers of these.
+// Right is the set of choice questions that an attendee has answered correctly, a bit per entry of
+// View.Quizzes, "" for none. They can see the right answers to these.
 type Right string
 
-// Has reports whether question i is among them.
+// Has reports whether question i is in the set.
 func (r Right) Has(i int) bool { return i/8 < len(r) && r[i/8]&(1<<(i%8)) != 0 }
 
 // Right returns the right answers of an attendee.
@@ -35,7 +35,7 @@ func (s *State) setRight(attendee string) {
 	s.right.Set(at, Right(set))
 }
 
-// indexRight finds the right answers of all attendees, reading each answer once.
+// indexRight computes the right answers of all attendees, reading each answer once.
 func (s *State) indexRight() {
 	number := map[string]int{}
 	for i, q := range s.quizzes {
@@ -58,7 +58,7 @@ func (s *State) indexRight() {
 
 type bits []byte
 
-// add sets bit i of a set of the given size.
+// add sets bit i of a set with the given size.
 func (b *bits) add(i, of int) {
 	if *b == nil {
 		*b = make(bits, (of+7)/8)

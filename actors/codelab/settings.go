@@ -25,10 +25,10 @@ const (
 	maxSteps       = 200
 )
 
-// MaxSlug bounds the id: of a file, in code points.
+// MaxSlug bounds a file's id, in code points.
 const MaxSlug = 100
 
-// Origin is how a codelab was made, for the audit trail.
+// Origin is the origin of a codelab, for the audit trail.
 type Origin uint8
 
 // The origins.
@@ -39,7 +39,7 @@ const (
 	OriginSample
 )
 
-// Create makes the codelab. The reply is its *pb.Codelab.
+// Create creates the codelab. The reply is its *pb.Codelab.
 type Create struct {
 	Codelab *pb.Codelab
 	Steps   []*pb.Step
@@ -47,11 +47,10 @@ type Create struct {
 	// Polls are drafts; their StepID is the id of a step in Steps.
 	Polls  []*pb.Poll
 	Origin Origin
-	// SourceID is the codelab it was copied from.
+	// SourceID is the codelab of which this is a copy.
 	SourceID  string
 	Materials []*pb.Material
-	// Uploads are files that are registered in the same commit: those of an
-	// import.
+	// Uploads are imported files, registered in the same commit.
 	Uploads []*pb.Upload
 	// Workspace is the workspace of a copy, recorded in the same commit; nil for none.
 	Workspace *CreateWorkspace
@@ -121,7 +120,7 @@ func (b Create) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// checkMeta trims and checks the settings and fills in what follows from them.
+// checkMeta trims and checks the settings and fills in derived ones.
 func checkMeta(m *pb.Codelab) (err error) {
 	if m.Title, err = line("title", m.Title, 1, maxTitle); err != nil {
 		return err
@@ -156,7 +155,7 @@ func checkMeta(m *pb.Codelab) (err error) {
 	return checkCertificate(m)
 }
 
-// slugRows release one slug and take another, if they differ.
+// slugRows release one slug and claim another, if they differ.
 func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	if was := old.GetSlug(); was != now.GetSlug() && was != "" {
 		rows = append(rows, catalog.NoSlugRow(was))
@@ -167,8 +166,8 @@ func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	return rows
 }
 
-// sum is the server's own hash of a content that people comment on. It covers only the part
-// for everybody, so comments stay current when a note for facilitators changes.
+// sum returns the server's own hash of a text that people comment on. It covers only the part for
+// everybody, so comments stay current when a note for facilitators changes.
 func sum(content string) []byte {
 	h := sha256.Sum256([]byte(markdown.WithoutNotes(content)))
 	return h[:16]
@@ -195,11 +194,10 @@ type Update struct {
 	QuestionsNamed     *bool
 	ShareCode          *pb.Sharing
 	Organiser          *string
-	// HalfHours are the hours on the certificate; ClearHours makes it show the planned
-	// ones.
+	// HalfHours are the hours on the certificate; ClearHours restores the planned ones.
 	HalfHours  *int32
 	ClearHours bool
-	// LogoURL is "" for none.
+	// LogoURL is "" to remove the logo.
 	LogoURL         *string
 	Accent          *pb.Accent
 	CertificateText *string
@@ -259,7 +257,7 @@ func (u Update) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// inText are the uploads that the text mentions now.
+// inText returns the uploads currently mentioned in the text.
 func (s *State) inText() names { return inText(s.meta, s.steps, s.quizzes, s.pin.GetMessage()) }
 
 func set[T any](changed map[string]string, name string, to *T, from *T) {
@@ -269,7 +267,7 @@ func set[T any](changed map[string]string, name string, to *T, from *T) {
 	}
 }
 
-// updated is the decision that replaces the settings.
+// updated returns the decision that replaces the settings.
 func (c call) updated(m *pb.Codelab, action string, about map[string]string) decision {
 	d := decided(m, &pb.Event{Body: &pb.Event_Updated{Updated: &pb.Updated{Codelab: m}}})
 	d.Rows = append(c.audit(action, c.s.id, about), catalog.ListRow(m))
@@ -300,7 +298,7 @@ func openText(open bool) string {
 // SetEnded ends the workshop, or resumes it.
 type SetEnded struct {
 	Ended bool
-	// DeletionDays is how long after its end the codelab is deleted; 0 means never.
+	// DeletionDays is the number of days from the end to the deletion; 0 means never.
 	DeletionDays int
 }
 
@@ -336,7 +334,7 @@ func (r SetEnded) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// live refuses a command that attendees must not give after the workshop has ended.
+// live rejects a command of attendees after the workshop has ended.
 func (c call) live() error {
 	if c.s.meta.EndedAt != 0 && !c.admin() {
 		return durable.Reject(durable.Conflict, "the workshop has ended")
@@ -366,7 +364,7 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// extentOf is the size of steps in the list of codelabs.
+// extentOf returns the size of steps for the list of codelabs.
 func extentOf(steps []*pb.Step) *pb.Extent {
 	x := &pb.Extent{Steps: int32(len(steps))}
 	for _, st := range steps {
@@ -375,7 +373,7 @@ func extentOf(steps []*pb.Step) *pb.Extent {
 	return x
 }
 
-// counted is the record of a codelab with the extent of these steps.
+// counted returns the record of a codelab with the extent of these steps.
 func counted(m *pb.Codelab, steps []*pb.Step) *pb.Codelab {
 	x := extentOf(steps)
 	if m == nil || m.Extent != nil && m.Extent.Steps == x.Steps && m.Extent.Minutes == x.Minutes {
@@ -386,7 +384,7 @@ func counted(m *pb.Codelab, steps []*pb.Step) *pb.Codelab {
 	return m
 }
 
-// newSteps checks steps and gives each its identity: a known id stays, once.
+// newSteps checks steps and assigns ids: a known id is kept, once.
 func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 	if len(in) < least || len(in) > maxSteps {
 		return nil, durable.Reject(durable.Invalid, "steps: a codelab has %d to %d steps", least, maxSteps)
@@ -411,7 +409,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 		if delete(known, id); old == nil {
 			id = c.id()
 		}
-		// An unchanged text is not searched for notes again.
+		// Unchanged text is not searched for notes again.
 		hash := old.GetContentSum()
 		if old == nil || old.ContentMarkdown != st.ContentMarkdown || len(hash) == 0 {
 			hash = sum(st.ContentMarkdown)
@@ -425,7 +423,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 
 // Delete removes the codelab.
 type Delete struct {
-	// Due refuses it before the announced time.
+	// Due rejects it before the announced time.
 	Due bool
 }
 
@@ -441,7 +439,7 @@ func (b Delete) decide(c call) (decision, error) {
 
 // NoteExport records an export in the audit trail.
 type NoteExport struct {
-	// What names the exported part, "" for the whole codelab.
+	// What names the exported part; "" means the whole codelab.
 	What string
 	// AttendeeID is the id of the attendee concerned; "" for all.
 	AttendeeID string
@@ -467,8 +465,8 @@ func (s *State) applyCreated(seq uint64, at int64, b *pb.Created) {
 	}
 }
 
-// applySteps replaces the steps; threads, pulses and ticks go with theirs, and nobody stays
-// beyond the last step. With follow, people stay on their step, whatever its new number.
+// applySteps replaces the steps. Their threads, pulses and ticks are removed with them, and nobody
+// stays beyond the last step. With follow, people stay on their step, whatever its new number.
 func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) {
 	var m moves
 	if follow {
@@ -476,7 +474,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	}
 	tasks := tasksOf(steps, s.steps, s.tasks)
 	lost := lostTasks(s.steps, s.tasks, steps, tasks)
-	// Their number is in every attendee's record, which readers cache encoded.
+	// Their number is in every attendee's record, whose encoding readers cache.
 	renew := countTasks(tasks) != countTasks(s.tasks)
 	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
 	s.meta = counted(s.meta, steps)
@@ -520,15 +518,14 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	s.countSteps()
 }
 
-// applyDeleted leaves only the mark, so that the id is never used again while its actor is
-// active.
+// applyDeleted keeps only a mark, so that the id is never reused while its actor is active.
 func (s *State) applyDeleted(seq uint64) {
 	*s = *New(s.id, s.rules, s.ids)
 	s.deleted = true
 	s.changed = changedAt(seq)
 }
 
-// changedAt marks every part as changed with seq.
+// changedAt returns a Changed in which every part has changed at seq.
 func changedAt(seq uint64) Changed {
 	return Changed{
 		Codelab: seq, Attendees: seq, Chat: seq, Help: seq, Feedback: seq, Threads: seq, Quizzes: seq, Answers: seq,

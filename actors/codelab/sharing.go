@@ -9,13 +9,12 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Sharings names the settings for how much code attendees can read, in the order of their
-// numbers.
+// Sharings are the names of the settings for how much code attendees can read, ordered by number.
 var Sharings = []string{"none", "start", "pointed", "all"}
 
-// Shared are the branches or folders of a workspace that attendees can read, in the order
-// of the workshop. Only states of steps are shared; others, such as main, are the author's
-// own. The workspace and the pointer can be nil.
+// Shared returns the branches or folders of a workspace that attendees can read, in the order of
+// the workshop. Only states of steps are shared; others, such as main, are private to the author.
+// The workspace and the pointer can be nil.
 func Shared(w *pb.Workspace, sharing pb.Sharing, pointer *pb.Pointer) (out []*pb.WorkspaceHead) {
 	at := max(1, int(pointer.GetStepNumber()))
 	for _, h := range w.GetHeads() {
@@ -39,14 +38,13 @@ func Shared(w *pb.Workspace, sharing pb.Sharing, pointer *pb.Pointer) (out []*pb
 	return InOrder(out)
 }
 
-// InOrder returns states of steps in the order of the workshop.
+// InOrder returns the states of steps in the order of the workshop.
 func InOrder(heads []*pb.WorkspaceHead) []*pb.WorkspaceHead {
 	return slices.SortedFunc(slices.Values(heads), func(a, b *pb.WorkspaceHead) int { return compareStates(a.Name, b.Name) })
 }
 
-// BeginWith returns the shared branch with which a clone begins. It is the last branch that
-// the workshop has reached, at the step of the pointer, or else the first; "" if there is
-// none.
+// BeginWith returns the shared branch that a clone checks out. It is the last branch that the
+// workshop has reached, at the step of the pointer, or else the first; "" if there is none.
 func BeginWith(shared []*pb.WorkspaceHead, pointer *pb.Pointer) (begin string) {
 	here := "step-" + strconv.Itoa(max(1, int(pointer.GetStepNumber()))) + "-start"
 	for _, h := range InOrder(shared) {
@@ -57,8 +55,7 @@ func BeginWith(shared []*pb.WorkspaceHead, pointer *pb.Pointer) (begin string) {
 	return begin
 }
 
-// Latest returns the last of some branches or folders in the order of the workshop; "" if
-// there is none.
+// Latest returns the last branch or folder in the order of the workshop; "" if there is none.
 func Latest(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -66,18 +63,18 @@ func Latest(names []string) string {
 	return slices.MaxFunc(names, compareStates)
 }
 
-// compareStates orders states by their place in a workshop. Names that are no state of a
-// step come first.
+// compareStates orders states by their place in a workshop. Names that are not the state of a step
+// come first.
 func compareStates(a, b string) int {
 	x, _ := stateOf(a)
 	y, _ := stateOf(b)
 	return cmp.Or(cmp.Compare(x.step, y.step), cmp.Compare(x.rank(), y.rank()))
 }
 
-// TakeCode records that the caller took code, in the audit trail and in the attendee's
+// TakeCode records that the caller downloaded code, in the audit trail and in the attendee's
 // record, so that facilitators see who has caught up.
 type TakeCode struct {
-	// Name is the branch or folder, of several the latest; "" for the whole code.
+	// Name is the branch or folder, the latest of several; "" for the whole code.
 	Name string
 }
 
@@ -90,7 +87,7 @@ func (b TakeCode) decide(c call) (decision, error) {
 		about = map[string]string{"name": b.Name}
 	}
 	d := decision{Rows: c.audit("workspace_download", c.s.id, about)}
-	// Taking the same state again, as Git does, is not progress.
+	// Downloading the same state again, as Git does, is not progress.
 	if a := c.s.attendee(c.ID); a != nil && b.Name != "" && a.CodeTaken.GetName() != b.Name {
 		d.Events = []*pb.Event{{Body: &pb.Event_CodeTaken{CodeTaken: &pb.CodeTaken{AttendeeId: a.Id, Name: b.Name}}}}
 	}
@@ -111,8 +108,8 @@ func (s state) rank() int {
 	return 0
 }
 
-// stateOf reads the name of a branch or folder: step-<n>-start or step-<n>-end, with the
-// number without leading zeros.
+// stateOf parses the name of a branch or folder: step-<n>-start or step-<n>-end, with the number
+// without leading zeros.
 func stateOf(name string) (s state, ok bool) {
 	rest, ok := strings.CutPrefix(name, "step-")
 	number, which, _ := strings.Cut(rest, "-")

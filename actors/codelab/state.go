@@ -17,30 +17,30 @@ import (
 // FacilitatorID is the id under which every admin acts in a codelab.
 const FacilitatorID = "facilitator"
 
-// Rules are the settings of the server that decisions depend on. Immutable.
+// Rules are the server's settings that affect decisions. Immutable.
 type Rules struct {
-	// AuthorOnlyDeletes means that only its author can delete a comment, not an admin (the
+	// AuthorOnlyDeletes means that only the author can delete a comment, not an admin (the
 	// serverless mode).
 	AuthorOnlyDeletes bool
-	// FileGrace is how long a file stays after the last text stopped mentioning it.
+	// FileGrace is how long a file is kept after the last mention in a text was removed.
 	FileGrace time.Duration
 	// AuditRows returns the rows of an audit record; nil writes none.
 	AuditRows func(*audit.Record) []durable.Row
-	// Player names this process, which runs the rehearsals that it starts.
+	// Player identifies this process, which runs the rehearsals that it starts.
 	Player string
 	// Webhooks receive the events; nil for none.
 	Webhooks *webhook.Outbox
-	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is
-	// not on this node; see BallotKeys. A nil function has none.
+	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil if it is not on this
+	// node; see BallotKeys. A nil function has none.
 	BallotKey func(id string) []byte
-	// BallotLost reports whether a secret that is missing on this node is lost: no keeper
-	// and no living node has it. Until that is known it returns false, and starts asking
-	// the others. A nil function means that every missing secret is lost.
+	// BallotLost reports whether a secret that is missing on this node is lost: no keeper and no
+	// living node has it. Until that is known it returns false, and starts asking the other nodes.
+	// A nil function means that every missing secret is lost.
 	BallotLost func(id string, keepers []string) bool
 }
 
-// Bounds of one codelab. Reaching one is a Conflict, except for chat and settled help
-// requests, whose oldest go.
+// Bounds of one codelab. Reaching one is a Conflict, except for chat and settled help requests, of
+// which the oldest are removed.
 const (
 	maxAttendees      = 100_000
 	maxThreads        = 20_000
@@ -57,8 +57,8 @@ type State struct {
 
 	meta    *pb.Codelab       // nil before creation and after deletion
 	steps   []*pb.Step        // replaced as a whole
-	checks  []Check           // that the steps declare
-	tasks   [][]markdown.Task // of each of steps; replaced as a whole
+	checks  []Check           // declared by the steps
+	tasks   [][]markdown.Task // per step; replaced as a whole
 	quizzes []*pb.Quiz        // replaced as a whole
 
 	attendees cow.Vector[*pb.Attendee]
@@ -68,7 +68,7 @@ type State struct {
 	feedback  cow.Vector[*pb.Feedback]
 	threads   cow.Vector[*pb.Thread]
 	answers   cow.Vector[*pb.QuizAnswer]
-	right     cow.Vector[Right] // of each of attendees, follows from answers
+	right     cow.Vector[Right] // per attendee, derived from answers
 
 	conversations cow.Vector[*pb.Conversation]
 	aiUsage       []*usage.AIUsage // replaced as a whole
@@ -82,9 +82,9 @@ type State struct {
 	materials   cow.Vector[*pb.Material]
 	submissions cow.Vector[*pb.Submission]
 
-	polls     []*poll         // in the order in which they were made
+	polls     []*poll         // oldest first
 	questions []*question     // replaced as a whole, as each of them
-	stopped   map[string]bool // attendees who ask no more questions; replaced as a whole
+	stopped   map[string]bool // attendees who must not ask questions; replaced as a whole
 
 	// Indexes over the above.
 	byName     map[string]int      // name key to attendee
@@ -100,9 +100,9 @@ type State struct {
 
 	perStep   []int // people on each step, index 0 for step 1
 	completed int
-	simulated int // attendees
+	simulated int // number of simulated attendees
 	pulses    Pulses
-	settled   int // help requests that are resolved
+	settled   int // number of resolved help requests
 
 	refs      refs
 	changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
@@ -127,7 +127,7 @@ type Changed struct {
 
 type answerKey struct{ attendee, quiz string }
 
-// New returns the empty state of a codelab.
+// New returns an empty state.
 func New(id string, rules Rules, source *naming.IDs) *State {
 	return &State{
 		id: id, rules: rules, ids: source, grants: new(Grants),
@@ -167,7 +167,7 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 		if err := s.refs.admit(cmd.Caller.Person, env.Now); err != nil {
 			return decision{}, err
 		}
-		// On the last event, whose seq is that of the ack, which a repetition gets again.
+		// On the last event, whose seq is the ack's. A repetition gets the same ack.
 		last := d.Events[len(d.Events)-1]
 		last.Person, last.Ref = cmd.Caller.Person, cmd.Ref
 	}
@@ -176,7 +176,7 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 	return d, nil
 }
 
-// admit refuses commands without a codelab, and people who are no longer in this one.
+// admit rejects commands without a codelab, and people who are no longer in this one.
 func (s *State) admit(cmd Command) error {
 	switch cmd.Body.(type) {
 	case nil:
@@ -208,10 +208,10 @@ type call struct {
 
 func (c call) admin() bool { return c.Role == RoleAdmin }
 
-// id makes an id of this codelab.
+// id returns a new id in this codelab.
 func (c call) id() string { return c.s.ids.Next(c.now) }
 
-// Apply applies one event to the state. An event whose subject is gone changes nothing.
+// Apply applies one event to the state. An event whose subject no longer exists changes nothing.
 func (s *State) Apply(seq uint64, e *pb.Event) {
 	if e.Ref != "" {
 		s.refs.add(e.Person, e.Ref, seq, e.At)
@@ -224,7 +224,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyCreated(seq, e.At, b.Created)
 	case *pb.Event_Updated:
 		if !bytes.Equal(s.meta.GetGuideSum(), b.Updated.Codelab.GuideSum) {
-			s.changed.Threads = seq // those of the guide became stale, or fresh again
+			s.changed.Threads = seq // the guide's threads became stale, or current again
 		}
 		if !onlySwitched(s.meta, b.Updated.Codelab) {
 			s.revisions.Codelab = seq
@@ -356,10 +356,10 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	}
 }
 
-// seen passes an id from the journal to the id source.
+// seen registers an id from the journal with the id source.
 func (s *State) seen(id string) { s.ids.Seen(id) }
 
-// decided makes a decision from a reply and events.
+// decided returns a decision with a reply and events.
 func decided(reply any, events ...*pb.Event) decision {
 	return decision{Events: events, Reply: reply}
 }
@@ -369,7 +369,7 @@ func (c call) audit(action, target string, metadata map[string]string) []durable
 	return auditRows(c.s, c.Caller, c.now, action, target, metadata)
 }
 
-// auditOf is audit for a command of a person. Nothing is recorded of simulated attendees.
+// auditOf is audit for a person's command. Simulated attendees are not recorded.
 func (c call) auditOf(person, action, target string, metadata map[string]string) []durable.Row {
 	if c.s.simulatedID(person) {
 		return nil

@@ -19,7 +19,7 @@ const (
 	maxSubmissions     = 200
 )
 
-// errQuota is the answer to a submission beyond an attendee's quota.
+// errQuota is the answer to a submission above an attendee's quota.
 var errQuota = &durable.Rejection{
 	Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together are larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
 }
@@ -30,8 +30,7 @@ type handedIn struct {
 	bytes int64
 }
 
-// AddSubmission hands in a file or a link. The content of a file is on disk
-// already.
+// AddSubmission submits a file or a link. The content of a file is already on disk.
 type AddSubmission struct {
 	Submission *pb.Submission
 }
@@ -99,7 +98,7 @@ func (b DeleteSubmission) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// noSubmissionRows end the references of removed submissions.
+// noSubmissionRows returns the rows that end the references of removed submissions.
 func (c call) noSubmissionRows(gone ...*pb.Submission) (rows []durable.Row) {
 	for _, s := range gone {
 		if len(s.Sum) > 0 {
@@ -109,7 +108,7 @@ func (c call) noSubmissionRows(gone ...*pb.Submission) (rows []durable.Row) {
 	return rows
 }
 
-// submissionsOf are an attendee's submissions.
+// submissionsOf returns an attendee's submissions.
 func (s *State) submissionsOf(attendee string) (out []*pb.Submission) {
 	if s.submitted[attendee].count == 0 {
 		return nil
@@ -154,12 +153,12 @@ func (s *State) indexSubmissions() {
 	}
 }
 
-// maxFileName bounds the name of a file, in code points: a length that every file system
-// accepts, in any script.
+// maxFileName bounds a file's name, in code points. Every file system accepts this length in any
+// script.
 const maxFileName = 80
 
-// FileName turns a sent name into one that any file system accepts: its last part, without
-// control characters, not too long. It is never empty.
+// FileName converts a sent name to one that any file system accepts: its last part, without control
+// characters, truncated. It is never empty.
 func FileName(sent string) string {
 	name := strings.ToValidUTF8(sent, "_")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {

@@ -11,11 +11,11 @@ import (
 	"atelier/actors/naming"
 )
 
-// tally counts words. Two are the same when their keys are; the commonest spelling
-// shows. The zero value is empty.
+// tally counts words. Words with the same key are equal; the most frequent spelling is shown. The
+// zero value is empty.
 type tally struct {
 	words map[string]*tallied
-	// top are the commonest, best first, at most shownPollWords; valid unless stale.
+	// top are the most frequent words, best first, at most shownPollWords; valid unless stale.
 	top   []*tallied `snapshot:"sorted anew when it is stale"`
 	stale bool       `snapshot:"of top"`
 }
@@ -23,16 +23,16 @@ type tally struct {
 type tallied struct {
 	key   string
 	votes int32
-	// spellings are in any order. at has the index of each, once there are many: a long
-	// word can have more spellings than there are people in a room.
+	// spellings are in any order. at has the index of each, if there are many: a long word can have
+	// more spellings than there are attendees.
 	spellings []spelling     `snapshot:"any order: none was promised"`
 	at        map[string]int `snapshot:"made anew, of spellings"`
-	// best is the commonest of them; valid unless stale.
+	// best is the most frequent spelling; valid unless stale.
 	best  spelling `snapshot:"found anew when it is stale"`
 	stale bool     `snapshot:"of best"`
 }
 
-// manySpellings are looked for in a map.
+// manySpellings is the number of spellings from which a map is used.
 const manySpellings = 16
 
 type spelling struct {
@@ -40,10 +40,10 @@ type spelling struct {
 	votes int32
 }
 
-// maxWordKey bounds a compared form, bytes: NFKC makes up to 18 code points of one.
+// maxWordKey bounds a normalized form, in bytes. NFKC expands a code point to up to 18.
 const maxWordKey = 256
 
-// wordKey is the compared form of a word; of a very long one a hash.
+// wordKey returns the normalized form of a word; for a very long one a hash.
 func wordKey(word string) string {
 	key := naming.Key(norm.NFKC.String(word))
 	if len(key) > maxWordKey {
@@ -71,7 +71,7 @@ func (t *tally) add(word string, by int) {
 		if w.votes <= 0 {
 			delete(t.words, key)
 		}
-		// This word was not in the top, so the others stay outside.
+		// This word was not in the top, so the others stay out.
 		t.stale = t.stale || slices.Contains(t.top, w)
 	case !t.stale:
 		t.rise(w)
@@ -115,7 +115,7 @@ func (w *tallied) find(word string) int {
 	return -1
 }
 
-// place notes the index of a spelling.
+// place records the index of a spelling.
 func (w *tallied) place(i int) {
 	switch {
 	case w.at != nil:
@@ -128,13 +128,13 @@ func (w *tallied) place(i int) {
 	}
 }
 
-// commoner reports whether a spelling is shown instead of another: the one with more votes,
-// then the smaller one, so that every node shows the same.
+// commoner reports whether a spelling is shown instead of another: the one with more votes, then
+// the smaller one, so that every node shows the same.
 func (s spelling) commoner(o spelling) bool {
 	return s.votes > o.votes || s.votes == o.votes && s.text < o.text
 }
 
-// commonest is the spelling that is shown.
+// commonest returns the spelling to show.
 func (w *tallied) commonest() string {
 	if w.stale {
 		w.best, w.stale = spelling{}, false
@@ -147,14 +147,13 @@ func (w *tallied) commonest() string {
 	return w.best.text
 }
 
-// better orders words: by votes, then by their keys, so that the order is the same on every
-// node.
+// better orders words by votes, then by key, so that the order is the same on every node.
 func better(a, b *tallied) int {
 	return cmp.Or(cmp.Compare(b.votes, a.votes), cmp.Compare(a.key, b.key))
 }
 
-// rise keeps top right after a word was counted: it moves up, or in. So a vote reads only
-// the top and not all words.
+// rise updates top after a word was counted: it moves up, or into the top. So a vote reads only the
+// top and not all words.
 func (t *tally) rise(w *tallied) {
 	i := slices.Index(t.top, w)
 	if i < 0 {
@@ -173,7 +172,7 @@ func (t *tally) rise(w *tallied) {
 	}
 }
 
-// best are the commonest words, at most shownPollWords of shownPollWordsB bytes.
+// best returns the most frequent words, at most shownPollWords and shownPollWordsB bytes.
 func (t *tally) best() (out []*pb.PollWord) {
 	if t.stale {
 		t.top, t.stale = t.top[:0], false

@@ -9,16 +9,15 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// telling is the meaning of the options of personal.proto for one kind of message. It has
-// the fields with the id of a person or of an item, and the fields with messages that can
-// have such fields.
+// telling is the meaning of the options of personal.proto for one kind of message. It lists the
+// fields with the id of a person or item, and the fields with messages that can have such fields.
 type telling struct {
 	told           bool
 	persons, items []protoreflect.FieldDescriptor
 	inner          []protoreflect.FieldDescriptor
 }
 
-// tellings keeps them by descriptor.
+// tellings caches them by descriptor.
 var tellings sync.Map
 
 func tellingOf(d protoreflect.MessageDescriptor) *telling {
@@ -43,8 +42,8 @@ func tellingOf(d protoreflect.MessageDescriptor) *telling {
 	return t
 }
 
-// tellsOf reports whether a message concerns, at whatever depth, a person or an item for
-// which the function holds; a nil function holds for none.
+// tellsOf reports whether a message concerns, at any depth, a person or item for which the function
+// returns true; a nil function matches none.
 func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
 	t := tellingOf(m.Descriptor())
 	for _, f := range t.persons {
@@ -73,8 +72,7 @@ func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
 	return false
 }
 
-// bodyOf is an event without its envelope; nil for a kind of event that this program does
-// not know.
+// bodyOf returns an event without its envelope; nil for an unknown kind of event.
 func bodyOf(e *pb.Event) protoreflect.Message {
 	m := e.ProtoReflect()
 	if f := m.WhichOneof(eventBody); f != nil {

@@ -17,8 +17,8 @@ const (
 	TargetGuide = "guide"
 )
 
-// Annotate makes a thread on a text range, or appends to the thread that has
-// this anchor (transport/rest/RULES.md, "Comments on the text").
+// Annotate creates a thread on a text range, or appends to the thread with this anchor
+// (transport/rest/RULES.md, "Comments on the text").
 type Annotate struct {
 	AnchorKey    string
 	TargetType   string
@@ -62,8 +62,7 @@ func (a Annotate) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// checkAnnotation checks the shape and returns the server's hash of the
-// target's present content.
+// checkAnnotation checks the form and returns the server's hash of the target's present text.
 func (c call) checkAnnotation(a Annotate) ([]byte, error) {
 	bad := func(format string, args ...any) ([]byte, error) {
 		return nil, durable.Reject(durable.Invalid, format, args...)
@@ -176,11 +175,11 @@ func (r Reply) decide(c call) (decision, error) {
 // CommentDeletion is the reply to a DeleteComment command.
 type CommentDeletion struct {
 	ThreadDeleted bool
-	// Files are the uploads that only this comment referred to.
+	// Files are the uploads to which only this comment referred.
 	Files files.Forgotten
 }
 
-// DeleteComment removes a comment, and its thread if it was the last.
+// DeleteComment removes a comment, and its thread with the last comment.
 type DeleteComment struct {
 	ThreadID  string
 	CommentID string
@@ -212,7 +211,7 @@ func (b DeleteComment) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// stale reports whether the text a thread marks has changed since it was made.
+// stale reports whether a thread's text has changed since the thread was created.
 func (s *State) stale(t *pb.Thread) bool {
 	if t.TargetType == TargetGuide {
 		return !bytes.Equal(t.ContentSum, s.meta.GuideSum)
@@ -230,8 +229,7 @@ func (s *State) stepByID(id string) *pb.Step {
 	return nil
 }
 
-// commentsGone lists the threads in which a removed person wrote: the newest of them, see
-// chatGone.
+// commentsGone lists the newest threads with comments of a removed person, see chatGone.
 func (c call) commentsGone(person string) (out []*pb.Event) {
 	for i := c.s.threads.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
 		t := c.s.threads.At(i)

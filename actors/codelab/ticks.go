@@ -8,8 +8,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Ticks (transport/rest/RULES.md, "Tasks"): attendees tick the items of the task lists of
-// steps. Facilitators see the numbers per item and per person, and never who ticked which.
+// Ticks (transport/rest/RULES.md, "Tasks"): attendees tick the items of the task lists of steps.
+// Facilitators see the numbers per item and per person, and never who ticked which.
 
 // Tick marks a task of a step as done by the caller, or as not done.
 type Tick struct {
@@ -42,7 +42,7 @@ func (t Tick) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// Ticked reports whether somebody has ticked a task.
+// Ticked reports whether a person has ticked a task.
 func Ticked(a *pb.Attendee, step, item string) bool {
 	return slices.ContainsFunc(a.GetTicks(), func(t *pb.StepTicks) bool { return t.StepId == step && slices.Contains(t.Items, item) })
 }
@@ -76,7 +76,7 @@ func (s *State) applyTicked(seq uint64, b *pb.Ticked) {
 	})
 }
 
-// tasksOf are the tasks of each step. Texts that stay are not read again.
+// tasksOf returns the tasks of each step. Unchanged texts are not parsed again.
 func tasksOf(steps, old []*pb.Step, known [][]markdown.Task) [][]markdown.Task {
 	at := map[string]int{}
 	for i, st := range old {
@@ -93,7 +93,7 @@ func tasksOf(steps, old []*pb.Step, known [][]markdown.Task) [][]markdown.Task {
 	return out
 }
 
-// lostTasks are the tasks of each step, by their ids, that are missing among others.
+// lostTasks returns the tasks of each step, by id, that are missing in the new steps.
 func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left [][]markdown.Task) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for i, st := range steps {
@@ -113,8 +113,7 @@ func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left 
 	return out
 }
 
-// keepTicks returns a person's ticks of tasks that are not lost, and whether these are
-// fewer.
+// keepTicks returns a person's ticks of remaining tasks, and whether any were dropped.
 func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.StepTicks, fewer bool) {
 	gone := func(t *pb.StepTicks) func(string) bool { return func(item string) bool { return lost[t.StepId][item] } }
 	if !slices.ContainsFunc(all, func(t *pb.StepTicks) bool { return slices.ContainsFunc(t.Items, gone(t)) }) {
@@ -128,7 +127,7 @@ func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.
 	return out, true
 }
 
-// TaskCount is how many tasks the steps have.
+// TaskCount returns the number of tasks in all steps.
 func (v *View) TaskCount() int { return countTasks(v.Tasks) }
 
 func countTasks(of [][]markdown.Task) (n int) {
@@ -138,7 +137,7 @@ func countTasks(of [][]markdown.Task) (n int) {
 	return n
 }
 
-// Ticks is how many tasks somebody has ticked.
+// Ticks returns the number of tasks that a person has ticked.
 func Ticks(a *pb.Attendee) (n int) {
 	for _, t := range a.Ticks {
 		n += len(t.Items)

@@ -16,7 +16,7 @@ const (
 // SetTimer starts the countdown of an exercise or a break, or removes it
 // (transport/rest/RULES.md, "Timer"). Its end has no other effect.
 type SetTimer struct {
-	// One of these; without either the timer is removed.
+	// At most one is set; without either the timer is removed.
 	Seconds *int32
 	EndsAt  *int64 // Unix milliseconds
 	Label   string
@@ -50,7 +50,7 @@ func (b SetTimer) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Invalid, "the timer takes %d to %d seconds", minTimerSeconds, maxTimerSeconds)
 	}
 	total := int32(left / time.Second)
-	// More time for the same exercise keeps the elapsed share right.
+	// Extending the same exercise keeps the elapsed share correct.
 	if was := c.s.timer; was != nil && was.EndsAt > c.now.UnixMilli() && was.Label == label && was.Break == b.Break && b.EndsAt != nil {
 		total = was.TotalSeconds + int32((ends.UnixMilli()-was.EndsAt)/1000)
 	}
@@ -72,8 +72,8 @@ const (
 	SpotlightTimer    = "timer"
 )
 
-// SetSpotlight sets the content of the projector: a poll, a question, the timer, or none of
-// these without a kind.
+// SetSpotlight sets the content of the projector: a poll, a question, the timer, or nothing without
+// a kind.
 type SetSpotlight struct {
 	Kind, ID string
 }

@@ -14,17 +14,17 @@ import (
 	"atelier/actors/usage"
 )
 
-// View is the committed state of a codelab at one moment, for readers. It is
-// immutable and safe for concurrent use.
+// View is the committed state of a codelab at one position, for readers. It is immutable and safe
+// for concurrent use.
 type View struct {
 	// Meta is nil before creation and after deletion.
 	Meta    *pb.Codelab
 	Steps   []*pb.Step
-	Checks  []Check           // that the steps declare
-	Tasks   [][]markdown.Task // of each of Steps
+	Checks  []Check           // declared by the steps
+	Tasks   [][]markdown.Task // per step
 	Quizzes []*pb.Quiz
 
-	// Lists in the order of their ids, which is by time.
+	// Lists ordered by id, which is by time.
 	Attendees cow.View[*pb.Attendee]
 	Chat      cow.View[*pb.ChatMessage]
 	Help      cow.View[*pb.HelpRequest]
@@ -43,7 +43,7 @@ type View struct {
 	Materials   cow.View[*pb.Material]
 	Submissions cow.View[*pb.Submission]
 
-	// Polls and Questions are in the order in which they were made.
+	// Polls and Questions are ordered by creation, oldest first.
 	Polls     []*PollView
 	Questions []QuestionView
 
@@ -57,11 +57,10 @@ type View struct {
 	Changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
 	Revisions Revisions
 
-	// Grants changes from view to view if an attendee's grant has ended in between.
+	// Grants differs between two views if an attendee's grant has ended in between.
 	Grants *Grants
 
-	// Encoded caches the encoded parts; an unchanged part keeps its encoding from view to
-	// view.
+	// Encoded caches the encoded parts; an unchanged part keeps its encoding in later views.
 	Encoded Encodings `snapshot:"readers make it"`
 
 	right   cow.View[Right]
@@ -70,16 +69,15 @@ type View struct {
 	deleted bool
 }
 
-// Grants identifies the grants of all attendees. While it is the same, none of them has
-// ended.
+// Grants identifies the grants of all attendees. While it is unchanged, none of them has ended.
 type Grants struct{ _ byte }
 
-// Encodings keeps the encoded form of the parts of a view.
+// Encodings caches the encoded parts of a view.
 type Encodings struct {
 	Codelab, Attendees, Chat, Help, Threads, Quizzes, Materials *cow.Encoded
 }
 
-// encodings drops the encodings of parts that have changed since.
+// encodings returns the cache without parts that have changed.
 func (s *State) encodings() Encodings {
 	then, now := s.encodedAt, s.changed
 	renew := func(e **cow.Encoded, then, now uint64) {
@@ -128,7 +126,7 @@ func (v *View) Submission(id string) *pb.Submission {
 	return find(v.Submissions, id, (*pb.Submission).GetId)
 }
 
-// Submitted is the size of an attendee's submissions in bytes.
+// Submitted returns the size of an attendee's submissions in bytes.
 func (v *View) Submitted(attendee string) (bytes int64) {
 	for _, s := range v.Submissions.All() {
 		if s.AttendeeId == attendee {
@@ -138,9 +136,9 @@ func (v *View) Submitted(attendee string) (bytes int64) {
 	return bytes
 }
 
-// Missing returns what an attendee still has to do before completing: "quiz",
-// "feedback", "submission", "checks", each only if the codelab requires it. It reads the
-// lists; the quiz's only if all choices are right.
+// Missing returns the requirements that an attendee still has to meet before completing: "quiz",
+// "feedback", "submission", "checks", each only if the codelab requires it. It scans the lists; the
+// quiz's only if all choices are right.
 func (v *View) Missing(attendee string) []string {
 	out := []string{}
 	if v.Meta.QuizEnabled && v.Meta.RequireQuiz && !v.quizPassed(attendee) {
@@ -158,7 +156,7 @@ func (v *View) Missing(attendee string) []string {
 	return out
 }
 
-// quizPassed is quizPassed of State, for a view.
+// quizPassed is State.quizPassed for a view.
 func (v *View) quizPassed(attendee string) bool {
 	right := v.Right(attendee)
 	for i, q := range v.Quizzes {
@@ -194,13 +192,13 @@ func (v *View) Conversation(id string) *pb.Conversation {
 	return find(v.Conversations, id, (*pb.Conversation).GetId)
 }
 
-// ChatBefore returns the position of the message with this id, to page
-// backwards from; ok is false when there is none.
+// ChatBefore returns the position of the message with this id, to page backwards from; ok is false
+// if there is none.
 func (v *View) ChatBefore(id string) (int, bool) {
 	return search(v.Chat.Len(), v.Chat.At, id, (*pb.ChatMessage).GetId)
 }
 
-// Stale reports whether the text a thread marks has changed since it was made.
+// Stale reports whether a thread's text has changed since the thread was created.
 func (v *View) Stale(t *pb.Thread) bool {
 	if t.TargetType == TargetGuide {
 		return v.Meta == nil || !bytes.Equal(t.ContentSum, v.Meta.GuideSum)
@@ -285,7 +283,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	return nil
 }
 
-// seeAll makes new ids follow those of a snapshot.
+// seeAll makes new ids greater than those in a snapshot.
 func (s *State) seeAll(snap *pb.Snapshot) {
 	see(s, snap.Conversations)
 	see(s, snap.Steps)

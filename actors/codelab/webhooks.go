@@ -6,9 +6,9 @@ import (
 	"atelier/actors/webhook"
 )
 
-// webhookRows are the deliveries that a decision causes (transport/rest/RULES.md,
-// "Webhooks"). They follow from the events, so no command can forget them; s is the state
-// before them.
+// webhookRows returns the webhook deliveries of a decision (transport/rest/RULES.md, "Webhooks").
+// They are derived from the events, so no command can forget them; s is the state before the
+// events.
 func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	if s.rules.Webhooks == nil {
 		return nil
@@ -21,8 +21,8 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	return rows
 }
 
-// webhookEvent returns the webhook event of an event; kind is "" if there is none. It has
-// only ids. Names are looked up when it is sent, so that an erased person is not named.
+// webhookEvent returns the webhook event of an event; kind is "" if there is none. It has only ids.
+// Names are looked up when it is sent, so that an erased person is not named.
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
 	if kind, data = s.webhookData(e); s.simulatedID(data.GetAttendeeId()) {
 		return "", nil
@@ -40,7 +40,7 @@ func (s *State) webhookData(e *pb.Event) (kind string, data *webhook.Data) {
 	case *pb.Event_HelpAsked:
 		h := b.HelpAsked.Request
 		if _, moved := s.openHelp[h.AttendeeId]; moved {
-			return "", nil // the request is known
+			return "", nil // the request is already known
 		}
 		return webhook.HelpRequested, &webhook.Data{AttendeeId: h.AttendeeId, HelpId: h.Id, StepNumber: h.StepNumber}
 	case *pb.Event_Completed:

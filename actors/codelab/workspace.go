@@ -17,18 +17,18 @@ const (
 	FolderWorkspace = "folder"
 )
 
-// maxHeads bounds the branches or folders of a workspace: a start and an end
-// for each step, and the first one.
+// maxHeads bounds the branches or folders of a workspace: a start and an end per step, and the
+// first one.
 const maxHeads = 2*maxSteps + 1
 
-// ErrHeadMoved rejects a ChangeWorkspace that was made from a tree which is not the
-// head's any more: another node has written meanwhile. Nothing conflicts; the change is
-// repeated from the current tree.
+// ErrHeadMoved rejects a ChangeWorkspace that was derived from a tree which is no longer the
+// head's: another node has written meanwhile. Nothing conflicts; the caller repeats the change from
+// the current tree.
 var ErrHeadMoved = durable.Reject(durable.Conflict, "the code was changed meanwhile")
 
 var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
 
-// CreateWorkspace makes the written trees current.
+// CreateWorkspace makes the stored trees current.
 type CreateWorkspace struct {
 	ID            string
 	StructureType string
@@ -47,7 +47,7 @@ func (in CreateWorkspace) decide(c call) (decision, error) {
 	return d, err
 }
 
-// made is the decision that gives a codelab its first workspace.
+// made returns the decision that gives a codelab its first workspace.
 func (in CreateWorkspace) made(c call) (decision, error) {
 	if in.StructureType != BranchWorkspace && in.StructureType != FolderWorkspace {
 		return decision{}, durable.Reject(durable.Invalid, "structure_type must be %s or %s", BranchWorkspace, FolderWorkspace)
@@ -63,13 +63,13 @@ func (in CreateWorkspace) made(c call) (decision, error) {
 
 func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
 
-// ChangeWorkspace moves a head from one tree to another. It names the tree
-// it was made from, which prevents lost updates whatever writers lock. Without one it makes
-// the branch or folder.
+// ChangeWorkspace moves a head from one tree to another. It names the tree from which it was
+// derived, which prevents lost updates whatever writers lock. Without one it creates the branch or
+// folder.
 type ChangeWorkspace struct {
 	WorkspaceID string
 	Name        string
-	// The tree that the change was made from; empty to create the branch or folder.
+	// The tree from which the change was derived; empty to create the branch or folder.
 	Before string
 	After  string
 	// For the audit trail.
@@ -109,7 +109,7 @@ func (in ChangeWorkspace) decide(c call) (decision, error) {
 // PushWorkspace moves, creates and removes branches, all or none.
 type PushWorkspace struct {
 	WorkspaceID string
-	Moves       []HeadMove // each of another branch
+	Moves       []HeadMove // each of a different branch
 	// Commits is the number of pushed commits, for the audit trail.
 	Commits int
 }
@@ -117,12 +117,12 @@ type PushWorkspace struct {
 // HeadMove is the change of a branch.
 type HeadMove struct {
 	Name string
-	// Before is the tree that the branch must have; empty to make it. After is what it
-	// gets; empty to remove it.
+	// Before is the tree that the branch must have; empty to create it. After is its new tree;
+	// empty to remove it.
 	Before, After string
 }
 
-// KeptHead is the branch or folder that a workspace always has.
+// KeptHead is the branch or folder that every workspace has.
 const KeptHead = "main"
 
 func (in PushWorkspace) decide(c call) (decision, error) {
@@ -169,7 +169,7 @@ func (in PushWorkspace) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// shortList names the first of many.
+// shortList joins the first of many names.
 func shortList(names []string) string {
 	const most = 10
 	if len(names) > most {
@@ -178,7 +178,7 @@ func shortList(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// afterPush is a workspace after a push; the old one is not changed.
+// afterPush returns a workspace after a push; the old one is not modified.
 func afterPush(w *pb.Workspace, p *pb.WorkspacePushed) *pb.Workspace {
 	out := w.Clone()
 	out.Heads = slices.DeleteFunc(slices.Clone(w.Heads), func(h *pb.WorkspaceHead) bool { return slices.Contains(p.Gone, h.Name) })
@@ -219,7 +219,7 @@ func head(w *pb.Workspace, name string) (int, bool) {
 	return slices.BinarySearchFunc(w.Heads, name, func(h *pb.WorkspaceHead, name string) int { return strings.Compare(h.Name, name) })
 }
 
-// changed returns a workspace with another head; the old one is not changed.
+// changed returns a workspace with another head; the old one is not modified.
 func changed(w *pb.Workspace, h *pb.WorkspaceHead) *pb.Workspace {
 	out := &pb.Workspace{Id: w.Id, StructureType: w.StructureType, CreatedAt: w.CreatedAt, Heads: slices.Clone(w.Heads), Current: h.Name}
 	if i, exists := head(out, h.Name); exists {

@@ -2,12 +2,11 @@ package cow
 
 import "sync/atomic"
 
-// Encoded keeps what readers made of something immutable, in three variants, so
-// that it is encoded once however often it is read. The zero value is empty.
-// Safe for concurrent use.
+// Encoded caches the encodings of an immutable value, in three variants, so that it is encoded once
+// however often it is read. The zero value is empty. Safe for concurrent use.
 type Encoded struct {
 	made  [variants][codings]atomic.Pointer[[]byte]
-	timed atomic.Pointer[[variants][codings]atomic.Pointer[madeAt]] // nil until it is used
+	timed atomic.Pointer[[variants][codings]atomic.Pointer[madeAt]] // nil until used
 }
 
 type madeAt struct {
@@ -15,26 +14,24 @@ type madeAt struct {
 	b  []byte
 }
 
-// Variants of one thing, which readers number as they like, and codings of each: 0 is the
-// plain one.
+// Variants of a value, numbered by its readers, and codings of each: 0 is the uncompressed one.
 const (
 	variants = 3
 	codings  = 3
 )
 
-// Get returns what an earlier call made for this slot, or makes it. make must
-// always give the same; two callers at the same time may both make it. The
-// result must not be written.
+// Get returns the cached result for this slot, or calls make. make must always return the same;
+// concurrent callers may both call it. The result must not be modified.
 func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][0], make)
 }
 
-// GetCoded is Get for an encoding that is compressed, for example with gzip.
+// GetCoded is Get for a compressed encoding, for example with gzip.
 func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][coding], make)
 }
 
-// GetAt is GetCoded for a value that is valid for one moment; another moment makes it again.
+// GetAt is GetCoded for a value that is valid at one time; for another time it is made again.
 func (e *Encoded) GetAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
 	all := e.timed.Load()
 	if all == nil {

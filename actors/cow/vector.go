@@ -1,6 +1,6 @@
-// Package cow holds a vector with cheap immutable captures. An actor changes
-// the vector; readers get a View that never changes. Capturing costs O(1);
-// the first change of a page after a capture copies that page.
+// Package cow has a vector with cheap immutable captures. An actor changes the vector; readers get
+// a View that never changes. Capturing costs O(1); the first change of a page after a capture
+// copies that page.
 package cow
 
 import (
@@ -8,21 +8,20 @@ import (
 	"sync/atomic"
 )
 
-// pageSize is the number of elements copied at most for one change. With 64
-// pointers a page copy is 512 bytes, and 10,000 elements need 157 pages.
+// pageSize bounds the number of elements copied for one change. With 64 pointers a page copy is 512
+// bytes, and 10,000 elements need 157 pages.
 const pageSize = 64
 
-// page is immutable once a capture holds it.
+// page is immutable once it is part of a capture.
 type page[T any] struct {
-	owner *byte // the vector's token at the time it was made
+	owner *byte // the vector's token when the page was created
 	items []T
-	// cache keeps encodings that readers made of the captured page.
+	// cache has encodings of the captured page.
 	cache [2]atomic.Pointer[[]byte]
 }
 
-// Vector is a growable list. The zero value is empty. It is used by one
-// goroutine. Elements are treated as immutable: change one by setting a new
-// one in its place.
+// Vector is a growable list. The zero value is empty. It is used by one goroutine. Elements are
+// treated as immutable: to change one, replace it.
 type Vector[T any] struct {
 	pages  []*page[T]
 	n      int
@@ -53,8 +52,8 @@ func (v *Vector[T]) Append(x T) {
 	v.n++
 }
 
-// Filter keeps the elements for which keep is true, in order; keep is asked
-// once for each, so it may count. It costs O(n) when something goes.
+// Filter keeps the elements for which keep returns true, in order. It calls keep once per element.
+// It costs O(n) if elements are removed.
 func (v *Vector[T]) Filter(keep func(T) bool) (removed int) {
 	var kept Vector[T]
 	for i, x := range v.All() {
@@ -122,9 +121,8 @@ func (v View[T]) At(i int) T { return v.pages[i/pageSize].items[i%pageSize] }
 // All iterates over the elements.
 func (v View[T]) All() iter.Seq2[int, T] { return all(v.pages) }
 
-// Encode appends what enc makes of each page, reusing what an earlier call
-// with the same slot (0 or 1) made of pages that have not changed since. enc
-// must always give the same for the same elements.
+// Encode appends the results of enc for all pages, reusing earlier results for the same slot (0 or
+// 1) and unchanged pages. enc must always return the same for the same elements.
 func (v View[T]) Encode(dst []byte, slot int, enc func(dst []byte, items []T) []byte) []byte {
 	for _, p := range v.pages {
 		c := p.cache[slot].Load()

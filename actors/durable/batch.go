@@ -18,14 +18,14 @@ type batch[E, V any] struct {
 	rowBytes int
 	events   []Committed[E]
 	waiters  []waiter
-	view     *V     // the state after the batch, once it is sealed
-	chain    uint64 // the hash of its last record, then
-	settled  bool   // its fate is known
+	view     *V     // the state after the batch; set when it is sealed
+	chain    uint64 // the hash of its last record, set likewise
+	settled  bool   // its outcome is known
 	// other means that it has a command that is not urgent.
 	other bool
 }
 
-// waiter is a caller whose answer needs the batch's commit.
+// waiter is a caller whose answer depends on the batch's commit.
 type waiter struct {
 	to    Replier
 	reply Reply
@@ -33,9 +33,9 @@ type waiter struct {
 
 func (k *Kind[C, E, V]) urgent(cmd C) bool { return k.Urgent != nil && k.Urgent(cmd) }
 
-// encode makes the records of a decision's events, which stay in s.scratch until they are
-// applied. It refuses records that the journal could not store, because after applying them
-// the whole batch would fail.
+// encode encodes the records of a decision's events, which stay in s.scratch until they are
+// applied. It refuses records that the journal could not store, because after applying them the
+// whole batch would fail.
 func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 	if cap(s.scratch) > maxScratch {
 		s.scratch = nil
@@ -63,10 +63,10 @@ func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 	return nil
 }
 
-// errTooMuch is the answer to a command whose outcome fits into no append.
+// errTooMuch is the answer to a command whose result does not fit in an append.
 var errTooMuch = &Rejection{Reason: TooLarge, Text: "this is more than can be stored at once"}
 
-// maxScratch is the largest buffer for encoding that is kept.
+// maxScratch is the largest encoding buffer that is kept for reuse.
 const maxScratch = 256 << 10
 
 // rowBytes is the size of rows in an append (see Limits).
@@ -77,8 +77,8 @@ func rowBytes(rows []Row) (n int) {
 	return n
 }
 
-// flushSoon sends the batch once the commands that are already queued have joined it: the
-// flush message is after them in the mailbox.
+// flushSoon flushes the batch once the commands that are already queued have joined it: the flush
+// message is after them in the mailbox.
 func (s *actorRuntime[C, E, V]) flushSoon(ctx actor.Context) {
 	if s.maySeal() && !s.flushing {
 		s.flushing = true
@@ -89,11 +89,11 @@ func (s *actorRuntime[C, E, V]) flushSoon(ctx actor.Context) {
 // maxFlying is how many batches of an actor can be in flight to the disk.
 const maxFlying = 2
 
-// maySeal reports whether the next batch can leave. A second one can leave while the first
-// is in flight, so that an actor takes part in every commit and not in every other one. It
-// must be as large as the first, because many small batches cost more than they gain.
-// Through 64 actors with 512 callers it is 184,000 commands/s with one batch, 214,000 with
-// this rule, and 181,000 with two of any size.
+// maySeal reports whether the next batch can be sent. A second one can be sent while the first is
+// in flight, so that an actor takes part in every commit and not in every other one. It must be as
+// large as the first, because many small batches cost more than they gain. With 64 actors and 512
+// callers it is 184,000 commands/s with one batch, 214,000 with this rule, and 181,000 with two of
+// any size.
 func (s *actorRuntime[C, E, V]) maySeal() bool {
 	n := len(s.flying)
 	return n == 0 || n < maxFlying && len(s.next.events) >= len(s.flying[n-1].events)
@@ -117,8 +117,8 @@ func (s *actorRuntime[C, E, V]) seal(ctx actor.Context) error {
 		err = s.log.Append(Batch{First: b.first, Records: b.records, Rows: b.rows, Urgent: !b.other, Done: done})
 	}
 	if errors.Is(err, ErrBusy) {
-		// The events are applied already; keep them and try again when the
-		// writer has had time to drain.
+		// The events are already applied, so keep them and retry when the writer has had time to
+		// drain.
 		s.flushing = true
 		s.host.opts.Clock.AfterFunc(2*time.Millisecond, func() { root.Send(self, flush{}) })
 		return nil
@@ -132,8 +132,8 @@ func (s *actorRuntime[C, E, V]) seal(ctx actor.Context) error {
 	return nil
 }
 
-// fresh returns an empty batch with room for about as many commands as the previous one. A
-// few batches are reused, so that their lists are allocated once.
+// fresh returns an empty batch with capacity for about as many commands as the previous one. A few
+// batches are reused, so that their lists are allocated once.
 func (s *actorRuntime[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
 	b := &batch[E, V]{}
 	if n := len(s.spare); n > 0 {
@@ -144,8 +144,7 @@ func (s *actorRuntime[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
 	return b
 }
 
-// recycle empties a batch that was released. The journal may still hold its
-// records and rows.
+// recycle empties a released batch. The journal may still use its records and rows.
 func (s *actorRuntime[C, E, V]) recycle(b *batch[E, V]) {
 	if cap(b.events) > maxSpare || cap(b.waiters) > maxSpare {
 		return
@@ -156,7 +155,7 @@ func (s *actorRuntime[C, E, V]) recycle(b *batch[E, V]) {
 	s.spare = append(s.spare, b)
 }
 
-// maxSpare is the longest list of a batch that is kept.
+// maxSpare bounds the lists of a batch that are kept for reuse.
 const maxSpare = 1024
 
 // settle records a batch's outcome and releases, in order, the settled batches. Batches of
@@ -185,8 +184,8 @@ func (s *actorRuntime[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	s.committed, s.agreed = b.first+uint64(len(b.events))-1, b.chain
 	s.sinceEvents += len(b.events)
 	s.sinceBytes += len(b.records)
-	// The next batch leaves first: the disk works while we release. If it
-	// cannot, the callers that wait for this one must get an answer all the same.
+	// The next batch is sent first, so that the disk works during the release. If it cannot be
+	// sent, the callers that wait for this one must still get an answer.
 	s.releasing = b
 	failed := s.seal(ctx)
 
@@ -195,7 +194,7 @@ func (s *actorRuntime[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	if s.handle.observer != nil && len(b.events) > 0 {
 		s.handle.observer.Commit(view, s.committed, b.events)
 	}
-	// One by one: should an answer panic, nobody is answered twice.
+	// One by one: if an answer panics, nobody is answered twice.
 	all := b.waiters
 	for len(b.waiters) > 0 {
 		w := b.waiters[0]

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Bus carries messages between the nodes of a cluster. A message can be lost, but it never
-// arrives twice, changed, or before an earlier one of the same sender and subject. Data
-// that must not be lost is in the store. Safe for concurrent use.
+// Bus carries messages between the nodes of a cluster. A message can be lost, but it never arrives
+// twice, modified, or before an earlier one of the same sender and subject. Data that must not be
+// lost is in the store. Safe for concurrent use.
 //
-// Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks
-// run on the bus's goroutines, must not block, and can keep their data.
+// Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks run on the bus's
+// goroutines, must not block, and may keep their data.
 type Bus interface {
-	// Request asks a node. done is called once with the answer or an error. ErrNobody means
-	// that the node is not there or does not serve the subject, so it did not receive the
+	// Request sends a request to a node. done is called once with the answer or an error. ErrNobody
+	// means that the node does not exist or does not serve the subject, so it did not receive the
 	// request. ErrTimeout means that no answer came in time.
 	Request(node, subject string, data []byte, timeout time.Duration, done func(answer []byte, err error))
 
-	// Serve answers requests to this node. answer may be called later, from any
-	// goroutine, once at most.
+	// Serve answers requests to this node. answer may be called later, from any goroutine, at most
+	// once.
 	Serve(subject string, fn func(from string, data []byte, answer func([]byte))) (stop func(), err error)
 
 	// Publish sends to the other nodes that listen to the subject.
@@ -29,30 +29,28 @@ type Bus interface {
 	Listen(subject string, fn func(from string, data []byte)) (stop func(), err error)
 }
 
-// MaxMessage bounds what a Bus carries at once, bytes. More is answered with
-// ErrNobody.
+// MaxMessage bounds a message on a Bus, bytes. Larger requests fail with ErrNobody.
 const MaxMessage = 64 << 20
 
 // ErrNobody means that the node was not there and did not receive the message.
 var ErrNobody = errors.New("bus: nobody there")
 
-// Cluster lets actors be owned by any of several nodes. One serves all hosts of
-// a process.
+// Cluster lets actors be owned by any of several nodes. All hosts of a process share one.
 type Cluster struct {
 	Store Shared
 	Bus   Bus
-	// Beat is the interval at which owners send their position to followers, and followers
-	// check for it. The default is 250 ms.
+	// Beat is the interval at which owners send their position to followers, and followers check
+	// for it. The default is 250 ms.
 	Beat time.Duration
-	// Patience bounds how long a follower waits for its owner before it asks the store for
-	// the actor's owner. The default is 1 s. A read waits three times as long.
+	// Patience bounds how long a follower waits for its owner before it looks up the owner in the
+	// store. The default is 1 s. A read waits three times as long.
 	Patience time.Duration
 	// MaxTold bounds the records of a batch that is replicated directly, in bytes. The
 	// default is 512 KiB. For a larger batch, followers receive only its position and read
 	// the log.
 	MaxTold int
-	// Aside is set while this node leaves everything to others. It has no actors then, and
-	// Get fails.
+	// Aside is set while this node leaves all actors to other nodes. It then has no actors, and Get
+	// fails.
 	Aside atomic.Bool
 }
 

@@ -8,32 +8,31 @@ import (
 	"time"
 )
 
-// interconnect is the part of a handle that only a cluster needs.
+// interconnect is the part of a handle that is needed only in a cluster.
 type interconnect struct {
-	// up means that the actor takes messages. The library registers a name before the
-	// mailbox behind it works, and sending to it then is a panic.
+	// up means that the actor accepts messages. The library registers a name before its mailbox
+	// works, and sending to it then panics.
 	up atomic.Bool
-	// owns means that this node's runtime is the actor, and has recovered.
+	// owns means that this node owns the actor, and its runtime has recovered.
 	owns atomic.Bool
 	// owner is the node that this one follows.
 	owner atomic.Pointer[string]
 	// followed is set while at least one node receives the events.
 	followed atomic.Bool
-	// fresh is the Clock's uptime when the replica last had everything that was
-	// acknowledged, 0 before that. The uptime stops while the machine sleeps, the lease
-	// does not, so Fresh checks both.
+	// fresh is the Clock's uptime when the replica last included everything acknowledged, 0 before
+	// that. The uptime stops while the machine sleeps, the lease does not, so Fresh checks both.
 	fresh atomic.Int64
-	// unheard means that another node owns it and is alive, but was silent for so long that
-	// it cannot be asked.
+	// unheard means that another node owns the actor and is alive, but has been silent too long to
+	// be asked.
 	unheard atomic.Bool
-	// head is the position that the owner named last.
+	// head is the last position announced by the owner.
 	head atomic.Uint64
-	// distrusted means that the replica here differed from its owner twice within a minute.
-	// It is now made only from the store.
+	// distrusted means that this replica differed from its owner twice within a minute. It is now
+	// built only from the store.
 	distrusted atomic.Bool
 
 	deaf   sync.Mutex
-	silent func() // guarded by deaf; ends the listening
+	silent func() // guarded by deaf; ends listening
 }
 
 // answer sends a reply to a waiting caller.
@@ -44,11 +43,10 @@ func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 	}
 }
 
-// Owns reports whether the actor lives on this node, as it always does if there is no
-// other.
+// Owns reports whether this node owns the actor; always true without a cluster.
 func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
 
-// Owner is the other node that the actor lives on; "" if that is this one, or is not known.
+// Owner returns the other node that owns the actor; "" if it is this one or unknown.
 func (h *Handle[C, E, V]) Owner() string {
 	if name := h.owner.Load(); name != nil && !h.Owns() {
 		return *name
@@ -56,12 +54,12 @@ func (h *Handle[C, E, V]) Owner() string {
 	return ""
 }
 
-// Unheard reports whether the actor's owner is another node that is alive but cannot be
-// reached. Listeners here should connect to another node.
+// Unheard reports whether the actor's owner is another node that is alive but cannot be reached.
+// Clients of this node should connect to another node.
 func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
 
-// Fresh reports whether the view shows everything that was acknowledged until the given
-// time ago. On the node that owns the actor it does as long as the lease holds.
+// Fresh reports whether the view includes everything acknowledged more than within ago. On the
+// owner it does while the lease is valid.
 func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	c := h.host.opts.Cluster
 	switch {
@@ -76,8 +74,8 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	return at != 0 && h.host.opts.Clock.Uptime() <= time.Duration(at)+within
 }
 
-// Tell sends a message to the other nodes that have the actor, to their Kind.Heard. It is
-// not ordered with commits, and not sent again if it is lost.
+// Tell sends a message to the other nodes with a replica, for their Kind.Heard. It is not ordered
+// with commits, and not retried if it is lost.
 func (h *Handle[C, E, V]) Tell(data []byte) {
 	if c := h.host.opts.Cluster; c != nil {
 		_ = c.Bus.Publish(h.subject(), append([]byte{tellAside}, data...))
@@ -88,7 +86,7 @@ func (h *Handle[C, E, V]) subject() string { return "actor." + h.host.kind.Name 
 
 func (h *Host[C, E, V]) askSubject() string { return "ask." + h.kind.Name }
 
-// listen receives the messages of other nodes about the actor, until unlisten.
+// listen receives the messages of other nodes about the actor until unlisten.
 func (h *Handle[C, E, V]) listen() error {
 	h.deaf.Lock()
 	defer h.deaf.Unlock()
@@ -120,8 +118,7 @@ func (h *Handle[C, E, V]) unlisten() {
 	}
 }
 
-// current waits until the view shows everything that was acknowledged, on any
-// node, before the call.
+// current waits until the view includes everything that any node acknowledged before the call.
 func (h *Handle[C, E, V]) current() error {
 	if h.owns.Load() {
 		if !h.host.opts.Cluster.Store.Holds() {
@@ -142,12 +139,11 @@ func (h *Handle[C, E, V]) current() error {
 	return h.host.replies.await(sl).Err
 }
 
-// Await waits until the view shows a position that a client has read elsewhere, and returns
-// the position that the view then shows. On the node that owns the actor it does not wait,
-// since nothing above its view was acknowledged. Elsewhere it asks the owner repeatedly, as
-// long as a read would wait. So a lower position than seq means that the owner itself,
-// asked after the wait, does not have seq. If the owner could not be asked, Await fails
-// with ErrUnavailable.
+// Await waits until the view includes a position that a client has read elsewhere, and returns the
+// view's position then. On the owner it does not wait, because nothing after its view was
+// acknowledged. Elsewhere it asks the owner repeatedly, as long as a read would wait. So a lower
+// position than seq means that the owner itself, asked after the wait, does not have seq. If the
+// owner could not be asked, Await fails with ErrUnavailable.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
 	c := h.host.opts.Cluster
@@ -169,11 +165,11 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	}
 }
 
-// readTimes is how long a read waits for the owner, as a multiple of Cluster.Patience.
+// readTimes is the timeout of a read's wait for the owner, as a multiple of Cluster.Patience.
 const readTimes = 3
 
-// Near returns the handle of an actor whose view shows everything that was acknowledged
-// until the given time ago. If it already does, no other node is asked.
+// Near returns the handle of an actor whose view includes everything acknowledged more than within
+// ago. If it already does, no other node is asked.
 func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V], error) {
 	if h.opts.Cluster != nil {
 		if hd := h.Peek(id); hd != nil && hd.Condition() == Running && hd.Fresh(within) {
@@ -183,7 +179,7 @@ func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V],
 	return h.Get(id)
 }
 
-// join starts serving the other nodes, and starts the beats.
+// join starts serving other nodes, and starts the beats.
 func (h *Host[C, E, V]) join() error {
 	c := h.opts.Cluster
 	stop, err := c.Bus.Serve(h.askSubject(), h.serve)
@@ -210,7 +206,7 @@ func (h *Host[C, E, V]) join() error {
 	return nil
 }
 
-// serve answers a request of another node. It does not block.
+// serve answers another node's request. It does not block.
 func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	a, ok := parseAsk(data)
 	if !ok {
@@ -218,14 +214,14 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		return
 	}
 	if a.op == askTake {
-		go func() { // it reads the log
+		go func() { // because it reads the log
 			_, _ = h.Get(a.id)
 			reply(answer{kind: answerDone}.encode())
 		}()
 		return
 	}
-	// Without a lease the state can be old. A caller that finds the actor here could go on
-	// when the next lease holds, and would take the state for the newest.
+	// Without a lease the state can be stale. A caller that finds the actor here could continue
+	// under the next lease, and would take the state for current.
 	if !h.opts.Cluster.Store.Holds() {
 		reply(elsewhere)
 		return
@@ -238,8 +234,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	switch a.op {
 	case askPosition:
 		at := hd.view.Load()
-		// First the position, then the lease. So no other node can have taken the actor and
-		// acknowledged more in between.
+		// The position is read before the lease is checked. So no other node can have taken the
+		// actor and acknowledged more in between.
 		if !h.opts.Cluster.Store.Holds() {
 			reply(elsewhere)
 			return
@@ -263,7 +259,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		err = hd.Submit(cmd, &remoteReplier[C]{cmd, h.kind.Codec, reply})
 		switch {
 		case err == nil:
-		case errors.Is(err, ErrUnavailable): // it stopped just now, and nothing was sent
+		case errors.Is(err, ErrUnavailable): // it has just stopped, and nothing was sent
 			reply(elsewhere)
 		default:
 			reply(answer{kind: answerRefused, body: encodeRefusal(err)}.encode())
@@ -273,25 +269,24 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	}
 }
 
-// GiveTo moves an actor of this node to another one, once everything in flight is
-// committed.
+// GiveTo moves an actor of this node to another one, once everything in flight is committed.
 func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	if hd.owns.Load() && hd.Condition() == Running && node != h.opts.Cluster.Store.Node() {
 		h.system.Root.Send(hd.pid, give{node})
 	}
 }
 
-// Drop ends all actors at once, without a snapshot. This node's lease has expired, so
-// commits in progress can only fail. It waits until the actors have stopped.
+// Drop stops all actors at once, without a snapshot. This node's lease has expired, so commits in
+// progress can only fail. It waits until the actors have stopped.
 func (h *Host[C, E, V]) Drop() {
 	for _, hd := range h.Active() {
 		hd.condition.Store(int32(Resting))
 		hd.owns.Store(false)
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		if hd.up.Load() { // else it checks its condition when it comes up
+		if hd.up.Load() { // otherwise it checks its condition when it comes up
 			h.system.Root.Send(hd.pid, drop{})
 		}
 		<-hd.done
-		h.forget(hd) // a quarantined one does not forget itself, and would rest for ever
+		h.forget(hd) // a quarantined one does not remove itself, and would stay forever
 	}
 }

@@ -6,21 +6,21 @@ import (
 	"fmt"
 )
 
-// Codec encodes the commands of one kind of actor, and their answers, to send them to the
-// node that owns the actor.
+// Codec encodes the commands of one kind of actor, and their answers, for the node that owns the
+// actor.
 type Codec[C any] struct {
 	Encode func(C) ([]byte, error)
 	Decode func([]byte) (C, error)
-	// EncodeReply and DecodeReply are for the value of the answer.
+	// EncodeReply and DecodeReply are for the answer's value.
 	EncodeReply func(cmd C, value any) ([]byte, error)
 	DecodeReply func(cmd C, data []byte) (any, error)
-	// Repeatable reports whether a command can be sent again when its answer was lost,
-	// because executing it twice has the effect of once.
+	// Repeatable reports whether a command can be sent again if its answer was lost, because
+	// executing it twice has the same effect as once.
 	Repeatable func(C) bool
 }
 
-// JSONCodec is the codec of commands whose bodies are words of the vocabulary: split
-// divides a command into its body and the rest, which JSON encodes unchanged.
+// JSONCodec returns the codec of commands whose bodies are in the vocabulary: split divides a
+// command into its body and the rest, which is encoded as JSON.
 func JSONCodec[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join func(B, R) C, repeatable func(C) bool) *Codec[C] {
 	type carried struct {
 		Kind string
@@ -62,7 +62,7 @@ var codes = map[string]error{
 	"internal": ErrInternal, "closed": ErrClosed, "unavailable": ErrUnavailable,
 }
 
-// unknownCommand is the code of ErrUnknownCommand, which wraps one of the others as well.
+// unknownCommand is the code of ErrUnknownCommand, which also wraps one of the others.
 const unknownCommand = "unknown-command"
 
 // refusal is an error that is sent to another node.
@@ -88,7 +88,7 @@ func encodeRefusal(err error) []byte {
 			}
 		}
 	}
-	b, _ := json.Marshal(r) // of strings and a number
+	b, _ := json.Marshal(r) // cannot fail for strings and a number
 	return b
 }
 

@@ -2,24 +2,23 @@ package durable
 
 import "time"
 
-// Core is the pure part of a persistent actor: C are its commands, E its
-// events, V the immutable view that readers get. Its methods are called by
-// one goroutine, do no I/O, and look at no clock but Env.
+// Core is the pure part of a persistent actor: C are its commands, E its events, V the immutable
+// view for readers. Its methods are called by one goroutine, do no I/O, and use no clock except
+// Env.
 type Core[C, E, V any] interface {
-	// Decide returns the decision on a command, and changes nothing. An error is a
-	// *Rejection, which is sent to the caller.
+	// Decide returns the decision on a command without changing anything. An error is a *Rejection,
+	// which is sent to the caller.
 	Decide(cmd C, env Env) (Decision[E], error)
 
-	// Apply applies one event to the state. It never fails for an event that Decide
-	// returned, and tolerates events whose subject is gone.
+	// Apply applies one event to the state. It never fails for an event that Decide returned, and
+	// tolerates events whose subject no longer exists.
 	Apply(seq uint64, event E)
 
 	// Capture returns the present state as an immutable view. It is called once per batch,
 	// so it must be cheap: copy on write, not a copy.
 	Capture() *V
 
-	// Restore sets the state from an encoded snapshot that contains the events
-	// up to seq.
+	// Restore sets the state from an encoded snapshot that includes the events up to seq.
 	Restore(seq uint64, state []byte) error
 }
 
@@ -33,19 +32,19 @@ type Env struct {
 
 // Decision is the outcome of an accepted command.
 type Decision[E any] struct {
-	// Events are applied in this order; none means that nothing changes.
+	// Events are applied in this order; an empty list means no change.
 	Events []E
 	// Rows are committed together with the events, or alone.
 	Rows []Row
 	// Reply is the value for the caller. It must be immutable.
 	Reply any
-	// Seq is the earlier seq of a command that was applied before; else 0.
+	// Seq is the earlier seq of a command that was already applied; else 0.
 	Seq uint64
-	// Origin is the live session the command came through, 0 for none.
+	// Origin is the live session that sent the command, 0 for none.
 	Origin uint64
 }
 
-// Committed is an event on disk.
+// Committed is a committed event.
 type Committed[E any] struct {
 	Seq    uint64
 	Event  E
@@ -55,13 +54,13 @@ type Committed[E any] struct {
 // Observer receives the committed events, in order, on the actor's goroutine. It must not
 // block.
 type Observer[E, V any] interface {
-	// Recovered is called when an incarnation starts, for the newest Kind.Keep records of
-	// the log, oldest first, also for those contained in its snapshot.
+	// Recovered is called when an incarnation starts, for the newest Kind.Keep records of the log,
+	// oldest first, including those contained in its snapshot.
 	Recovered(seq uint64, event E)
 	// Live ends the recovery.
 	Live(view *V, seq uint64)
-	// Commit is called after each commit, after the new view is readable and
-	// before any answer. The slice is valid only during the call.
+	// Commit is called after each commit, after the new view is published and before any answer.
+	// The slice is valid only during the call.
 	Commit(view *V, seq uint64, events []Committed[E])
 }
 
@@ -73,17 +72,17 @@ type Kind[C, E, V any] struct {
 	New func(id string) Core[C, E, V]
 	// AppendEvent appends the encoded event to dst.
 	AppendEvent func(dst []byte, event E) ([]byte, error)
-	// ParseEvent decodes an event; it must copy the data it keeps.
+	// ParseEvent decodes an event; it must copy any data that it keeps.
 	ParseEvent func(record []byte) (E, error)
-	// EncodeState encodes a view as a snapshot. It runs on a goroutine of its own, so it
-	// takes the immutable view.
+	// EncodeState encodes a view as a snapshot. It runs on a separate goroutine, so it takes the
+	// immutable view.
 	EncodeState func(view *V) ([]byte, error)
 	// Observe returns the observer of an actor; it is called once per
 	// activation and serves all its incarnations. nil for none.
 	Observe func(id string, h *Handle[C, E, V]) Observer[E, V]
-	// Erases reports whether an event requests that other events are erased from the log.
-	// Erase reports which ones, judged by a view that contains the event. Both are nil for
-	// a kind that never erases.
+	// Erases reports whether an event requests that other events are erased from the log. Erase
+	// reports which ones, judged by a view that includes the event. Both are nil for a kind that
+	// never erases.
 	Erases func(event E) bool
 	Erase  func(view *V) func(event E) (replacement E, changed bool)
 	// Codec encodes commands for the node that owns the actor; required if
@@ -98,11 +97,11 @@ type Kind[C, E, V any] struct {
 	// Urgent reports whether a command frees space, so that it is accepted while the disk
 	// is nearly full. nil means never.
 	Urgent func(cmd C) bool
-	// Keep is how many of the newest records stay in the log after a snapshot.
+	// Keep is how many of the newest records are kept in the log after a snapshot.
 	Keep uint64
 	// MayRest reports whether an idle actor can be stopped. nil means always.
 	MayRest func(id string) bool
-	// Rested is called when an actor was stopped for idleness, or its quarantine has ended,
-	// before Observe is called for it again. It must not call the host.
+	// Rested is called after an idle actor was stopped, or its quarantine has ended, before Observe
+	// is called for it again. It must not call the host.
 	Rested func(id string)
 }

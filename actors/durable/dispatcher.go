@@ -7,7 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// throughput is how many messages an actor handles before it lets others run.
+// throughput is how many messages an actor handles before it yields.
 const throughput = 300
 
 // dispatcher runs mailboxes on reused goroutines. The library starts a goroutine for each
@@ -15,9 +15,9 @@ const throughput = 300
 // 20 % of the CPU of a durable command.
 type dispatcher struct {
 	mu     sync.Mutex
-	idle   []chan func() // guarded by mu; the newest is the warmest
+	idle   []chan func() // guarded by mu; newest last, with a warm stack
 	closed bool          // guarded by mu
-	most   int           // idle goroutines kept
+	most   int           // maximum number of idle goroutines
 }
 
 var _ actor.Dispatcher = (*dispatcher)(nil)

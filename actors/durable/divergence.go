@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// A replica must never differ from its owner at the same position. Owners send the hash of
-// their log with each batch and each position that they name (see chained). A replica with
-// another hash there is wrong, whatever the cause. A batch is compared before it is
-// applied, so neither a view nor a frame shows it.
+// A replica must never differ from its owner at the same position. Owners send the hash of their
+// log with each batch and each position (see chained). A replica with another hash there is wrong,
+// whatever the cause. A batch is compared before it is applied, so neither a view nor a frame shows
+// it.
 
-// distrustFor is the time within which a second difference makes a follower read only from
-// the store.
+// distrustFor is the time within which a second difference makes a follower read only from the
+// store.
 const distrustFor = time.Minute
 
 // encodeChain encodes the hash that is sent with a position.
 func encodeChain(chain uint64) []byte { return binary.BigEndian.AppendUint64(nil, chain) }
 
-// compareAnswer is compare for the answer of an owner.
+// compareAnswer is compare for an owner's answer.
 func (f *follower[C, E, V]) compareAnswer(a answer) {
 	if len(a.body) == chainBytes {
 		f.compare(a.seq, binary.BigEndian.Uint64(a.body))
 	}
 }
 
-// compare compares the replica with the position that its owner named, and its hash.
+// compare compares the replica with a position of its owner and its hash.
 func (f *follower[C, E, V]) compare(seq, chain uint64) {
 	if f.joined && seq == f.seq && chain != f.chain && !f.handle.distrusted.Load() {
 		f.differs(seq)

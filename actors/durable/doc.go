@@ -20,22 +20,20 @@
 // So an acknowledged command is on disk, a view never shows uncommitted state, and a read
 // that follows an answer shows its effect.
 //
-// A failed commit, a damaged record or a panic in Apply ends the incarnation. Waiting
-// callers get ErrUnavailable. The supervisor restarts the actor from the journal after a
-// backoff, and after several failures quarantines it. Messages of an old incarnation are
-// recognised and ignored. A panic in Decide fails only its command, because Decide changes
-// nothing.
+// A failed commit, a damaged record or a panic in Apply ends the incarnation. Waiting callers get
+// ErrUnavailable. The supervisor restarts the actor from the journal after a backoff, and
+// quarantines it after several failures. Messages of an old incarnation are recognized and ignored.
+// A panic in Decide fails only its command, because Decide changes nothing.
 //
-// Queues: each actor has at most Options.MaxPending unanswered commands (more
-// give ErrBusy) and at most Options.MaxBatchBytes of events waiting for their
-// turn to be appended (more give ErrBusy).
+// Queues: each actor has at most Options.MaxPending unanswered commands and at most
+// Options.MaxBatchBytes of events waiting to be appended. Further commands get ErrBusy.
 //
 // # Several nodes
 //
-// If Options.Cluster is given, each actor is a role: it holds the runtime where this node
-// owns the actor, else a follower, which has a replica of its state. role.go, forward.go,
-// follower.go, replica.go and divergence.go implement these. owner.go sends committed
-// batches to followers, interconnect.go has the messages between nodes, codec.go encodes
-// commands for them, and cluster.go and placement.go are what a handle and a host do then.
-// To understand one server you need none of them.
+// If Options.Cluster is set, each actor is a role: it has the runtime if this node owns the actor,
+// else a follower, which has a replica of its state. role.go, forward.go, follower.go, replica.go
+// and divergence.go implement these. owner.go sends committed batches to followers, interconnect.go
+// has the messages between nodes, and codec.go encodes commands for them. cluster.go and
+// placement.go are the cluster parts of a handle and a host. They do not matter for a single
+// server.
 package durable

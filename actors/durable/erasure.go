@@ -8,8 +8,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Erasing removes data that must not be kept any more from the places where it was written.
-// The order makes it safe whatever happens at the same time:
+// Erasure removes data that must not be kept any more from the places where it was written. Its
+// order makes it safe, whatever happens concurrently:
 //
 //  1. The batch of the event that asks for it carries a row that says so, and
 //     the row stays until the erasure is done: a crash on the way, however
@@ -20,12 +20,12 @@ import (
 //     rewrite raises the base of the log (LogReader), and no record up to the
 //     base is applied to a state again, on any node: so nothing is lost by it.
 //
-// Requests during a round wait for the next one. Rounds have a pause between them, because
-// each costs a snapshot and a walk over the log.
+// Requests during a round wait for the next one. There is a pause between rounds, because each
+// costs a snapshot and a scan of the log.
 type erasure struct {
-	due  uint64 // seq of the newest applied event that asks for it; 0: none
+	due  uint64 // seq of the newest applied event that requests it; 0: none
 	from uint64 // the value of due when the current round began
-	row  []byte // what the row of this actor holds; nil for no row
+	row  []byte // content of this actor's row; nil for no row
 	step erasureStep
 	// paused means that the next round begins with eraseNow.
 	paused bool
@@ -43,7 +43,7 @@ const (
 
 func (e *erasure) working() bool { return e.step != erasureIdle }
 
-// erasureTable holds a row for each actor with something to erase.
+// erasureTable has a row for each actor with something to erase.
 const erasureTable = "erasure"
 
 func erasureRow(actorID string, seq uint64) Row {
@@ -77,7 +77,7 @@ func (s *actorRuntime[C, E, V]) resumeErasing(ctx actor.Context) {
 	s.erase(ctx)
 }
 
-// eraseBehind continues when a snapshot is stored that contains the requesting event.
+// eraseBehind continues once a snapshot with the requesting event is stored.
 func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 	e := &s.erasure
 	switch {
@@ -132,10 +132,10 @@ func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	}
 }
 
-// forgetErasure removes the row: nothing is left to erase. A batch in flight that asks for
-// more has a later due, so this is not called then. If the actor moves to another node
-// meanwhile, and that node gets a request for more, its row stays, because it differs from
-// the one that is removed here.
+// forgetErasure removes the row, because nothing is left to erase. A batch in flight that requests
+// more has a later due, so this is not called then. If the actor moves to another node meanwhile,
+// and that node gets another request, its row is kept, because it differs from the one removed
+// here.
 func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure
 	if e.row == nil {
@@ -155,7 +155,7 @@ func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	return err
 }
 
-// notNoted tries again to remove a row, unless more was requested meanwhile.
+// notNoted retries removing a row, unless more was requested meanwhile.
 func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	s.host.log.Warn("personal data was erased from a log, but recording this failed; it is tried again", "actor", s.handle.actorID, "error", m.err)
 	if e := &s.erasure; e.row == nil {
@@ -164,8 +164,8 @@ func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	}
 }
 
-// eraseLater postpones the next round. An actor that is stopping does not wait after a
-// failure: the row continues the erasure at the next start.
+// eraseLater postpones the next round. An actor that is stopping does not wait after a failure: the
+// row resumes the erasure at the next start.
 func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	if s.resting && failed != nil {
 		s.erasure.due = 0
@@ -176,8 +176,8 @@ func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	s.host.opts.Clock.AfterFunc(s.host.opts.ErasePause, func() { root.Send(self, again) })
 }
 
-// recoverErasure determines what an earlier incarnation or process left to erase. erasers
-// are the events in the log that request it.
+// recoverErasure determines what an earlier incarnation or process left to erase. erasers are the
+// events in the log that request erasure.
 func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erasers []E) error {
 	if s.host.kind.Erases == nil {
 		return nil
@@ -185,8 +185,8 @@ func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erase
 	value, err := s.host.journal.Get(erasureTable, []byte(s.handle.actorID))
 	switch {
 	case errors.Is(err, ErrNotFound):
-		// Older logs have no rows. An event that its own erasure would have removed was
-		// never erased.
+		// Older logs have no rows. If an event is still in the log although its own erasure would
+		// have removed it, that was never done.
 		for _, e := range erasers {
 			if _, changed := s.host.kind.Erase(view)(e); changed {
 				s.erasure.due = s.seq
@@ -200,7 +200,7 @@ func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erase
 	case value == nil:
 	case len(value) != 8:
 		return fmt.Errorf("%w: erasure of %s", ErrCorrupt, s.handle.actorID)
-	case s.seq == 0: // of an actor that was purged
+	case s.seq == 0: // the actor was purged
 		return s.forgetErasure(ctx)
 	default:
 		s.erasure.due = min(binary.BigEndian.Uint64(value), s.seq)

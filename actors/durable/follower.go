@@ -9,10 +9,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// follower is an actor whose owner is another node: a replica of the state, to which the
-// same Apply applies the owner's committed events. It serves view and observer like the
-// owner. Commands go to the owner, and the answer waits until the replica shows the result.
-// All fields are owned by the actor's goroutine.
+// follower is an actor owned by another node: a replica of the state, built by the same Apply from
+// the owner's committed events. It serves view and observer like the owner. Commands are forwarded
+// to the owner, and the answer waits until the replica includes the result. All fields are owned by
+// the actor's goroutine.
 type follower[C, E, V any] struct {
 	role   *role[C, E, V]
 	host   *Host[C, E, V]
@@ -20,55 +20,54 @@ type follower[C, E, V any] struct {
 	core   Core[C, E, V]
 	reader Reader
 	owner  string
-	begun  string // the owner that was asked for its events; "" after giveTo
+	begun  string // the owner whose events were requested; "" after giveTo
 	seq    uint64 // of the last applied event
 	chain  uint64 // its hash, see chained
-	// joined means that the owner sends us its events, and that all earlier ones are read.
+	// joined means that the owner sends us its events, and that all earlier ones were read.
 	joined bool
-	// quiet counts the beats since the last message of the owner, beats all of them.
+	// quiet counts the beats since the owner's last message, beats all of them.
 	quiet, beats int
-	// looked is when the store was asked for the owner last; like all times here
-	// the Clock's uptime.
+	// looked is when the owner was last looked up in the store; like all times here the Clock's
+	// uptime.
 	looked time.Duration
-	// giving means that another node is asked to take the actor, and commands wait for its
-	// answer.
+	// giving means that another node was asked to take the actor, and commands wait for its answer.
 	giving bool
 
-	// Reads: asked are served by the question in flight, next arrived after it was sent.
+	// Reads: asked wait for the request in flight, next arrived after it was sent.
 	asked, next []reading
 	parked      []parked
-	// homeless are the commands that no node has.
+	// homeless are the commands that were not sent to any node.
 	homeless []*forwarded[C]
-	// unheard are the ends of the log read since the owner became silent.
+	// unheard are the ends of the log that were read since the owner became silent.
 	unheard []seen
 	// differed is when the replica last differed from its owner; see differs.
 	differed time.Duration
 }
 
-// reading is a caller that waits for a view with everything acknowledged.
+// reading is a caller that waits for a view that includes everything acknowledged.
 type reading struct {
 	to   Replier
 	till time.Duration
 }
 
-// seen is an end of a log, and when it was read.
+// seen is the end of a log, and when it was read.
 type seen struct {
 	seq uint64
 	at  time.Duration
 }
 
-// parked is an answer that waits until the replica has reached it.
+// parked is an answer that waits until the replica has reached its position.
 type parked struct {
 	to    Replier
 	reply Reply
 }
 
-// Answers of the owner to a follower's questions.
+// Answers of the owner to a follower's requests.
 type (
 	followAnswer struct {
 		f      any
 		owner  string
-		sent   time.Duration // before the question was
+		sent   time.Duration // before the request was sent
 		answer answer
 		err    error
 	}
@@ -80,7 +79,7 @@ func newFollower[C, E, V any](s *role[C, E, V]) *follower[C, E, V] {
 	return &follower[C, E, V]{role: s, host: s.host, handle: s.handle, core: s.host.kind.New(s.handle.id)}
 }
 
-// now is the Clock's uptime: the time of day can jump in between.
+// now returns the Clock's uptime, because the time of day can jump.
 func (f *follower[C, E, V]) now() time.Duration { return f.host.opts.Clock.Uptime() }
 
 // Receive handles one message.
@@ -90,7 +89,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 		c := f.role.open(m)
 		f.forward(ctx, c)
 	case readHere:
-		if f.silent(f.leaseTime()) { // the owner will not come back in time
+		if f.silent(f.leaseTime()) { // the owner will not return in time
 			f.handle.answer(m.to, Reply{Err: ErrUnavailable})
 			break
 		}
@@ -127,8 +126,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// begin follows an owner. It subscribes before it reads the log, so no event is missed
-// between the two.
+// begin follows an owner. It subscribes before it reads the log, so no event in between is missed.
 func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
 	f.owner, f.begun, f.quiet = owner, owner, 0
 	f.handle.owner.Store(&owner)
@@ -144,7 +142,7 @@ func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
 	})
 }
 
-// askFollow asks the owner to send its events, or to go on sending.
+// askFollow asks the owner to start or continue sending its events.
 func (f *follower[C, E, V]) askFollow(ctx actor.Context) {
 	self, root, owner, now := ctx.Self(), ctx.ActorSystem().Root, f.owner, f.now()
 	f.request(askFollow, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
@@ -164,7 +162,7 @@ func (f *follower[C, E, V]) request(op byte, body []byte, timeout time.Duration,
 	})
 }
 
-// followed handles the owner's consent.
+// followed handles the owner's answer to askFollow.
 func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	if m.err != nil || m.answer.kind != answerDone {
 		f.lookForOwner(ctx)
@@ -179,8 +177,8 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	f.freshSince(m.sent, m.answer.seq)
 }
 
-// freshSince records that the owner, asked at that time, named a position that the replica
-// has reached. Unrequested messages of the owner have no time.
+// freshSince records that the owner, asked at that time, returned a position that the replica has
+// reached. Unrequested messages of the owner have no time.
 func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	f.handle.head.Store(seq)
 	if f.seq >= seq {
@@ -210,7 +208,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 			f.compare(m.told.seq, m.told.chain)
 		}
 		return
-	default: // of a newer program
+	default: // sent by a newer program
 		return
 	}
 	if f.handle.distrusted.Load() {
@@ -239,7 +237,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
 	if len(events) > 0 && chain != m.told.chain {
-		// Before anybody sees it.
+		// Before the batch is visible.
 		f.differs(f.seq + uint64(len(events)))
 	} else {
 		f.apply(events, chain)
@@ -247,8 +245,8 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	f.show()
 }
 
-// reach reads the missing records up to a position from the log. Their sessions are in the
-// owner's message, if it has them.
+// reach reads the missing records up to a position from the log. The owner's message may contain
+// their sessions.
 func (f *follower[C, E, V]) reach(seq uint64, told replication) {
 	f.handle.head.Store(seq)
 	if seq > f.seq {
@@ -268,9 +266,9 @@ func (f *follower[C, E, V]) show() {
 	})
 }
 
-// askPosition asks the owner for the last acknowledged position, once for all waiting
-// reads. Reads that arrive meanwhile need the next question, because the write that they
-// must show may have been acknowledged after the answer.
+// askPosition asks the owner for the last acknowledged position, once for all waiting reads. Reads
+// that arrive meanwhile need the next request, because the write that they must include may be
+// acknowledged after the answer.
 func (f *follower[C, E, V]) askPosition(ctx actor.Context) {
 	if len(f.asked) > 0 || len(f.next) == 0 {
 		return
@@ -288,7 +286,7 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 	f.asked = nil
 	if m.err != nil || m.answer.kind != answerDone {
 		f.next = append(asked, f.next...)
-		f.lookForOwner(ctx) // and the next beat asks again
+		f.lookForOwner(ctx) // the next beat retries
 		return
 	}
 	f.host.stats.Confirmed.Add(int64(len(asked)))
@@ -301,7 +299,7 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 	f.askPosition(ctx)
 }
 
-// forward sends a command to the owner, after those that wait for one.
+// forward sends a command to the owner, after earlier ones that wait for an owner.
 func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
 	if f.giving || len(f.homeless) > 0 {
 		f.homeless = append(f.homeless, c)
@@ -324,7 +322,7 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	})
 	f.next = slices.DeleteFunc(f.next, func(r reading) bool {
 		over := now > r.till
-		if over { // the owner is alive and cannot be reached: an error is better than stale data
+		if over { // the owner is alive but unreachable: an error is better than stale data
 			f.handle.answer(r.to, Reply{Err: ErrUnavailable})
 		}
 		return over
@@ -348,19 +346,19 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	f.askPosition(ctx)
 }
 
-// silent reports whether the owner has sent nothing for so long.
+// silent reports whether the owner has sent nothing for a time.
 func (f *follower[C, E, V]) silent(long time.Duration) bool {
 	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }
 
-// lookPause is the minimum time between two look-ups of the owner for commands. They wait
-// this long while an actor moves.
+// lookPause is the minimum time between two look-ups of the owner for commands. They wait this long
+// while an actor moves.
 const lookPause = 20 * time.Millisecond
 
 // lookNow asks a follower to look for the owner.
 type lookNow struct{ f any }
 
-// lookSoon looks for the owner, but not too often.
+// lookSoon looks up the owner, but not too often.
 func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 	wait := lookPause - (f.now() - f.looked)
 	if wait <= 0 {
@@ -371,15 +369,15 @@ func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 	f.host.opts.Clock.AfterFunc(wait, func() { root.Send(self, lookNow{f}) })
 }
 
-// leaseTime is longer than a node without the store is allowed to answer.
+// leaseTime returns a time that is longer than a node may answer without the store.
 func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.Patience }
 
-// followEvery is the number of beats after which a follower renews its subscription at the
-// owner. The answer gives it the age of its replica.
+// followEvery is the number of beats after which a follower renews its subscription at the owner.
+// The answer determines the age of the replica.
 const followEvery = 2
 
-// lookForOwner asks the store for the owner of the actor, and takes the actor if there is
-// none. It reports whether this node owns it now.
+// lookForOwner looks up the owner in the store, and takes the actor if there is none. It reports
+// whether this node owns it now.
 func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	f.looked = f.now()
 	log, err := f.host.journal.Open(f.handle.actorID)
@@ -409,7 +407,7 @@ func (f *follower[C, E, V]) settle(ctx actor.Context, s *actorRuntime[C, E, V]) 
 		f.reader.Close()
 	}
 	for _, p := range f.parked {
-		if p.reply.Seq > s.committed { // then it was never committed
+		if p.reply.Seq > s.committed { // it was never committed
 			p.reply = Reply{Err: ErrUnavailable}
 		}
 		f.handle.answer(p.to, p.reply)

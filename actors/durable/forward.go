@@ -10,16 +10,16 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// forwarded is a command that is sent to the actor's owner, another node.
+// forwarded is a command forwarded to the actor's owner, another node.
 type forwarded[C any] struct {
 	cmd  C
 	to   Replier
 	turn uint64        // its place in the order of arrival
-	till time.Duration // the Clock's uptime after which nobody waits any more
-	// node is the node that has it; quiet counts the beats since that node lost the actor.
+	till time.Duration // the Clock's uptime of its timeout
+	// node is the node to which it was sent; quiet counts the beats since that node lost the actor.
 	node  string
 	quiet int
-	// homeless means that no node had it before.
+	// homeless means that it was not sent to any node before.
 	homeless bool
 }
 
@@ -31,7 +31,7 @@ type forwardedAnswer struct {
 	err    error
 }
 
-// open takes a command out of its envelope.
+// open unpacks a command from its envelope.
 func (s *role[C, E, V]) open(m *envelope[C]) *forwarded[C] {
 	s.turns++
 	c := &forwarded[C]{cmd: m.cmd, to: m.to, turn: s.turns, till: s.host.opts.Clock.Uptime() + s.host.opts.AskTimeout}
@@ -62,7 +62,7 @@ func (s *role[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forward
 	})
 }
 
-// answered passes on the outcome of a command, once this node shows it.
+// answered forwards the result of a command once this node's view includes it.
 func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	c := s.sent[m.serial]
 	if c == nil {
@@ -76,7 +76,7 @@ func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 		s.lost(ctx, c)
 	case m.answer.kind == answerRefused:
 		s.handle.answer(c.to, Reply{Err: decodeRefusal(m.answer.body)})
-	case m.answer.kind != answerDone: // an answer of a newer node
+	case m.answer.kind != answerDone: // sent by a newer node
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 	default:
 		value, err := s.host.kind.Codec.DecodeReply(c.cmd, m.answer.body)
@@ -93,10 +93,10 @@ func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	}
 }
 
-// again sends a command that no node has to the node that owns the actor now.
+// again sends a command that no node has to the actor's present owner.
 func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	now := s.host.opts.Clock.Uptime()
-	if now > c.till { // else it goes round for ever, and is done when nobody waits
+	if now > c.till { // otherwise it could circulate forever, and be executed when nobody waits
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 		return
 	}
@@ -118,8 +118,8 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	}
 }
 
-// lost handles a command with unknown outcome. It is repeated if that is harmless, and
-// somebody still waits.
+// lost handles a command with unknown outcome. It is repeated if that is harmless and somebody
+// still waits.
 func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	if s.host.kind.Codec.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
 		s.again(ctx, c)
@@ -128,10 +128,9 @@ func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 }
 
-// recall takes back the commands that were sent to nodes other than the owner, if they can
-// be repeated. It puts them among the commands that wait for the owner, in their order,
-// since a person's later command must not overtake an earlier one. Late answers are
-// ignored.
+// recall withdraws repeatable commands that were sent to nodes other than the owner. It adds them
+// to the commands that wait for the owner, in order, because a person's later command must not
+// overtake an earlier one. Late answers are ignored.
 func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forwarded[C] {
 	for serial, c := range s.sent {
 		if c.node != owner && s.host.kind.Codec.Repeatable(c.cmd) {
@@ -143,8 +142,8 @@ func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forward
 	return waiting
 }
 
-// giveUp stops waiting for answers of nodes that no longer own the actor, and have had time
-// to answer.
+// giveUp stops waiting for answers of nodes that no longer own the actor and have had time to
+// answer.
 func (s *role[C, E, V]) giveUp(ctx actor.Context) {
 	patience := int(max(s.host.opts.Cluster.Patience/s.host.opts.Cluster.Beat, 1))
 	for serial, c := range s.sent {

@@ -22,9 +22,9 @@ const (
 	Resting                      // stopping because it is idle, or stopped
 )
 
-// Handle is the address of one active actor and its read view. Safe for
-// concurrent use. A handle can be kept for as long as it is used. Once the actor rests, its
-// methods return ErrRested, and Host.Get returns a new one.
+// Handle is the address of one active actor and its read view. Safe for concurrent use. A handle
+// can be kept while it is used. Once the actor is stopped, its methods return ErrRested, and
+// Host.Get returns a new one.
 type Handle[C, E, V any] struct {
 	id       string
 	actorID  string
@@ -34,12 +34,12 @@ type Handle[C, E, V any] struct {
 
 	view      atomic.Pointer[viewAt[V]]
 	condition atomic.Int32
-	pending   atomic.Int64 // commands and reads not answered
+	pending   atomic.Int64 // unanswered commands and reads
 	used      atomic.Int64 // the Clock's uptime at the last use
 	sent      atomic.Uint64
 	interconnect
 
-	ready     chan struct{} // closed when the first recovery ended, either way
+	ready     chan struct{} // closed when the first recovery has succeeded or failed
 	readyOnce sync.Once
 	done      chan struct{} // closed when the actor has stopped
 	doneOnce  sync.Once
@@ -51,7 +51,7 @@ type Handle[C, E, V any] struct {
 	lastError atomic.Pointer[string]
 }
 
-// waitSample is the number of commands of which one is timed in the mailbox.
+// waitSample is the sampling interval, in commands, of the time in the mailbox.
 const waitSample = 8
 
 type viewAt[V any] struct {
@@ -85,9 +85,9 @@ func (h *Handle[C, E, V]) ViewAt() (*V, uint64) {
 // Condition returns the actor's state.
 func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.Load()) }
 
-// Ask sends a command and waits for its answer: the core's value, and the position in the
-// log that it shows. Errors are *Rejection or this package's. After ErrTimeout and
-// ErrUnavailable the command may still have been applied.
+// Ask sends a command and waits for its answer: the core's value, and a position in the log that
+// includes the result. Errors are *Rejection or this package's. After ErrTimeout and ErrUnavailable
+// the command may still have been applied.
 func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 	sl := h.host.replies.get()
 	if err := h.Submit(cmd, sl); err != nil {
@@ -98,16 +98,16 @@ func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 	return r.Value, r.Seq, r.Err
 }
 
-// Submit sends a command whose answer goes to to, which can be nil. It never blocks. If it
-// returns an error, nothing was sent.
+// Submit sends a command. to receives the answer and can be nil. It never blocks. If it returns an
+// error, nothing was sent.
 func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	if h.host.opts.Gate != nil && !h.host.kind.urgent(cmd) {
 		if err := h.host.opts.Gate(); err != nil {
 			return err
 		}
 	}
-	// pending first, then the condition: rest() does the reverse, so one of
-	// the two sees the other.
+	// pending is changed before condition is read, and rest() does the reverse, so one of the two
+	// notices the other.
 	if h.pending.Add(1) > int64(h.host.opts.MaxPending) {
 		h.pending.Add(-1)
 		return ErrBusy
@@ -131,8 +131,8 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	return nil
 }
 
-// touch records that the actor is in use. It uses the uptime, because all actors would rest
-// if the time of day jumped.
+// touch records that the actor is in use. It uses the uptime, because otherwise all actors would
+// stop as idle if the time of day jumped.
 func (h *Handle[C, E, V]) touch() { h.used.Store(int64(h.host.opts.Clock.Uptime())) }
 
 // publish makes a committed view readable.
@@ -143,8 +143,8 @@ func (h *Handle[C, E, V]) publish(v *V, seq, chain uint64) {
 	h.view.Store(&viewAt[V]{v, seq, chain})
 }
 
-// recovered opens the handle after a recovery, unless its actor was stopping
-// when it failed. It returns the condition.
+// recovered opens the handle after a recovery, unless the actor was stopping when it failed. It
+// returns the condition.
 func (h *Handle[C, E, V]) recovered(took time.Duration) Condition {
 	if !h.condition.CompareAndSwap(int32(Starting), int32(Running)) {
 		h.condition.CompareAndSwap(int32(Restarting), int32(Running))
@@ -159,8 +159,8 @@ func (h *Handle[C, E, V]) down() {
 	h.condition.CompareAndSwap(int32(Running), int32(Restarting))
 }
 
-// stopped ends a handle whose actor has stopped. A quarantined one stays, so
-// that callers learn of it.
+// stopped removes a handle whose actor has stopped. A quarantined one is kept, so that callers get
+// the error.
 func (h *Handle[C, E, V]) stopped() {
 	h.doneOnce.Do(func() {
 		if h.Condition() == Resting {
@@ -170,7 +170,7 @@ func (h *Handle[C, E, V]) stopped() {
 	})
 }
 
-// tryRest closes the handle if nothing is open. It reports whether it did.
+// tryRest closes the handle if there are no pending calls, and reports whether it did.
 func (h *Handle[C, E, V]) tryRest() bool {
 	if !h.condition.CompareAndSwap(int32(Running), int32(Resting)) {
 		return false

@@ -14,47 +14,46 @@ import (
 	"atelier/actors/clock"
 )
 
-// Options of a Host. Zero values take the defaults named.
+// Options of a Host. Zero values select the defaults.
 type Options struct {
-	// Clock gives decisions their time of day, and measures everything else by its uptime.
-	// The default is clock.System.
+	// Clock provides the time of day for decisions; everything else is measured by its uptime. The
+	// default is clock.System.
 	Clock clock.Clock
-	// Logger gets messages for operators, never the content of a command.
+	// Logger logs messages for operators, never the content of a command.
 	Logger *slog.Logger
 	// AskTimeout bounds how long Ask and Get wait. The default is 10 s.
 	AskTimeout time.Duration
 	// MaxPending bounds the unanswered commands of one actor. The default is 65,536.
 	MaxPending int
-	// MaxBatchBytes bounds the events of one actor that wait to be appended. The default is
+	// MaxBatchBytes bounds the events of one actor that wait to be appended, bytes. The default is
 	// 8 MiB. A single command can exceed it.
 	MaxBatchBytes int
 	// SnapshotEvents and SnapshotBytes are the amounts after which a snapshot is due. The
 	// defaults are 20,000 and 16 MiB.
 	SnapshotEvents, SnapshotBytes int
-	// BackoffMin and BackoffMax bound the time before a restart, which doubles with each
+	// BackoffMin and BackoffMax bound the backoff before a restart, which doubles with each
 	// failure. The defaults are 100 ms and 10 s.
 	BackoffMin, BackoffMax time.Duration
 	// MaxFailures is the number of failures within FailureWindow after which an actor is
 	// quarantined. The default is 5 in a minute.
 	MaxFailures   int
 	FailureWindow time.Duration
-	// ErasePause is the time between two rounds of erasing of one actor. The default is 2
-	// s.
+	// ErasePause is the pause between two rounds of erasure of one actor. The default is 2 s.
 	ErasePause time.Duration
-	// QuarantineFor is how long a quarantined actor rests before it can be activated again.
-	// The default is 5 min.
+	// QuarantineFor is the time before a quarantined actor can be activated again. The default is 5
+	// min.
 	QuarantineFor time.Duration
 	// IdleAfter is the time after which an unused actor is stopped. The default is 15 min.
 	// A negative value means never.
 	IdleAfter time.Duration
-	// Waited, if set, is called with the time that a command waited in its actor's mailbox,
-	// for one in eight commands. It must not block.
+	// Waited, if set, is called with a command's time in its actor's mailbox, for one in eight
+	// commands. It must not block.
 	Waited func(time.Duration)
-	// Gate is called before each command that is not urgent and can refuse it, for example
-	// while the store is read-only. nil means never.
+	// Gate is called before each command that is not urgent and can reject it, for example while
+	// the store is read-only. nil means never.
 	Gate func() error
-	// Cluster lets several nodes use the actors; nil for a single one. Its Store
-	// is the host's journal.
+	// Cluster lets several nodes share the actors; nil for a single node. Its Store is the host's
+	// journal.
 	Cluster *Cluster
 }
 
@@ -95,10 +94,10 @@ func (o *Options) setDefaults() {
 // Stats counts what happened in a Host since its start.
 type Stats struct {
 	Recoveries, Failures, Panics, Snapshots, Rests atomic.Int64
-	// Of a cluster. Forwarded are commands sent to another node, Takeovers actors that this
-	// node took over from another one. Questions to owners ask for the last acknowledged
-	// position; Confirmed are the reads that their answers served. Divergences are replicas
-	// that differed from their owner at the same position.
+	// In a cluster. Forwarded counts commands sent to another node, Takeovers actors that this node
+	// took over from another one. Questions counts requests to owners for the last acknowledged
+	// position, Confirmed the reads served by their answers. Divergences counts replicas that
+	// differed from their owner at the same position.
 	Forwarded, Takeovers, Questions, Confirmed, Divergences atomic.Int64
 }
 
@@ -114,7 +113,7 @@ type Host[C, E, V any] struct {
 	stats   Stats
 	workers *dispatcher
 	replies *pendingReplies
-	// envelopes are returned by the actor that opened them.
+	// envelopes are returned to the pool by the actor that opened them.
 	envelopes sync.Pool
 
 	supervisor *actor.PID
@@ -122,22 +121,22 @@ type Host[C, E, V any] struct {
 	mu      sync.Mutex // guards handles and closed
 	handles map[string]*Handle[C, E, V]
 	closed  bool
-	serial  uint64 // makes names of actors unique
+	serial  uint64 // makes actors' names unique
 	stop    chan struct{}
 	beside  sync.WaitGroup // goroutines that end with stop
-	// beating are the beats, which a cluster's actors need until the last one rests (see
-	// rested): a replica answers its readers by beats, and can rest only then.
+	// beating are the beats, which a cluster's actors need until the last one has stopped (see
+	// rested): a replica answers its readers on beats, and can stop only then.
 	beating sync.WaitGroup
 	rested  chan struct{}
 }
 
-// NewSystem returns an actor system that logs nothing by itself: the library
-// would print messages, which can contain personal data or secrets.
+// NewSystem returns an actor system without its own log: the library would print messages, which
+// can contain personal data or secrets.
 func NewSystem() *actor.ActorSystem {
 	return actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
 		actor.WithDeadLetterRequestLogging(false),
-		// The first dead letter of an interval starts a goroutine for its rest.
+		// The first dead letter of an interval starts a goroutine for the rest of it.
 		actor.WithDeadLetterThrottleInterval(time.Millisecond),
 	)
 }
@@ -178,10 +177,9 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 // Stats returns the host's counters.
 func (h *Host[C, E, V]) Stats() *Stats { return &h.stats }
 
-// Get returns the handle of an actor, activating it when needed, and waits
-// until it is recovered.
+// Get returns the handle of an actor, activating it if necessary, and waits until it is recovered.
 func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
-	var lost <-chan struct{} // of this node's lease
+	var lost <-chan struct{} // this node's lease
 	if c := h.opts.Cluster; c != nil {
 		if lost = c.Store.Lost(); c.Aside.Load() || !c.Store.Holds() {
 			return nil, ErrUnavailable
@@ -208,7 +206,7 @@ func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 	case Quarantined:
 		return nil, ErrQuarantined
 	case Resting:
-		// It went to rest between the look-up and now.
+		// It was stopped between the look-up and now.
 		<-hd.done
 		return h.Get(id)
 	}
@@ -228,7 +226,7 @@ func (h *Host[C, E, V]) Peek(id string) *Handle[C, E, V] {
 	return h.handles[id]
 }
 
-// Active returns the handles of all actors that are not at rest.
+// Active returns the handles of all actors that are not stopped.
 func (h *Host[C, E, V]) Active() []*Handle[C, E, V] {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -276,7 +274,7 @@ func (h *Host[C, E, V]) activate(id string) (*Handle[C, E, V], error) {
 	return hd, nil
 }
 
-// supervise is the parent of the kind's actors.
+// supervise is the parent actor of the kind's actors.
 func (h *Host[C, E, V]) supervise(ctx actor.Context) {
 	m, ok := ctx.Message().(spawn[C, E, V])
 	if !ok {
@@ -294,21 +292,21 @@ func (h *Host[C, E, V]) supervise(ctx actor.Context) {
 	}
 }
 
-// forget removes a handle that serves no more.
+// forget removes a handle that is no longer used.
 func (h *Host[C, E, V]) forget(hd *Handle[C, E, V]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.handles[hd.id] != hd {
-		return // its successor has the id now
+		return // its successor now has the id
 	}
 	delete(h.handles, hd.id)
-	// Before a successor begins, or it would lose what Observe made for it.
+	// Before a successor starts, which would otherwise lose the results of its Observe.
 	if h.kind.Rested != nil {
 		h.kind.Rested(hd.id)
 	}
 }
 
-// sweep puts idle actors to rest.
+// sweep stops idle actors.
 func (h *Host[C, E, V]) sweep() {
 	tick := h.opts.Clock.NewTicker(max(h.opts.IdleAfter/4, time.Millisecond))
 	defer tick.Stop()
@@ -327,8 +325,8 @@ func (h *Host[C, E, V]) sweep() {
 	}
 }
 
-// Rest stops an actor that has no open command, with a snapshot on request, and waits until
-// it has stopped. It reports whether it did.
+// Rest stops an actor without open commands, with a snapshot on request, and waits until it has
+// stopped. It reports whether it did.
 func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot bool) bool {
 	if !hd.tryRest() {
 		return false
@@ -343,7 +341,7 @@ func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot 
 	}
 }
 
-// restingAtOnce is how many actors are stopped concurrently. Each waits for the store, and
+// restingAtOnce bounds the actors that are stopped concurrently. Each waits for the store, and
 // checks every few milliseconds whether it has open commands.
 const restingAtOnce = 256
 
@@ -362,13 +360,13 @@ func (h *Host[C, E, V]) restAll(ctx context.Context) {
 	wg.Wait()
 }
 
-// restSurely stops an actor as soon as it has no open command.
+// restSurely stops an actor once it has no open commands.
 func (h *Host[C, E, V]) restSurely(ctx context.Context, hd *Handle[C, E, V]) {
 	tick := h.opts.Clock.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !h.Rest(ctx, hd, true) {
 		if c := hd.Condition(); c != Running {
-			return // failed or quarantined: nothing to write
+			return // failed or quarantined: there is nothing to write
 		}
 		select {
 		case <-ctx.Done():
@@ -378,7 +376,7 @@ func (h *Host[C, E, V]) restSurely(ctx context.Context, hd *Handle[C, E, V]) {
 	}
 }
 
-// resumeErasing wakes the actors that a crash kept from erasing.
+// resumeErasing activates the actors whose erasure a crash interrupted.
 func (h *Host[C, E, V]) resumeErasing() {
 	ids, err := h.erasing()
 	for _, id := range ids {
@@ -406,9 +404,8 @@ func (h *Host[C, E, V]) erasing() (ids []string, err error) {
 	return ids, err
 }
 
-// FinishErasing waits until everything is erased that was due when it was called, or until
-// ctx ends. A quarantined actor cannot erase. If only such actors are left, it returns
-// ErrQuarantined at once.
+// FinishErasing waits until all erasures that were due at the call are done, or until ctx ends. A
+// quarantined actor cannot erase. If only such actors are left, it returns ErrQuarantined at once.
 func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	tick := h.opts.Clock.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -437,9 +434,8 @@ func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	}
 }
 
-// Close writes snapshots, stops every actor and the host. Commands that are
-// open are answered first. It returns ctx's error when that takes too long;
-// nothing acknowledged is lost even then.
+// Close writes snapshots, stops every actor and the host. Open commands are answered first. It
+// returns ctx's error if that takes too long; even then nothing acknowledged is lost.
 func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	h.mu.Lock()
 	if h.closed {

@@ -10,27 +10,27 @@ import (
 
 // Messages between nodes about one actor. To the owner, as requests:
 const (
-	askCommand  byte = 'c' // carry out: an encoded command
-	askPosition byte = 'p' // what is the last acknowledged position?
-	askFollow   byte = 'f' // send me the events; repeated while they are wanted
-	askLeave    byte = 'l' // send me no more
+	askCommand  byte = 'c' // execute an encoded command
+	askPosition byte = 'p' // return the last acknowledged position
+	askFollow   byte = 'f' // send the events; repeated as long as they are wanted
+	askLeave    byte = 'l' // stop sending
 	askTake     byte = 't' // to any node: own this actor
 )
 
 // Answers.
 const (
-	answerDone      byte = 'd' // the position, and a value
+	answerDone      byte = 'd' // a position, and a value
 	answerRefused   byte = 'r' // a refusal
-	answerElsewhere byte = 'e' // not owned here: nothing was done
+	answerElsewhere byte = 'e' // not owned here; nothing was done
 )
 
 // From the owner to all followers:
 const (
 	tellBatch byte = 'b' // committed records
-	tellNews  byte = 'n' // a commit that is too large to be sent: read the log
+	tellNews  byte = 'n' // a commit that is too large to send: read the log
 	tellBeat  byte = 'h' // the position
 	tellBye   byte = 'q' // the owner releases it
-	// tellAside is from any node to all that have the actor; see Handle.Tell.
+	// tellAside is sent by any node to all nodes with the actor; see Handle.Tell.
 	tellAside byte = 'a'
 )
 
@@ -87,12 +87,12 @@ func parseAnswer(b []byte) (a answer, err error) {
 
 var elsewhere = answer{kind: answerElsewhere}.encode()
 
-// replication is a message of an owner to the followers.
+// replication is an owner's message to the followers.
 type replication struct {
 	kind    byte
-	seq     uint64   // of the first record of a batch; else the position
+	seq     uint64   // of a batch's first record; else the position
 	chain   uint64   // the hash of the log after it
-	origins []uint64 // of the records of a batch, or of those up to the position
+	origins []uint64 // of a batch's records, or of those up to the position
 	records Records  // of a batch
 }
 
@@ -151,7 +151,7 @@ func parseReplication(b []byte) (t replication, ok bool) {
 	return t, true
 }
 
-// messageKinds names the kinds of messages by the subject that they go to.
+// messageKinds names the kinds of messages by subject.
 var messageKinds = []struct {
 	subject string
 	answer  bool
@@ -166,8 +166,7 @@ var messageKinds = []struct {
 	}},
 }
 
-// MessageKind names the kind of a message between nodes, "" for one that is not
-// of this package.
+// MessageKind returns the kind of a message between nodes, "" if it is not one of this package.
 func MessageKind(subject string, answer bool, data []byte) string {
 	for _, m := range messageKinds {
 		if m.answer == answer && len(data) > 0 && strings.HasPrefix(subject, m.subject) {

@@ -9,44 +9,41 @@ import (
 	"time"
 )
 
-// Errors that every Journal implementation returns, wrapped or not.
+// Errors of every Journal implementation, possibly wrapped.
 var (
-	// ErrBusy means that the append queue is full. Nothing was queued; the
-	// caller may try again a little later.
+	// ErrBusy means that the append queue is full. Nothing was queued; the caller can retry a
+	// little later.
 	ErrBusy = errors.New("journal: queue is full")
-	// ErrReadOnly means that the store refuses writes, for example because the
-	// disk is nearly full. Reads go on, and while there is a reserve of space, so do urgent
-	// appends, which free space.
+	// ErrReadOnly means that the store refuses writes, for example because the disk is nearly full.
+	// Reads continue, as do urgent appends, which free space, while there is reserved space.
 	ErrReadOnly = errors.New("journal: store is read-only")
-	// ErrFenced means that a newer handle of the same actor was opened; this
-	// one can never write again.
+	// ErrFenced means that a newer handle of the same actor was opened; the old one can never write
+	// again.
 	ErrFenced = errors.New("journal: handle is fenced by a newer incarnation")
 	// ErrGap means that a batch does not start at the end of the log.
 	ErrGap = errors.New("journal: batch does not follow the tail of the log")
-	// ErrTooLarge means that one batch is more than a transaction can carry.
+	// ErrTooLarge means that a batch does not fit in a transaction.
 	ErrTooLarge = errors.New("journal: batch is too large")
 	// ErrCorrupt means that stored bytes do not match their checksum or form.
 	ErrCorrupt = errors.New("journal: stored record is damaged")
 	// ErrNotFound means that a row does not exist.
 	ErrNotFound = errors.New("journal: not found")
-	// ErrConflict means that a precondition failed, and the append wrote nothing. The
-	// caller reads and decides again.
+	// ErrConflict means that a precondition failed, and the append wrote nothing. The caller must
+	// read and decide again.
 	ErrConflict = errors.New("journal: a row is not what it was")
-	// ErrCompacted means that the log cannot be read from a position: it was rewritten or
-	// truncated there, or it ends before. Call Load.
+	// ErrCompacted means that the log cannot be read from a position: it was rewritten or truncated
+	// there, or it ends earlier. Call Load.
 	ErrCompacted = errors.New("journal: the log was rewritten behind this position; load the snapshot")
 	// ErrClosed means that the store is closing or closed.
 	ErrClosed = errors.New("journal: closed")
 )
 
-// Journal is what the actors need from durable storage. The interface belongs
-// to the actors; implementations live under persistence and must pass the
-// conformance suite in package journaltest.
+// Journal is the durable storage that actors need. The interface belongs to the actors;
+// implementations are under persistence and must pass the conformance suite in package journaltest.
 //
-// An actor is named by its own stable identity ("codelab/<id>"), never by a
-// PID. Beside the logs of actors a journal keeps rows: small keyed records
-// that are committed atomically with the events they belong to (the audit
-// trail, the list of codelabs, sessions).
+// An actor has a stable identity ("codelab/<id>"), never a PID. In addition to the logs of actors a
+// journal stores rows (the audit trail, the list of codelabs, sessions). These are small keyed
+// records that are committed atomically with their events.
 //
 // All methods are safe for concurrent use.
 type Journal interface {
@@ -55,38 +52,36 @@ type Journal interface {
 	// new handle, or will fail with ErrFenced.
 	Open(actor string) (Log, error)
 
-	// Follow opens the log of an actor for reading, even while an owner has it open. Each
-	// call reads the log as committed at that time.
+	// Follow opens the log of an actor for reading, even while an owner has it open. Each call
+	// reads the log as committed at that time.
 	Follow(actor string) (Reader, error)
 
-	// Append commits rows that belong to no actor's log. It never blocks on
-	// the disk: done is called exactly once, from the writer's goroutine,
-	// after the rows are on disk or have failed. When Append itself returns
-	// an error, done is not called.
+	// Append commits rows outside any actor's log. It never blocks on the disk: done is called
+	// exactly once, on the writer's goroutine, after the rows are on disk or have failed. If Append
+	// itself returns an error, done is not called.
 	//
-	// If a row has a precondition that does not hold when its turn comes, nothing of
-	// this append is written and done gets ErrConflict; others are not
-	// concerned. So of two appends that rest on the same state one wins.
+	// If the precondition of a row fails at the time of the commit, nothing of this append is
+	// written and done gets ErrConflict; other appends are not affected. So of two appends based on
+	// the same state one succeeds.
 	Append(rows []Row, done func(error)) error
 
-	// Limits returns the maximum of one append; more gives ErrTooLarge.
+	// Limits returns the maximum of one append; larger ones fail with ErrTooLarge.
 	Limits() Limits
 
 	// Get returns a copy of one row's value, or ErrNotFound.
 	Get(table string, key []byte) ([]byte, error)
 
-	// Scan calls fn for the rows of a table in key order, or in the reverse
-	// order, until fn returns false. key and value are valid only during the
-	// call. It sees one consistent state of the store.
+	// Scan calls fn for the rows of a table in key order, or in reverse order, until fn returns
+	// false. key and value are valid only during the call. It sees one consistent state of the
+	// store.
 	Scan(q Scan, fn func(key, value []byte) bool) error
 
-	// Actors calls fn with the identity of every actor that has a record or a
-	// snapshot and whose identity starts with prefix, in order, until fn
-	// returns false.
+	// Actors calls fn with the identity of every actor with a record or snapshot whose identity
+	// begins with prefix, in order, until fn returns false.
 	Actors(prefix string, fn func(actor string) bool) error
 
-	// Purge removes log and snapshots of an actor and fences its handles. It is not atomic:
-	// after a crash in between it must be called again.
+	// Purge removes an actor's log and snapshots and fences its handles. It is not atomic: after a
+	// crash it must be called again.
 	Purge(actor string) error
 }
 
@@ -102,33 +97,31 @@ type Limits struct {
 // RowOverhead is the overhead of a row in bytes.
 const RowOverhead = 32
 
-// LogReader reads the log of one actor. The records of a log are numbered from
-// 1 without gaps; the number is the record's seq. Each call sees one consistent
-// state of the store.
+// LogReader reads the log of one actor. The records of a log are numbered from 1 without gaps; the
+// number is the record's seq. Each call sees one consistent state of the store.
 //
 // A log has a base: the seq up to which its records were rewritten or
 // truncated. Records up to the base can be replayed to clients, but they must not be
 // applied to a state: their effect is only in the snapshot. So Replay never reads below the
 // base. Base <= seq of the snapshot <= tail.
 type LogReader interface {
-	// Load reads the whole state. It calls snapshot once, then record for every record
-	// above the snapshot, in order. Before those it calls record for older ones that are
-	// among the newest history records of the log, if they are still stored. These may have
-	// been rewritten. A record is valid only during the call. An error of either function
-	// ends the reading and is returned.
+	// Load reads the whole state. It calls snapshot once, then record for every record after the
+	// snapshot, in order. Before those it calls record for older ones that are among the newest
+	// history records of the log, if they are still stored. These may have been rewritten. A record
+	// is valid only during the call. An error of either function ends the reading and is returned.
 	Load(history uint64, snapshot func(Snapshot) error, record func(seq uint64, record []byte) error) error
 
-	// Replay calls fn for every committed record with a seq above after, in
-	// order. A record is valid only during the call. It fails with ErrCompacted,
-	// before fn was called, when after is below the base or above the tail.
+	// Replay calls fn for every committed record with a seq greater than after, in order. A record
+	// is valid only during the call. It fails with ErrCompacted, before any call of fn, if after is
+	// below the base or above the tail.
 	Replay(after uint64, fn func(seq uint64, record []byte) error) error
 }
 
 // Snapshot is the stored state of an actor.
 type Snapshot struct {
-	// State is the newest snapshot, nil when there is none. The caller owns it.
+	// State is the newest snapshot, nil if there is none. The caller owns it.
 	State []byte
-	// Seq is the number of the last record that the snapshot contains; 0 without a snapshot.
+	// Seq is the seq of the last record in the snapshot; 0 without a snapshot.
 	Seq uint64
 	// Base is the base of the log, see LogReader.
 	Base uint64
@@ -148,7 +141,7 @@ func (s Snapshot) CheckReplay(actor string, after uint64) error {
 // Reader reads the log of an actor without owning it. Safe for concurrent use.
 type Reader interface {
 	LogReader
-	// Tail returns the seq of the last record that is committed now.
+	// Tail returns the seq of the last committed record.
 	Tail() (uint64, error)
 	// Close closes the reader.
 	Close()
@@ -156,13 +149,12 @@ type Reader interface {
 
 // Log is one incarnation's handle on the log of one actor.
 //
-// A handle is used by one goroutine at a time, but for Rewrite, which may run
-// on another.
+// A handle is used by one goroutine at a time, except for Rewrite, which may run on another.
 type Log interface {
 	LogReader
 
-	// Tail returns the seq of the log's last record when the handle was opened,
-	// truncated or not; 0 when there never was one.
+	// Tail returns the seq of the log's last record when the handle was opened, truncated or not; 0
+	// if there never was one.
 	Tail() uint64
 
 	// Append queues a batch and returns at once. Batches of one log are
@@ -170,21 +162,21 @@ type Log interface {
 	// its rows. After a failed batch every later batch of this handle fails.
 	Append(b Batch) error
 
-	// Snapshot stores state, which contains every record up to seq, after all batches
-	// appended so far are committed. Then it truncates the records up to the lower of seq
-	// and keep. That becomes the log's base if it is above it, so the base never lags
-	// behind the truncation. It also removes older snapshots. done is called once; nil
-	// means that a snapshot that contains every record up to seq is on disk. A failure
-	// costs nothing but recovery time. A newer Snapshot of the same log can replace one
-	// that has not started yet, whose done is then called with the outcome of the newer.
+	// Snapshot stores state, which includes every record up to seq, after all batches appended so
+	// far are committed. Then it truncates the records up to the lower of seq and keep. That
+	// becomes the log's base if it is higher, so the base never lags behind the truncation. It also
+	// removes older snapshots. done is called once; nil means that a snapshot that includes every
+	// record up to seq is on disk. A failure costs only recovery time. A newer Snapshot of the same
+	// log can replace one that has not started yet, whose done is then called with the result of
+	// the newer one.
 	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
 
-	// Rewrite passes every stored record up to the seq upTo to fn and replaces
-	// those for which it returns changed; numbering stays. It is how personal
-	// data leaves a log. It never touches a record above upTo, and fails with
-	// ErrGap when upTo is above the stored snapshot: the state is made from such records.
-	// When anything is replaced, upTo becomes the log's base, in the transaction of the
-	// first replacement. It blocks, and is safe to call during appends to the same log.
+	// Rewrite passes every stored record up to the seq upTo to fn and replaces those for which it
+	// returns changed; numbering does not change. It is used to erase personal data from a log. It
+	// never touches a record above upTo, and fails with ErrGap if upTo is above the stored
+	// snapshot, because the state depends on such records. If anything is replaced, upTo becomes
+	// the log's base, in the transaction of the first replacement. It blocks, and is safe to call
+	// during appends to the same log.
 	Rewrite(upTo uint64, fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
 
 	// Close releases the handle. Queued batches are still committed.
@@ -197,13 +189,13 @@ type Batch struct {
 	First uint64
 	// Records holds one or more records. The journal owns it after Append.
 	Records Records
-	// Rows are committed in the same transaction. They carry no preconditions: a log
-	// has one writer, which knows its state.
+	// Rows are committed in the same transaction. They have no preconditions: a log has one writer,
+	// which knows its state.
 	Rows []Row
-	// Urgent lets the batch use the reserve of a disk that is nearly full.
+	// Urgent permits use of the reserved space of a disk that is nearly full.
 	Urgent bool
-	// Done is called exactly once, from the writer's goroutine, and must not
-	// block. nil means that the records and rows are on disk.
+	// Done is called exactly once, on the writer's goroutine, and must not block. nil means that
+	// the records and rows are on disk.
 	Done func(error)
 }
 
@@ -219,16 +211,16 @@ type Row struct {
 	TTL time.Duration
 	// Delete removes the row instead of writing it.
 	Delete bool
-	// Precondition is the value that must be stored under Key at the moment of the commit.
+	// Precondition is a condition on the value stored under Key at the time of the commit.
 	Precondition Precondition
-	// CheckOnly leaves the row unchanged: only its precondition is checked.
+	// CheckOnly leaves the row unchanged and only checks its precondition.
 	CheckOnly bool
-	// Urgent lets rows alone, if all of them are urgent, use the reserve of a disk
-	// that is nearly full.
+	// Urgent permits an append of rows only, if all of them are urgent, to use the reserved space
+	// of a disk that is nearly full.
 	Urgent bool
 }
 
-// Urgent reports whether there are rows and all of them are urgent.
+// Urgent reports whether there are rows and all are urgent.
 func Urgent(rows []Row) bool {
 	return len(rows) > 0 && !slices.ContainsFunc(rows, func(r Row) bool { return !r.Urgent })
 }
@@ -241,8 +233,8 @@ func MakeUrgent(rows []Row) []Row {
 	return rows
 }
 
-// Precondition is a condition on the stored value under a row's key. The zero value always
-// holds. Rows of Append can have one; see Journal.
+// Precondition is a condition on the value stored under a row's key. The zero value always holds.
+// Rows of Append can have one; see Journal.
 type Precondition struct {
 	kind  PreconditionKind
 	value []byte
@@ -254,23 +246,22 @@ type PreconditionKind uint8
 // The kinds of preconditions.
 const (
 	NoPrecondition        PreconditionKind = iota
-	PreconditionAbsent                     // no such row
-	PreconditionUnchanged                  // a row with exactly this value
+	PreconditionAbsent                     // the row must not exist
+	PreconditionUnchanged                  // the row must have exactly this value
 )
 
-// Absent holds while there is no such row.
+// Absent holds if the row does not exist.
 func Absent() Precondition { return Precondition{kind: PreconditionAbsent} }
 
-// Unchanged holds while the row's value is exactly value, which must not be
-// written to afterwards.
+// Unchanged holds if the row's value is exactly value, which must not be modified afterwards.
 func Unchanged(value []byte) Precondition { return Precondition{PreconditionUnchanged, value} }
 
 // Kind returns the precondition's kind.
 func (p Precondition) Kind() PreconditionKind { return p.kind }
 
-// Holds evaluates the precondition on the result of a look-up: value, or an error that
-// wraps ErrNotFound. It returns ErrConflict if the precondition does not hold, and any
-// other error unchanged.
+// Holds evaluates the precondition on the result of a look-up: value, or an error that wraps
+// ErrNotFound. It returns ErrConflict if the precondition does not hold, and any other error
+// unchanged.
 func (p Precondition) Holds(value []byte, err error) error {
 	missing := errors.Is(err, ErrNotFound)
 	switch {
@@ -297,14 +288,14 @@ func Guarded(rows []Row) bool {
 // Scan selects rows.
 type Scan struct {
 	Table  string
-	Prefix []byte // only keys that start with it
-	From   []byte // start at this key (inclusive); in a reverse scan, go down from it
-	// Reverse walks from the highest key to the lowest.
+	Prefix []byte // only keys with this prefix
+	From   []byte // first key (inclusive); in a reverse scan, the highest
+	// Reverse scans from the highest key to the lowest.
 	Reverse bool
 }
 
-// Records is a run of records in one buffer: each a length (uvarint) and its
-// bytes. The zero value is an empty run.
+// Records is a run of records in one buffer: each a length (uvarint) and its bytes. The zero value
+// is an empty run.
 type Records []byte
 
 // Add returns r with one more record.
@@ -313,8 +304,8 @@ func (r Records) Add(record []byte) Records {
 	return append(r, record...)
 }
 
-// Each calls fn for every record in order and stops at its first error. A run
-// that is cut off or has trailing bytes gives ErrCorrupt.
+// Each calls fn for every record in order and stops at its first error. A truncated run or trailing
+// bytes cause ErrCorrupt.
 func (r Records) Each(fn func(record []byte) error) error {
 	for len(r) > 0 {
 		size, n := binary.Uvarint(r)
@@ -329,14 +320,14 @@ func (r Records) Each(fn func(record []byte) error) error {
 	return nil
 }
 
-// Len counts the records; a damaged run counts up to the damage.
+// Len counts the records; for a damaged run, only as far as the damage.
 func (r Records) Len() int {
 	n := 0
 	_ = r.Each(func([]byte) error { n++; return nil })
 	return n
 }
 
-// Commit appends rows that belong to no actor's log and waits for them.
+// Commit appends rows outside any actor's log and waits for the commit.
 func Commit(j Journal, rows []Row) error {
 	done := make(chan error, 1)
 	if err := j.Append(rows, func(err error) { done <- err }); err != nil {

@@ -11,10 +11,10 @@ import (
 
 // Loading a state from a log, on the node that owns the actor and on others.
 
-// everything is a position beyond the end of any log.
+// everything is a position after the end of any log.
 const everything = math.MaxUint64
 
-// loaded is a state that was read from snapshot and log.
+// loaded is a state read from snapshot and log.
 type loaded[C, E, V any] struct {
 	core  Core[C, E, V]
 	seq   uint64 // of the last event in it
@@ -22,12 +22,12 @@ type loaded[C, E, V any] struct {
 	size  int    // of the snapshot, bytes
 	// events and bytes are the amounts applied after the snapshot.
 	events, bytes int
-	// erasers are the events among those read that ask for erasing.
+	// erasers are the events among those read that request erasure.
 	erasers []E
 }
 
-// Read reads the state of an actor from its log, without the actor. It fences nobody. An
-// actor without a log has the empty state, at 0.
+// Read reads the state of an actor from its log, without the actor. It fences no handle. An actor
+// without a log has the empty state, at 0.
 func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err error) {
 	from, err := j.Follow(k.Name + "/" + id)
 	if err != nil {
@@ -41,8 +41,7 @@ func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err err
 	return read.core.Capture(), read.seq, nil
 }
 
-// load reads the state up to a position and, if there is an observer, the newest events for
-// it.
+// load reads the state up to a position and, if there is an observer, the newest events for it.
 func (k *Kind[C, E, V]) load(id string, observer Observer[E, V], from LogReader, upTo uint64) (read loaded[C, E, V], err error) {
 	read.core = k.New(id)
 	history := uint64(0)
@@ -98,7 +97,7 @@ func (k *Kind[C, E, V]) load(id string, observer Observer[E, V], from LogReader,
 	return read, err
 }
 
-// publishRead shows a state that was loaded.
+// publishRead publishes a loaded state.
 func (hd *Handle[C, E, V]) publishRead(read loaded[C, E, V]) *V {
 	view := read.core.Capture()
 	hd.publish(view, read.seq, read.chain)
@@ -114,8 +113,8 @@ type readFurther[E any] struct {
 	chain  uint64 // of the last one
 }
 
-// readOn returns the events of a log after a position and up to another, or
-// ErrCompacted. chain is the chain hash at the position.
+// readOn returns the events of a log after a position, up to another one, or ErrCompacted. chain is
+// the chain hash at the position.
 func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read readFurther[E], err error) {
 	read.chain = chain
 	err = from.Replay(seq, func(at uint64, record []byte) error {
@@ -139,9 +138,9 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 	return read, err
 }
 
-// errFarEnough ends the reading of a log at the position that its owner has named. Later
-// records may be committed, but the owner has not noticed that yet and still shows a state
-// without them. A reader must not see them come and go.
+// errFarEnough ends the reading of a log at the position returned by its owner. Later records may
+// be committed, but the owner has not noticed that yet and still shows a state without them. A
+// reader must not see them appear and disappear.
 var errFarEnough = errors.New("the owner has not acknowledged more")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
@@ -152,13 +151,12 @@ func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 	return event, err
 }
 
-// chained returns the hash of a log whose last record is record: h(seq) =
-// H(h(seq-1), record), of the records as they were appended. Two replicas with the same
-// hash at a position have applied the same records. A snapshot keeps it, so rewriting the
-// log does not change it.
+// chained returns the hash of a log whose last record is record: h(seq) = H(h(seq-1), record), over
+// the records as appended. Two replicas with the same hash at a position have applied the same
+// records. A snapshot includes it, so rewriting the log does not change it.
 //
-// xxhash takes a fifth of the time of SHA-256 for a record of 150 bytes. It does not stop
-// somebody who makes two records look alike on purpose, but nodes trust each other.
+// xxhash takes a fifth of the time of SHA-256 for a record of 150 bytes. It does not prevent
+// deliberate collisions, but nodes trust each other.
 func chained(chain uint64, record []byte) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(chain)

@@ -8,7 +8,7 @@ import (
 // follower.
 const followedFor = 16
 
-// between handles messages from and for other nodes.
+// between handles messages between nodes.
 func (s *actorRuntime[C, E, V]) between(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case beat:
@@ -43,10 +43,10 @@ func (s *actorRuntime[C, E, V]) beat() {
 	s.tellAll(replication{kind: tellBeat, seq: s.committed, chain: s.agreed})
 }
 
-// tellBatch sends a committed batch to the followers, to each node once. A follower that
-// misses it notices the gap in the numbers and reads the log. It also reads the records of
-// a batch that is too large for a message, and takes their sessions from the message: the
-// log does not have them.
+// tellBatch sends a committed batch to the followers, to each node once. A follower that misses it
+// notices the gap in the numbers and reads the log. It also reads the records of a batch that is
+// too large for a message, and takes their sessions from the message: the log does not contain
+// them.
 func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return
@@ -64,11 +64,11 @@ func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 
 func (s *actorRuntime[C, E, V]) tellAll(t replication) {
 	if len(s.followers) > 0 {
-		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // lost ones are read from the log
+		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // if lost, read from the log
 	}
 }
 
-// remoteReplier answers a command of another node.
+// remoteReplier answers another node's command.
 type remoteReplier[C any] struct {
 	cmd    C
 	codec  *Codec[C]
@@ -82,7 +82,7 @@ func (r *remoteReplier[C]) Reply(reply Reply) {
 		return
 	}
 	value, err := r.codec.EncodeReply(r.cmd, reply.Value)
-	if err != nil { // the command is done all the same
+	if err != nil { // the command was executed all the same
 		r.answer(answer{kind: answerRefused, body: encodeRefusal(ErrUnavailable)}.encode())
 		return
 	}

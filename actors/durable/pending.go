@@ -12,22 +12,21 @@ import (
 type Reply struct {
 	// Value is the core's value; nil with an error.
 	Value any
-	// Seq is the position in the actor's log that the answer shows.
+	// Seq is the position in the actor's log that includes the answer.
 	Seq uint64
 	// Err is a *Rejection or one of this package's errors.
 	Err error
 }
 
-// Replier takes one answer. It is called once, from the actor's goroutine,
-// and must not block.
+// Replier receives one answer. It is called once, on the actor's goroutine, and must not block.
 type Replier interface{ Reply(Reply) }
 
-// pendingReply is a reusable place for one answer. A future of the actor library costs 1.5
-// us, this a quarter of that.
+// pendingReply is a reusable slot for one answer. A future of the actor library costs 1.5 us, this
+// a quarter of that.
 type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
-	// deadline is the tick at which the wait ends; 0 while nobody waits. The goroutine that
-	// sets it to 0 answers, so there is one answer.
+	// deadline is the tick at which the wait ends; 0 while nobody waits. The goroutine that sets it
+	// to 0 answers, so there is only one answer.
 	deadline atomic.Int64
 }
 
@@ -38,9 +37,8 @@ func (s *pendingReply) Reply(r Reply) {
 	}
 }
 
-// pendingReplies has the places for answers, and ends waits that take too long. A
-// timer for each wait would cost 5 % of a durable command; checking all places once per
-// tick costs nothing.
+// pendingReplies has the slots for answers, and enforces their timeouts. A timer per wait would
+// cost 5 % of a durable command; checking all slots once per tick costs nothing.
 type pendingReplies struct {
 	clock clock.Clock
 	limit time.Duration
@@ -56,7 +54,7 @@ type pendingReplies struct {
 	done sync.WaitGroup
 }
 
-// waitTicks is the timeout of a wait in ticks; it ends within one more.
+// waitTicks is the timeout of a wait in ticks; it ends within one more tick.
 const waitTicks = 20
 
 func newPendingReplies(c clock.Clock, limit time.Duration) *pendingReplies {
@@ -66,7 +64,7 @@ func newPendingReplies(c clock.Clock, limit time.Duration) *pendingReplies {
 	return s
 }
 
-// get returns a place, whose wait begins now.
+// get returns a slot, whose timeout begins now.
 func (s *pendingReplies) get() *pendingReply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +86,7 @@ func (s *pendingReplies) get() *pendingReply {
 	return p
 }
 
-// put returns a place in which nobody waits any more.
+// put returns a slot that nobody uses any more.
 func (s *pendingReplies) put(p *pendingReply) {
 	p.deadline.Store(0)
 	s.mu.Lock()
@@ -96,8 +94,8 @@ func (s *pendingReplies) put(p *pendingReply) {
 	s.mu.Unlock()
 }
 
-// await returns the answer in a place, and takes the place back. After a timeout the place
-// is not reused, because a late answer can still arrive in it.
+// await returns the answer in a slot, and releases the slot. After a timeout the slot is not
+// reused, because a late answer can still arrive in it.
 func (s *pendingReplies) await(p *pendingReply) Reply {
 	r := <-p.ch
 	if r.Err != ErrTimeout {
@@ -106,7 +104,7 @@ func (s *pendingReplies) await(p *pendingReply) Reply {
 	return r
 }
 
-// watch ends the expired waits.
+// watch ends expired waits.
 func (s *pendingReplies) watch() {
 	tick := s.clock.NewTicker(max(s.limit/waitTicks, time.Millisecond))
 	defer tick.Stop()

@@ -4,12 +4,12 @@ import "time"
 
 // ReplicaStats counts a Host's actors by their role among the nodes of a cluster.
 type ReplicaStats struct {
-	// Owned are the actors of this node, of which Shared have followers on other nodes.
-	// Followed are replicas of actors of other nodes.
+	// Owned are the actors that this node owns, of which Shared have followers on other nodes.
+	// Followed are replicas of other nodes' actors.
 	Owned, Shared, Followed int
-	// Behind is the maximum number of records by which a replica is behind the position
-	// that its owner named last. Age is the longest time since a replica is known to have
-	// shown everything acknowledged; 0 without replicas.
+	// Behind is the maximum number of records by which a replica is behind the last position
+	// announced by its owner. Age is the longest time since a replica is known to have included
+	// everything acknowledged; 0 without replicas.
 	Behind uint64
 	Age    time.Duration
 	// Distrusted are the ids of replicas that differed from their owner twice within a
@@ -34,7 +34,7 @@ func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 		if _, seq := hd.ViewAt(); hd.head.Load() > seq {
 			c.Behind = max(c.Behind, hd.head.Load()-seq)
 		}
-		// A new one has not shown anything yet.
+		// A new replica has not shown anything yet.
 		if fresh := hd.fresh.Load(); fresh != 0 {
 			c.Age = max(c.Age, h.opts.Clock.Uptime()-time.Duration(fresh))
 		}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Reason is why a command was refused; the transport maps it to a status.
+// Reason is why a command was rejected; the transport maps it to a status.
 type Reason uint8
 
-// The reasons of rejection.
+// Reasons of rejection.
 const (
 	// Invalid: the content violates a rule of the interface.
 	Invalid Reason = iota + 1
@@ -16,18 +16,18 @@ const (
 	Unauthenticated
 	// Forbidden: the caller is not allowed to do this.
 	Forbidden
-	// Missing: the thing does not exist.
+	// Missing: the object does not exist.
 	Missing
-	// Conflict: the state does not allow it.
+	// Conflict: the state does not permit it.
 	Conflict
 	// TooLarge: the content is too large.
 	TooLarge
-	// Outdated: the record has changed since the revision that the caller named.
+	// Outdated: the record has changed since the named revision.
 	Outdated
 )
 
-// Rejection is an expected refusal by the domain. Its text is meant for the caller and
-// holds no secret.
+// Rejection is an expected refusal by the domain. Its text is meant for the caller and contains no
+// secret.
 type Rejection struct {
 	Reason Reason
 	Text   string
@@ -36,19 +36,19 @@ type Rejection struct {
 // Error returns the text.
 func (r *Rejection) Error() string { return r.Text }
 
-// Is reports whether target has the same reason and text. A rejection from another node is
-// a copy, so comparing pointers would not do.
+// Is reports whether target has the same reason and text. A rejection from another node is a copy,
+// so comparing pointers would not work.
 func (r *Rejection) Is(target error) bool {
 	t, ok := target.(*Rejection)
 	return ok && *t == *r
 }
 
-// Reject makes a rejection; format and args are as in fmt.Sprintf.
+// Reject returns a rejection; format and args are as in fmt.Sprintf.
 func Reject(reason Reason, format string, args ...any) error {
 	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}
 }
 
-// IsMissing reports whether err states for certain that something does not exist. After any
+// IsMissing reports whether err states with certainty that something does not exist. After any
 // other error it may exist.
 func IsMissing(err error) bool {
 	var rejected *Rejection
@@ -64,8 +64,8 @@ func Refused(err error) bool {
 // Errors of an actor that cannot answer now. The command may have been applied, unless the
 // comment on the error excludes it.
 var (
-	// ErrUnavailable: the actor failed or is restarting. A command that it had accepted may
-	// have been applied.
+	// ErrUnavailable: the actor failed or is restarting. A command that it had accepted may have
+	// been applied.
 	ErrUnavailable = errors.New("the service cannot record this now")
 	// ErrRested means that the actor stopped after its handle was looked up, because it was
 	// idle or purged. Not applied; Host.Get returns a new handle.
@@ -76,11 +76,11 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrInternal means that deciding panicked. Nothing was applied.
 	ErrInternal = errors.New("internal error")
-	// ErrUnknownEvent means that a newer program has written the event. A state without it
-	// would be wrong, so none is built.
+	// ErrUnknownEvent means that the event was written by a newer program. A state without it would
+	// be wrong, so none is built.
 	ErrUnknownEvent = errors.New("an event that this program does not know: a newer one has written it")
-	// ErrUnknownCommand: the node that owns the actor runs an earlier version, which cannot
-	// decode the command or a part of it. Nothing was applied. It is an ErrUnavailable,
-	// because an update is in progress.
+	// ErrUnknownCommand: the node that owns the actor runs an earlier version, which cannot decode
+	// the command or a part of it. Nothing was applied. It is an ErrUnavailable, because an update
+	// is in progress.
 	ErrUnknownCommand = fmt.Errorf("%w: the node that has it runs an earlier version; try again when all are updated", ErrUnavailable)
 )

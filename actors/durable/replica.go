@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Loading a follower's replica of the state from the log.
+// Loading a follower's replica from the log.
 
 // load reads the state up to a position, for the first time or again.
 func (f *follower[C, E, V]) load(upTo uint64) {
@@ -32,8 +32,8 @@ func (f *follower[C, E, V]) open() {
 	f.reader = reader
 }
 
-// catchUp reads the log from the replica's position to another. If the log was rewritten
-// meanwhile, the state is loaded again.
+// catchUp reads the log from the replica's position to another. If the log was rewritten meanwhile,
+// the state is reloaded.
 func (f *follower[C, E, V]) catchUp(upTo uint64, told replication) {
 	f.open()
 	read, err := f.host.readOn(f.reader, f.seq, f.chain, upTo)
@@ -68,9 +68,8 @@ func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 	}
 }
 
-// readUnheard reads the log for local listeners while the owner is alive but cannot be
-// reached. The owner has all records that are older than a lease, or it is no longer the
-// owner.
+// readUnheard reads the log for this node's clients while the owner is alive but cannot be reached.
+// The owner has all records older than a lease, or it is no longer the owner.
 func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
 	if !silent || !f.joined {
 		f.unheard = f.unheard[:0]
@@ -88,8 +87,8 @@ func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
 	}
 }
 
-// readByItself keeps a replica recent without the owner, for readers that accept a slightly
-// older state.
+// readByItself keeps a replica recent without the owner, for readers that accept a slightly older
+// state.
 func (f *follower[C, E, V]) readByItself(now time.Duration) {
 	if !f.joined || f.quiet < 2 {
 		return

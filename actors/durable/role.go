@@ -8,20 +8,20 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// role is one incarnation of an actor of a cluster: the runtime when this node owns
-// the actor, else a follower of the node that does. It changes from one to the other, and
-// holders of its handle do not notice.
+// role is one incarnation of an actor in a cluster: the runtime if this node owns the actor, else a
+// follower of its owner. It can change from one to the other without effect on holders of its
+// handle.
 type role[C, E, V any] struct {
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
 
 	own    *actorRuntime[C, E, V] // nil while it follows
 	follow *follower[C, E, V]     // nil while it owns
-	// sent are the commands that another node has. Its answers can arrive when the actor
-	// has moved again, even to this node.
+	// sent are the commands that were sent to another node. Answers can arrive when the actor has
+	// moved again, even to this node.
 	sent   map[uint64]*forwarded[C]
 	serial uint64
-	turns  uint64 // how many commands came
+	turns  uint64 // number of commands received
 	// waiting are commands that arrived while the actor moves to another node; givingTo is
 	// that node.
 	waiting  []*forwarded[C]
@@ -33,23 +33,23 @@ type role[C, E, V any] struct {
 
 // Messages of a cluster's actors to themselves.
 type (
-	// beat comes from the host's clock.
+	// beat is sent by the host's clock.
 	beat struct{}
 	// heard is a message of an owner.
 	heard struct {
 		from string
 		told replication
 	}
-	// followed asks the owner to send its events from now on.
+	// followed requests the owner's events from now on.
 	followed struct {
 		from   string
 		answer func([]byte)
 	}
 	// unfollowed ends that.
 	unfollowed struct{ from string }
-	// readHere asks for a view that shows everything acknowledged on any node.
+	// readHere requests a view that includes everything acknowledged on any node.
 	readHere struct{ to Replier }
-	// give asks the owner to move the actor to another node.
+	// give requests that the owner moves the actor to another node.
 	give struct{ to string }
 	// drop ends an actor at once, because this node has lost its lease.
 	drop struct{}
@@ -64,7 +64,7 @@ func (s *role[C, E, V]) Receive(ctx actor.Context) {
 		case Quarantined:
 			s.own = s.host.newRuntime(s.handle)
 			s.own.Receive(ctx)
-		case Resting: // it was dropped before it came up
+		case Resting: // it was dropped before it started
 			ctx.Stop(ctx.Self())
 		default:
 			s.sit(ctx)
@@ -142,7 +142,7 @@ func (s *role[C, E, V]) sit(ctx actor.Context) {
 	s.take(ctx, log, nil)
 }
 
-// take makes this node's runtime the actor. A follower passes on its state and the waiting
+// take starts this node's runtime as the actor. A follower passes on its state and the waiting
 // callers.
 func (s *role[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]) {
 	sh := s.host.newRuntime(s.handle)
@@ -200,8 +200,8 @@ func (s *role[C, E, V]) end(err error) {
 	}
 }
 
-// drained ends a dropped actor once all its late senders are answered, because its mailbox
-// is dropped with it.
+// drained stops a dropped actor once all its late senders are answered, because its mailbox is
+// dropped with it.
 func (s *role[C, E, V]) drained(ctx actor.Context) {
 	if s.handle.pending.Load() == 0 {
 		ctx.Stop(ctx.Self())
@@ -217,9 +217,8 @@ func (s *role[C, E, V]) fail(err error) {
 	panic(failure{err})
 }
 
-// goOn recovers a runtime from a follower's state: later records of the log are new to all
-// local listeners. If the log was rewritten beyond that state, the state is loaded from the
-// store.
+// goOn recovers a runtime from a follower's state: later records of the log are new to all local
+// clients. If the log was rewritten beyond that state, the state is loaded from the store.
 func (s *actorRuntime[C, E, V]) goOn(ctx actor.Context, log Log) {
 	began := s.host.opts.Clock.Uptime()
 	read, err := s.host.readOn(log, s.seq, s.chain, everything)

@@ -7,8 +7,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of the runtime to itself. Each one that crosses goroutines names its incarnation
-// or batch, so that old ones are recognised.
+// Messages of the runtime to itself. Each one that crosses goroutines names its incarnation or
+// batch, so that old ones are recognized.
 type (
 	// flush arrives after all commands that were queued with the first one of a batch.
 	flush struct{}
@@ -17,9 +17,9 @@ type (
 		batch *batch[E, V]
 		err   error
 	}
-	// encoded brings a snapshot that was encoded off the actor.
+	// encoded delivers a snapshot that was encoded outside the actor.
 	encoded[V any] struct {
-		owner any // the runtime that asked
+		owner any // the requesting runtime
 		view  *V  // the encoded view
 		state []byte
 		seq   uint64
@@ -46,22 +46,22 @@ type (
 	}
 	// eraseNow continues a postponed erasure; owner is nil if a caller waits for it.
 	eraseNow struct{ owner any }
-	// drain checks whether all callers of a quarantined actor are answered.
+	// drain triggers a check whether all callers of a quarantined actor are answered.
 	drain struct{}
-	// rest asks the actor to stop; the handle takes no more commands.
+	// rest requests that the actor stops; the handle accepts no more commands.
 	rest struct{ snapshot bool }
 )
 
-// envelope carries one command.
+// envelope contains one command.
 type envelope[C any] struct {
 	cmd C
-	to  Replier // nil when nobody wants an answer
+	to  Replier // nil if nobody needs the answer
 	// sent is the uptime when it was sent, for one in waitSample, and 0 for the others.
 	sent time.Duration
 }
 
-// actorRuntime is the actor around a core: one value is one incarnation. All fields
-// are owned by the actor's goroutine.
+// actorRuntime is the actor around a core: one value is one incarnation. All fields are owned by
+// the actor's goroutine.
 type actorRuntime[C, E, V any] struct {
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
@@ -73,16 +73,16 @@ type actorRuntime[C, E, V any] struct {
 	committed uint64 // of the last committed event
 	agreed    uint64 // its hash
 	next      *batch[E, V]
-	flying    []*batch[E, V] // appended, in order; at most maxFlying
+	flying    []*batch[E, V] // appended, oldest first; at most maxFlying
 	releasing *batch[E, V]   // committed, but not completely answered yet
 	spare     []*batch[E, V] // empty, for reuse
 	flushing  bool           // a flush is in the mailbox
-	scratch   Records        // the events of one decision, encoded
+	scratch   Records        // the encoded events of one decision
 	record    []byte         // for encoding one of them
 
 	sinceEvents, sinceBytes int  // since the last snapshot
 	lastSize                int  // of the last snapshot
-	snapshotting            bool // one is being made, or stored
+	snapshotting            bool // one is being encoded or stored
 	forceSnapshot           bool
 	resting                 bool
 	erasure                 erasure
@@ -153,7 +153,7 @@ func (s *actorRuntime[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// start recovers the state from the journal. It blocks, since the actor cannot do anything
+// start recovers the state from the journal. It blocks, because the actor cannot do anything
 // before.
 func (s *actorRuntime[C, E, V]) start(ctx actor.Context) {
 	log, err := s.host.journal.Open(s.handle.actorID)
@@ -176,7 +176,7 @@ func (s *actorRuntime[C, E, V]) recover(ctx actor.Context, log Log) {
 	s.ready(ctx, s.handle.publishRead(read), read.erasers, s.host.opts.Clock.Uptime()-began)
 }
 
-// ready starts answering: the state shows everything in the log.
+// ready starts answering: the state includes everything in the log.
 func (s *actorRuntime[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took time.Duration) {
 	s.committed, s.agreed = s.seq, s.chain
 	s.next = &batch[E, V]{first: s.seq + 1}
@@ -194,7 +194,7 @@ func (s *actorRuntime[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, t
 	}
 }
 
-// command decides, applies and collects.
+// command decides, applies, and collects the events.
 func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	if s.log == nil { // quarantined
 		s.answer(m.to, Reply{Err: ErrQuarantined})
@@ -226,7 +226,7 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 		b.waiters = append(b.waiters, waiter{m.to, reply})
 		s.flushSoon(ctx)
 	case len(s.flying) > 0:
-		// It changes nothing, but has read state that is not on disk yet.
+		// It changes nothing, but its decision depends on state that is not on disk yet.
 		last := s.flying[len(s.flying)-1]
 		last.waiters = append(last.waiters, waiter{m.to, reply})
 	default:
@@ -234,8 +234,8 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	}
 }
 
-// answerNow gives an answer that needs no commit. Without a lease its state can be stale,
-// because another node may have continued from it.
+// answerNow sends an answer that needs no commit. Without a lease its state can be stale, because
+// another node may have continued from it.
 func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 	if c := s.host.opts.Cluster; c != nil && !c.Store.Holds() {
 		r = Reply{Err: ErrUnavailable}
@@ -243,8 +243,8 @@ func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 	s.answer(to, r)
 }
 
-// apply changes the state and collects the events. If that panics, the state is unknown and
-// the incarnation ends. The caller to is in no batch yet, so it is answered here.
+// apply changes the state and collects the events. If that panics, the state is unknown and the
+// incarnation ends. The caller to is in no batch yet, so it is answered here.
 func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {
@@ -265,14 +265,14 @@ func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E])
 		}
 	}
 	b.records = append(b.records, s.scratch...)
-	_ = s.scratch.Each(func(record []byte) error { // of records that were just made
+	_ = s.scratch.Each(func(record []byte) error { // cannot fail: the records were just encoded
 		s.chain = chained(s.chain, record)
 		return nil
 	})
 	done = true
 }
 
-// decide calls the core and turns a panic into an error. Deciding changes nothing, so the
+// decide calls the core and converts a panic to an error. Deciding changes nothing, so the
 // incarnation can continue.
 func (s *actorRuntime[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 	defer func() {

@@ -4,11 +4,11 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// maybeSnapshot starts a snapshot of a committed view when enough has
-// happened since the last one. A large state is written less often, so that the cost of
-// snapshots stays in proportion to the appended data. Encoding runs concurrently with the actor, on
-// the immutable view. There is one at a time, until it is stored, because each is as large
-// as the state and keeps an earlier view in memory.
+// maybeSnapshot starts a snapshot of a committed view if enough has changed since the last one. A
+// large state is written less often, so that the cost of snapshots stays proportional to the
+// appended data. Encoding runs concurrently with the actor, on the immutable view. At most one is
+// in progress until it is stored, because each is as large as the state and keeps an earlier view
+// in memory.
 func (s *actorRuntime[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	o := &s.host.opts
 	due := (s.sinceEvents >= o.SnapshotEvents || s.sinceBytes >= o.SnapshotBytes) && s.sinceBytes >= s.lastSize/2
@@ -44,8 +44,8 @@ func (s *actorRuntime[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
 	}
 }
 
-// snapshotStored takes note of a snapshot's fate. A failure costs recovery
-// time only; the next one is tried later.
+// snapshotStored records the result of a snapshot. A failure costs only recovery time; the next one
+// is attempted later.
 func (s *actorRuntime[C, E, V]) snapshotStored(ctx actor.Context, m *stored[V]) {
 	if m.err != nil {
 		s.host.log.Error("storing a snapshot failed; it is tried again later", "actor", s.handle.actorID, "error", m.err)

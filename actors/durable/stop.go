@@ -7,12 +7,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// failure ends an incarnation; the supervisor sees it as the panic's reason.
+// failure ends an incarnation; the supervisor receives it as the panic's reason.
 type failure struct{ err error }
 
 func (f failure) Error() string { return f.err.Error() }
 
-// abandon answers everybody who waits.
+// abandon answers all waiting callers.
 func (s *actorRuntime[C, E, V]) abandon(err error) {
 	open := append(s.flying, s.next)
 	if s.releasing != nil {
@@ -27,7 +27,7 @@ func (s *actorRuntime[C, E, V]) abandon(err error) {
 	s.flying, s.releasing, s.next = nil, nil, &batch[E, V]{first: s.seq + 1}
 }
 
-// end answers everybody who waits and gives the log back.
+// end answers all waiting callers and closes the log.
 func (s *actorRuntime[C, E, V]) end(err error) {
 	s.abandon(err)
 	if s.log != nil {
@@ -35,8 +35,8 @@ func (s *actorRuntime[C, E, V]) end(err error) {
 	}
 }
 
-// fail ends this incarnation. Commands that wait for a commit are answered ErrReadOnly
-// if that is the reason, so that nobody takes a full disk for a fault.
+// fail ends this incarnation. Commands that wait for a commit get ErrReadOnly if that is the
+// reason, so that a full disk is not taken for a fault.
 func (s *actorRuntime[C, E, V]) fail(err error) {
 	s.handle.down()
 	answer := ErrUnavailable
@@ -55,9 +55,9 @@ func (s *actorRuntime[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 	s.tryStop(ctx)
 }
 
-// A snapshot saves the next start from applying later events. From these sizes it is worth
-// a transaction of the store: a server with 100,000 new codelabs could not write all
-// snapshots within its 30 seconds.
+// A snapshot saves the next start from applying later events. From these sizes on it is worth a
+// transaction of the store: a server with 100,000 new codelabs could not write all snapshots within
+// its 30 seconds.
 const (
 	worthEvents = 64
 	worthBytes  = 64 << 10
@@ -77,8 +77,8 @@ func (s *actorRuntime[C, E, V]) tryStop(ctx actor.Context) {
 	ctx.Stop(ctx.Self())
 }
 
-// drained ends a quarantined actor when everybody is answered who still sent
-// it something: its mailbox would be dropped with it.
+// drained stops a quarantined actor once all its late senders are answered, because its mailbox is
+// dropped with it.
 func (s *actorRuntime[C, E, V]) drained(ctx actor.Context) {
 	if s.handle.pending.Load() == 0 {
 		ctx.Stop(ctx.Self())

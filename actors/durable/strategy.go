@@ -6,9 +6,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// strategy restarts a failed actor after a backoff that doubles, and
-// quarantines it after too many failures. The library's own strategies stop after ten
-// restarts within milliseconds, or never.
+// strategy restarts a failed actor after an exponential backoff, and quarantines it after too many
+// failures. The library's own strategies stop after ten restarts within milliseconds, or never.
 type strategy[C, E, V any] struct{ host *Host[C, E, V] }
 
 // HandleFailure is called on the supervisor's goroutine.
@@ -28,13 +27,12 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 	hd.restarts++
 	hd.failedAt = now
 	f, known := reason.(failure)
-	// A store that takes no writes, or none from this node, is not the actor's failure.
+	// A store that accepts no writes, or none from this node, is not the actor's failure.
 	if !known || !errors.Is(f.err, ErrReadOnly) && !errors.Is(f.err, ErrClosed) && !errors.Is(f.err, ErrFenced) {
 		hd.failures++
 	}
 
-	// Only our own failures are printed: the text of any other panic could contain a
-	// person's text.
+	// Only our own failures are logged: the text of any other panic could contain a person's text.
 	text := "panic"
 	if known {
 		text = f.Error()
@@ -45,7 +43,7 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 		h.log.Error("actor quarantined after repeated failures", "actor", hd.actorID, "failures", hd.failures, "error", text)
 		hd.condition.Store(int32(Quarantined))
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		// One more incarnation answers the commands that still wait, and stops.
+		// One more incarnation answers the waiting commands, and stops.
 		supervisor.RestartChildren(child)
 		h.opts.Clock.AfterFunc(h.opts.QuarantineFor, func() { h.forget(hd) })
 		return

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Vocabulary names the commands of one kind of actor and the type of each reply, so that
-// both can be sent to another process as JSON. B is the interface that the commands share.
+// Vocabulary has the names of the commands of one kind of actor and the types of their replies, so
+// that both can be sent to another process as JSON. B is the common interface of the commands.
 // Immutable.
 type Vocabulary[B any] struct {
 	words map[string]Word
@@ -19,14 +19,14 @@ type Vocabulary[B any] struct {
 // Word is one command and its reply.
 type Word struct{ command, reply reflect.Type }
 
-// Nothing is the reply of a command that is answered with nil.
+// Nothing is the reply type of a command that is answered with nil.
 type Nothing struct{}
 
-// Says names a command of type C that is answered with an R.
+// Says declares a command of type C with a reply of type R.
 func Says[C, R any]() Word { return Word{reflect.TypeFor[C](), reflect.TypeFor[R]()} }
 
-// NewVocabulary returns a vocabulary of these words. It panics when one of them
-// is no B, or two have one name.
+// NewVocabulary returns a vocabulary of these words. It panics if one of them is no B, or if two
+// have the same name.
 func NewVocabulary[B any](words ...Word) *Vocabulary[B] {
 	v := &Vocabulary[B]{words: map[string]Word{}, names: map[reflect.Type]string{}}
 	for _, w := range words {
@@ -39,8 +39,7 @@ func NewVocabulary[B any](words ...Word) *Vocabulary[B] {
 	return v
 }
 
-// Words returns the types of all commands and replies, in the order of the
-// commands' names.
+// Words returns the types of all commands and replies, sorted by the commands' names.
 func (v *Vocabulary[B]) Words() (commands, replies []reflect.Type) {
 	names := make([]string, 0, len(v.words))
 	for name := range v.words {
@@ -53,7 +52,7 @@ func (v *Vocabulary[B]) Words() (commands, replies []reflect.Type) {
 	return commands, replies
 }
 
-// Name is the name of a command; "" if it is not in the vocabulary.
+// Name returns the name of a command; "" if it is not in the vocabulary.
 func (v *Vocabulary[B]) Name(command B) string { return v.names[reflect.TypeOf(command)] }
 
 // Encode returns a command's name and its fields as JSON.
@@ -66,9 +65,9 @@ func (v *Vocabulary[B]) Encode(command B) (name string, fields []byte, err error
 	return name, fields, err
 }
 
-// Decode is the reverse of Encode. A command or field of a newer program that is unknown
-// here is refused with ErrUnknownCommand, instead of being ignored. A field that is added
-// to a command has omitempty, so only commands that use it are refused.
+// Decode is the inverse of Encode. A command or field of a newer program that is unknown here is
+// rejected with ErrUnknownCommand, instead of being ignored. Fields added to a command have
+// omitempty, so only commands that use them are rejected.
 func (v *Vocabulary[B]) Decode(name string, fields []byte) (command B, err error) {
 	w, ok := v.words[name]
 	if !ok {
@@ -83,7 +82,7 @@ func (v *Vocabulary[B]) Decode(name string, fields []byte) (command B, err error
 	return into.Elem().Interface().(B), nil
 }
 
-// EncodeReply returns the reply to the command of this name as JSON.
+// EncodeReply returns the reply to the command with this name as JSON.
 func (v *Vocabulary[B]) EncodeReply(name string, reply any) ([]byte, error) {
 	if w := v.words[name]; reply != nil && reflect.TypeOf(reply) != w.reply {
 		return nil, fmt.Errorf("encode reply: %s is answered with %T, not with %v", name, reply, w.reply)
@@ -91,7 +90,7 @@ func (v *Vocabulary[B]) EncodeReply(name string, reply any) ([]byte, error) {
 	return json.Marshal(reply)
 }
 
-// DecodeReply is the reverse of EncodeReply.
+// DecodeReply is the inverse of EncodeReply.
 func (v *Vocabulary[B]) DecodeReply(name string, reply []byte) (any, error) {
 	w, ok := v.words[name]
 	switch {

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Sum is the SHA-256 of a content, by which it is kept.
+// Sum is the SHA-256 of a stored object, and its key.
 type Sum [32]byte
 
-// String is the sum in lower-case hex digits.
+// String returns the sum in lower-case hex digits.
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
 // SumOf reads a sum from a record.
@@ -20,51 +20,50 @@ func SumOf(b []byte) (s Sum, ok bool) {
 	return s, len(b) == len(s)
 }
 
-// Errors of a Blobs, wrapped or as they are. A disk that is nearly full gives
+// Errors of a Blobs, possibly wrapped. If the disk is nearly full, the error is
 // durable.ErrReadOnly.
 var (
-	// ErrTooLarge means that a stream is longer than its limit.
+	// ErrTooLarge means that a stream exceeds its limit.
 	ErrTooLarge = errors.New("files: content is over its limit")
-	// ErrSource means that the stream that was to be kept failed.
+	// ErrSource means that reading the stream to store failed.
 	ErrSource = errors.New("files: the source failed")
-	// ErrMissing means that there is no such content or upload.
+	// ErrMissing means that there is no such stored object or upload.
 	ErrMissing = errors.New("files: not found")
 )
 
-// Blobs keeps contents by their sum. Persistence implements it. All methods
-// are safe for concurrent use.
+// Blobs stores objects by their sum. Persistence implements it. All methods are safe for concurrent
+// use.
 type Blobs interface {
-	// Put keeps a stream of at most limit bytes. When it returns, the content
-	// is on disk, and it stays until the lease is released and nothing refers
-	// to it. A stream that fails or is too long leaves nothing.
+	// Put stores a stream of at most limit bytes. When it returns, the object is on disk, and it is
+	// kept until the lease is released and nothing refers to it. A stream that fails or is too long
+	// leaves nothing.
 	Put(r io.Reader, limit int64) (*Lease, error)
 
-	// Spool copies a stream of at most limit bytes into a file without a name,
-	// which is gone when it is closed.
+	// Spool copies a stream of at most limit bytes into an unnamed file, which is removed when it
+	// is closed.
 	Spool(r io.Reader, limit int64) (f *os.File, size int64, err error)
 
-	// Open opens a content for reading. It is complete: it was verified against its sum.
+	// Open opens a stored object for reading. It is complete: it was verified against its sum.
 	Open(sum Sum) (content Content, size int64, err error)
 
-	// Discard removes contents that nobody has a lease on and nothing refers
-	// to, as inUse reports. While they are held for a backup it does nothing.
+	// Discard removes objects without a lease and without references, as reported by inUse. While
+	// objects are held for a backup it does nothing.
 	Discard(inUse InUse, sums ...Sum) error
 
-	// Collect is Discard for every content that was put, or put again, longer
-	// ago than the grace period. It returns how many it removed.
+	// Collect is Discard for every object that was last put longer ago than the grace period. It
+	// returns the number of removed objects.
 	Collect(inUse InUse) (removed int, err error)
 }
 
-// Content is an open content. If it is stored on this machine, it is an *os.File.
+// Content is an open stored object. If it is stored on this machine, it is an *os.File.
 type Content interface {
 	io.ReadSeekCloser
 }
 
-// InUse reports whether anything that is recorded refers to a content.
+// InUse reports whether a record refers to a stored object.
 type InUse func(Sum) (bool, error)
 
-// Lease keeps a content from being removed until its writer has recorded a
-// reference to it.
+// Lease prevents the removal of a stored object until its writer has recorded a reference to it.
 type Lease struct {
 	Sum  Sum
 	Size int64
@@ -73,7 +72,7 @@ type Lease struct {
 	release func()
 }
 
-// NewLease makes a lease that ends with release.
+// NewLease returns a lease that ends with release.
 func NewLease(sum Sum, size int64, release func()) *Lease {
 	return &Lease{Sum: sum, Size: size, release: release}
 }

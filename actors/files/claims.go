@@ -10,21 +10,19 @@ import (
 	"atelier/actors/durable"
 )
 
-// If several nodes use the register, a claim on an upload is recorded in a row. It has the
-// number of claims, and a number that is new in each state of the row. An upload is removed
-// only if the row is the same as before its references were read. So a claim is noticed
-// even if it has ended meanwhile and left a reference.
+// If several nodes use the register, a claim on an upload is recorded in a row. It has the number
+// of claims, and a number that is new in each version of the row. An upload is removed only if the
+// row is the same as before its references were read. So a claim is noticed even if it has ended
+// meanwhile and left a reference.
 const claimTable = "claims"
 
-// claimFor is how long a claim counts after its node has died.
+// claimFor is the lifetime of a claim after its node has died.
 const claimFor = 10 * time.Minute
 
-// Share lets other nodes use the register, too. It is called before the first
-// use.
+// Share lets other nodes use the register, too. It must be called before the first use.
 func (r *Register) Share() { r.shared = true }
 
-// claimed returns the row of an upload's claims, nil for none, and how many there
-// are.
+// claimed returns the row of an upload's claims, nil for none, and their number.
 func (r *Register) claimed(name string) (row []byte, count uint32, err error) {
 	row, err = r.journal.Get(claimTable, []byte(name))
 	switch {
@@ -38,7 +36,7 @@ func (r *Register) claimed(name string) (row []byte, count uint32, err error) {
 	return row, binary.BigEndian.Uint32(row), nil
 }
 
-// asClaimed is the condition that the claims of an upload are what they were.
+// asClaimed returns the precondition that the claims of an upload have not changed.
 func asClaimed(row []byte) durable.Precondition {
 	if row == nil {
 		return durable.Absent()
@@ -46,7 +44,7 @@ func asClaimed(row []byte) durable.Precondition {
 	return durable.Unchanged(row)
 }
 
-// tellClaim counts a claim in, or out.
+// tellClaim adds by to the recorded number of claims.
 func (r *Register) tellClaim(name string, by int) error {
 	for {
 		row, count, err := r.claimed(name)
@@ -58,7 +56,7 @@ func (r *Register) tellClaim(name string, by int) error {
 		_, _ = rand.Read(value[4:]) // never fails
 		rows := []durable.Row{{Table: claimTable, Key: []byte(name), Value: value, TTL: claimFor, Precondition: asClaimed(row)}}
 		if by > 0 {
-			// It must be there still.
+			// The upload must still exist.
 			upload, err := r.journal.Get(uploadTable, []byte(name))
 			if err != nil {
 				return err

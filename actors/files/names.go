@@ -9,7 +9,7 @@ import (
 // Folder is the path prefix of uploads; a name follows it.
 const Folder = "/uploads/"
 
-// The kinds of uploads, the first part of their names.
+// Kinds of uploads, which are the first part of their names.
 const (
 	Images    = "images"
 	Materials = "materials"
@@ -18,8 +18,8 @@ const (
 // randomDigits is the length of the random part of a name: 128 bits in hex.
 const randomDigits = 32
 
-// NewName makes the name of an upload, which nobody can guess. An extension
-// that a name cannot have is replaced.
+// NewName returns a random name for an upload. An extension that is not permitted in a name is
+// replaced.
 func NewName(kind, extension string) string {
 	var b [randomDigits / 2]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -48,8 +48,7 @@ func countWhile(s string, fits func(byte) bool) int {
 	return n
 }
 
-// NameAt returns the name of the upload with which s begins, "" when it does
-// not begin with one.
+// NameAt returns the name of the upload with which s begins, "" if there is none.
 func NameAt(s string) string {
 	for _, kind := range []string{Images, Materials} {
 		rest, ok := strings.CutPrefix(s, kind+"/")
@@ -63,14 +62,13 @@ func NameAt(s string) string {
 	return ""
 }
 
-// NameOf returns the name of an upload by the path under which it is served.
+// NameOf returns the name of an upload from the path under which it is served.
 func NameOf(path string) (string, bool) {
 	name, ok := strings.CutPrefix(path, Folder)
 	return name, ok && name != "" && NameAt(name) == name
 }
 
-// Mentioned calls fn for each upload that a text mentions, and where: the
-// place of its path in the text.
+// Mentioned calls fn for each upload mentioned in a text, with the position of its path.
 func Mentioned(text string, fn func(name string, at int)) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], Folder)

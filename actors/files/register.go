@@ -23,24 +23,23 @@ type Register struct {
 	now     func() time.Time
 	shared  bool // other nodes use it, see claims.go
 
-	mu held.Lock // its holder asks the store
-	// Guarded by mu. An upload that is leaving cannot be claimed, where no other node
-	// uses the register, and one that is claimed does not leave.
+	mu held.Lock // the holder may wait for the store
+	// Guarded by mu. Unless other nodes use the register, an upload that is being removed cannot be
+	// claimed, and a claimed one is not removed.
 	claims  map[string]int
 	leaving map[string]bool
 }
 
-// NewRegister returns the register stored in journal, with contents in blobs. An
-// unreferenced upload stays for the grace period.
+// NewRegister returns the register stored in journal, with objects in blobs. An unreferenced upload
+// is kept for the grace period.
 func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now func() time.Time) *Register {
 	return &Register{journal: journal, blobs: blobs, grace: grace, now: now, claims: map[string]int{}, leaving: map[string]bool{}}
 }
 
-// Blobs is the store of the contents.
+// Blobs returns the store of the objects.
 func (r *Register) Blobs() Blobs { return r.blobs }
 
-// Add registers an upload whose content is stored, together with the rows of the records
-// about it.
+// Add registers an upload whose object is stored, together with the rows of the records about it.
 func (r *Register) Add(u *pb.Upload, rows ...durable.Row) error {
 	if err := durable.Commit(r.journal, append(UploadRows(u), rows...)); err != nil {
 		return fmt.Errorf("register upload: %w", err)
@@ -70,13 +69,13 @@ func (r *Register) Open(u *pb.Upload) (Content, int64, error) {
 	return r.blobs.Open(sum)
 }
 
-// Claim keeps uploads in their place until release is called, by which time a
-// reference to them is recorded. One that does not exist gives ErrMissing.
+// Claim prevents the removal of uploads until release is called, by which time a reference to them
+// is recorded. It fails with ErrMissing if one does not exist.
 func (r *Register) Claim(names ...string) (release func(), err error) {
 	return r.claim(names, true)
 }
 
-// ClaimKnown is Claim for those of the names that exist.
+// ClaimKnown is Claim for the existing ones of the names.
 func (r *Register) ClaimKnown(names ...string) (release func(), err error) {
 	return r.claim(names, false)
 }
@@ -89,7 +88,7 @@ func (r *Register) claim(names []string, all bool) (release func(), err error) {
 	told := 0
 	release = sync.OnceFunc(func() {
 		for _, name := range claimed[:told] {
-			_ = r.tellClaim(name, -1) // else it is over by itself
+			_ = r.tellClaim(name, -1) // otherwise it expires
 		}
 		r.release(claimed)
 	})
@@ -106,14 +105,14 @@ func (r *Register) claim(names []string, all bool) (release func(), err error) {
 	return release, nil
 }
 
-// claimHere claims uploads on this node, and returns which.
+// claimHere claims uploads on this node, and returns those claimed.
 func (r *Register) claimHere(names []string, all bool) (claimed []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range names {
-		// Under mu, so that it does not begin to leave between the two.
+		// Under mu, so that its removal does not begin between the two.
 		_, err := r.journal.Get(uploadTable, []byte(name))
-		if r.leaving[name] && !r.shared { // else its row decides, see tellClaim
+		if r.leaving[name] && !r.shared { // otherwise its row decides, see tellClaim
 			err = durable.ErrNotFound
 		}
 		switch {
@@ -141,8 +140,7 @@ func (r *Register) release(claimed []string) {
 	}
 }
 
-// Drop removes those uploads, and their contents, to which nothing refers any
-// more.
+// Drop removes those uploads, and their objects, that have no references.
 func (r *Register) Drop(names ...string) error {
 	var errs []error
 	for _, name := range names {
@@ -186,7 +184,7 @@ func (r *Register) drop(name string) error {
 	return r.Discard(u.Sum)
 }
 
-// leave marks an upload that can be removed.
+// leave marks an upload for removal if possible.
 func (r *Register) leave(name string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -201,7 +199,7 @@ func (r *Register) leave(name string) (bool, error) {
 	return true, nil
 }
 
-// Discard removes contents to which nothing refers any more.
+// Discard removes unreferenced objects.
 func (r *Register) Discard(sums ...[]byte) error {
 	list := make([]Sum, 0, len(sums))
 	for _, b := range sums {
@@ -215,7 +213,7 @@ func (r *Register) Discard(sums ...[]byte) error {
 	return nil
 }
 
-// used reports whether a codelab that exists refers to an upload.
+// used reports whether an existing codelab refers to an upload.
 func (r *Register) used(name string) (used bool, err error) {
 	prefix := append([]byte(name), 0)
 	var failed error
@@ -227,8 +225,8 @@ func (r *Register) used(name string) (used bool, err error) {
 	return used, errors.Join(err, failed)
 }
 
-// InUse reports whether an upload, or a submission of a codelab that exists,
-// refers to a content.
+// InUse reports whether an upload, or a submission of an existing codelab, refers to a stored
+// object.
 func (r *Register) InUse(sum Sum) (used bool, err error) {
 	prefix := append([]byte(sum.String()), 0)
 	var failed error
@@ -242,8 +240,7 @@ func (r *Register) InUse(sum Sum) (used bool, err error) {
 	return used, errors.Join(err, failed)
 }
 
-// Missing calls fn with each content that something in use refers to and that
-// is not there.
+// Missing calls fn with each object that is in use but missing.
 func (r *Register) Missing(fn func(Sum)) error {
 	var sums []Sum
 	err := r.journal.Scan(durable.Scan{Table: blobUseTable}, func(k, _ []byte) bool {
@@ -266,7 +263,7 @@ func (r *Register) Missing(fn func(Sum)) error {
 			continue
 		}
 		if !errors.Is(err, ErrMissing) {
-			continue // damaged: reading the contents finds it
+			continue // damaged: a scrub finds it
 		}
 		used, err := r.InUse(sum)
 		if err != nil {
@@ -279,7 +276,7 @@ func (r *Register) Missing(fn func(Sum)) error {
 	return nil
 }
 
-// listed asks the disk: the list in memory follows a commit a little later.
+// listed reads the store, because the list in memory is slightly behind commits.
 func (r *Register) listed(codelab string) (bool, error) {
 	_, err := r.journal.Get(catalog.ListTable, []byte(codelab))
 	if errors.Is(err, durable.ErrNotFound) {

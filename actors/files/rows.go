@@ -8,7 +8,7 @@ import (
 	"atelier/actors/internal/pbwire"
 )
 
-// The tables. Their keys are parts joined by a zero byte.
+// Tables. Their keys are parts joined by a zero byte.
 const (
 	uploadTable    = "uploads"    // name
 	uploadUseTable = "uploaduses" // name, codelab, by
@@ -38,7 +38,7 @@ func key(parts ...string) []byte {
 	return k
 }
 
-// UploadRows register an upload.
+// UploadRows returns the rows that register an upload.
 func UploadRows(u *pb.Upload) []durable.Row {
 	value := pbwire.Encode(u)
 	sum, _ := SumOf(u.Sum)
@@ -61,20 +61,20 @@ func UseRow(name, codelab string, by By) durable.Row {
 	return durable.Row{Table: uploadUseTable, Key: key(name, codelab, string(by))}
 }
 
-// UnuseRow records that it does not any more: at once, or after a while.
+// UnuseRow removes that reference: at once, or after a while.
 func UnuseRow(name, codelab string, by By, after time.Duration) durable.Row {
 	row := UseRow(name, codelab, by)
 	row.Delete, row.TTL = after <= 0, after
 	return row
 }
 
-// SubmissionRow records that a submission refers to a content.
+// SubmissionRow records that a submission refers to a stored object.
 func SubmissionRow(sum []byte, codelab, submission string) durable.Row {
 	s, _ := SumOf(sum)
 	return durable.Row{Table: blobUseTable, Key: key(s.String(), "s", codelab, submission)}
 }
 
-// NoSubmissionRow records that it does not any more.
+// NoSubmissionRow removes that reference.
 func NoSubmissionRow(sum []byte, codelab, submission string) durable.Row {
 	row := SubmissionRow(sum, codelab, submission)
 	row.Delete = true

@@ -13,13 +13,13 @@ import (
 	"atelier/actors/durable"
 )
 
-// rowsAtOnce bounds what one commit of a removal carries.
+// rowsAtOnce bounds the rows per commit of a removal.
 const rowsAtOnce = 1000
 
 // Swept counts the things that a sweep removed.
 type Swept struct{ References, Uploads, Contents int }
 
-// Sweep removes what nothing refers to any more. It stops early when ctx ends.
+// Sweep removes everything without references. It stops early if ctx ends.
 func (r *Register) Sweep(ctx context.Context) (s Swept, err error) {
 	if s.References, err = r.sweepReferences(); err != nil {
 		return s, err
@@ -36,7 +36,7 @@ func (r *Register) Sweep(ctx context.Context) (s Swept, err error) {
 	return s, err
 }
 
-// sweepReferences removes those of codelabs that are gone.
+// sweepReferences removes the references of deleted codelabs.
 func (r *Register) sweepReferences() (int, error) {
 	gone := map[string]bool{}
 	var rows []durable.Row
@@ -86,7 +86,7 @@ func (r *Register) commitInParts(rows []durable.Row) error {
 	return nil
 }
 
-// sweepUploads removes those that nobody has referred to for long enough.
+// sweepUploads removes uploads that have had no reference for long enough.
 func (r *Register) sweepUploads(ctx context.Context) (removed int, err error) {
 	before := r.now().Add(-r.grace).UnixMilli()
 	var old []string
@@ -114,7 +114,7 @@ func (r *Register) sweepUploads(ctx context.Context) (removed int, err error) {
 	return removed, nil
 }
 
-// SweepEvery sweeps now and every so often until ctx ends.
+// SweepEvery sweeps now and at every interval until ctx ends.
 func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Duration, log *slog.Logger) {
 	tick := c.NewTicker(every)
 	defer tick.Stop()
@@ -139,14 +139,13 @@ func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Dur
 
 // Forgotten has the files to which a deleted codelab or attendee had referred.
 type Forgotten struct {
-	// Uploads by name.
+	// Uploads are the names of uploads.
 	Uploads []string
-	// Submissions are their files.
+	// Submissions are those whose files are affected.
 	Submissions []*pb.Submission
 }
 
-// Forget removes all references of a deleted codelab, and the uploads without other
-// references.
+// Forget removes all references of a deleted codelab, and the uploads without other references.
 func (r *Register) Forget(codelab string, f Forgotten) error {
 	var rows []durable.Row
 	for _, name := range f.Uploads {
@@ -165,8 +164,7 @@ func (r *Register) Forget(codelab string, f Forgotten) error {
 	return r.Release(f)
 }
 
-// Release removes what was referred to only by references whose removal is
-// recorded already.
+// Release removes uploads and files whose only references have already been removed in a commit.
 func (r *Register) Release(f Forgotten) error {
 	var sums [][]byte
 	for _, s := range f.Submissions {

@@ -2,13 +2,13 @@ package login
 
 import "slices"
 
-// Acting returns the session of a person in a codelab, in the browser whose family has that
-// name. of is the login of a facilitator, if leading, or the id of an attendee. Others can
-// use the same browser. Of several sessions it is the one that lasts longest; ok is false
-// when there is none any more. It fails like Use.
+// Acting returns the session of a person in a codelab, in the browser with this family name. of is
+// the login of a facilitator if leading, or else the id of an attendee. Others can use the same
+// browser. Of several sessions it returns the one that lasts longest; ok is false if there is none.
+// It fails like Use.
 func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {
 	if best, ok = s.acting(name, codelab, leading, of); !ok && s.feed != nil {
-		// Another node may have issued it just now.
+		// Another node may just have issued it.
 		if err := s.sync(); err != nil {
 			return Session{}, false, err
 		}
@@ -37,7 +37,7 @@ func (s *Sessions) acting(name, codelab string, leading bool, of string) (best S
 	return best, last > 0
 }
 
-// Siblings are the ids of a codelab's attendees with grants in the session's family.
+// Siblings returns the ids of a codelab's attendees with grants in the session's family.
 func (s Session) Siblings(codelab string) (out []string) {
 	if s.family == nil {
 		return nil

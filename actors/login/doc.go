@@ -1,19 +1,17 @@
-// Package login keeps the login sessions: the grants of each session id.
+// Package login stores the login sessions: the grants of each session id.
 //
-// All session ids that were issued from one another are a family, and a family is one row.
-// So two tabs that register at once change the same record, one after the other, and
-// neither grant is lost. Logging out is one deletion. Every valid id has all attendees'
-// grants of its family. An admin's grant belongs to the id with which it was issued and to
-// ids issued from that. So an id that an attacker planted in a browser gains nothing when
-// somebody logs in. A replaced id stays valid until its successor was used, which proves
-// that the answer arrived, and a minute longer.
+// All session ids that were issued from one another are a family, and a family is one row. So two
+// tabs that register concurrently change the same record, one after the other, and neither grant is
+// lost. Logging out is one deletion. Every valid id has all attendee grants of its family. An
+// admin's grant belongs to the id with which it was issued and to ids issued from that. So an id
+// that an attacker planted in a browser gains nothing when somebody logs in. A replaced id stays
+// valid until its successor was used, which proves that the answer arrived, and one minute longer.
 //
-// A grant is on disk before it is visible, and so is its end. Only the record that an id
-// was used is written without waiting: if it is lost, the next use writes it again. A
-// family has at most 32 valid ids, and an attendee is registered in at most 50 families;
-// the oldest are dropped.
+// A grant, and its end, is on disk before it is visible. Only the record that an id was used is
+// written without waiting: if it is lost, the next use writes it again. A family has at most 32
+// valid ids, and an attendee is registered in at most 50 families; the oldest are dropped.
 //
-// Ending an attendee's grants does not search for them. Each grant names the generation of
-// the attendee's record. Resetting the PIN or removing the attendee changes or removes that
-// generation in one commit, so no grant is missed.
+// Ending an attendee's grants does not search for them. Each grant has the generation of the
+// attendee's record. Resetting the PIN or removing the attendee changes or removes that generation
+// in one commit, so no grant is missed.
 package login

@@ -10,11 +10,11 @@ import (
 	"atelier/actors/internal/held"
 )
 
-// familyTable is the table of sessions: the families by a random key.
+// familyTable is the table of sessions: families by a random key.
 const familyTable = "sessionfamilies"
 
-// family is all session ids that were issued from one another. Its row holds all of it, so
-// a change is atomic.
+// family is all session ids that were issued from one another. One row has all of it, so a change
+// is atomic.
 type family struct {
 	// Immutable. The row's key as text.
 	name string
@@ -23,10 +23,10 @@ type family struct {
 	mu held.Lock
 	// nil once the family has ended. Stored with mu held.
 	record atomic.Pointer[record]
-	// Set when the row is not what the record is; a sweep writes it.
+	// Set if the row differs from the record; a sweep writes it.
 	unsaved atomic.Bool
-	// Guarded by mu. The row's value, including queued commits; kept only if several nodes
-	// use the store.
+	// Guarded by mu. The row's value, including queued commits; kept only if several nodes use the
+	// store.
 	value []byte
 }
 
@@ -38,9 +38,9 @@ func newFamily() *family {
 	return f
 }
 
-// key is the key of the family's row.
+// key returns the key of the family's row.
 func (f *family) key() []byte {
-	key, _ := hex.DecodeString(f.name) // it was made from one
+	key, _ := hex.DecodeString(f.name) // cannot fail: it was encoded from bytes
 	return key
 }
 
@@ -49,7 +49,7 @@ func parseFamily(key, value []byte) (*family, *record, error) {
 	return &family{name: hex.EncodeToString(key)}, rec, err
 }
 
-// rows bring the store up to a record of the family; the caller holds mu.
+// rows returns the rows that store a record of the family. The caller holds mu.
 func (f *family) rows(rec *record, now int64) []durable.Row {
 	row := durable.Row{Table: familyTable, Key: f.key(), Delete: true}
 	if last := rec.lasts(); last > now {

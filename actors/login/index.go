@@ -7,8 +7,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// change publishes a family's new record, nil when it has ended. The caller holds the
-// family's mu, or is alone.
+// change publishes a family's new record, nil after its end. The caller holds the family's mu, or
+// has exclusive access.
 func (s *Sessions) change(f *family, before, after *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,7 @@ func (s *Sessions) change(f *family, before, after *record) {
 	}
 }
 
-// keysOf returns the keys that find the family of a facilitator's id: their identity and
-// their name.
+// keysOf returns the keys for finding the family of a facilitator's id: their identity and name.
 func keysOf(e *entry) []string {
 	if e.admin == nil {
 		return nil
@@ -67,7 +66,7 @@ func keysOf(e *entry) []string {
 	return keys
 }
 
-// personKey is the key of a person, "" for the owner. It differs from every name.
+// personKey returns the key of a person, "" for the owner. It differs from every name.
 func personKey(person string) string { return "\x00" + person }
 
 func nameOf(e *entry) string {
@@ -77,8 +76,8 @@ func nameOf(e *entry) string {
 	return naming.Skeleton(e.admin.Name)
 }
 
-// NamesAdmin reports whether a name looks like the display name of a logged-in facilitator,
-// among those that counts selects.
+// NamesAdmin reports whether a name looks like the display name of a logged-in facilitator, among
+// those for which counts returns true.
 func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) bool {
 	key, now := naming.Skeleton(name), s.ms()
 	s.mu.RLock()
@@ -93,8 +92,8 @@ func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) boo
 	return false
 }
 
-// firstOf is the family with an attendee's oldest grant, if there are too many; not the one
-// that has just got it.
+// firstOf returns the family with an attendee's oldest grant if there are too many, but not the
+// family that has just got one.
 func (s *Sessions) firstOf(attendee string, but *family) *family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

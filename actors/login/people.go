@@ -11,7 +11,7 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// Logins are the valid logins of a person, the latest first, each once.
+// Logins returns the valid logins of a person, latest first, without duplicates.
 func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	now := s.ms()
 	s.mu.RLock()
@@ -39,8 +39,8 @@ func SeenAt(g *pb.AdminGrant) int64 { return max(g.CreatedAt, g.SeenAt) }
 
 func late(g *pb.AdminGrant, now int64) bool { return now-SeenAt(g) >= SeenEvery.Milliseconds() }
 
-// saw records the use of a login, without waiting for the disk. If that is lost, a later
-// use records it.
+// saw records the use of a login, without waiting for the disk. If that is lost, a later use
+// records it.
 func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,8 +60,8 @@ func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	}
 }
 
-// EndLogin ends one login of a person; other grants of the browser stay. It reports whether
-// there was one.
+// EndLogin ends one login of a person; other grants of the browser are kept. It reports whether the
+// login existed.
 func (s *Sessions) EndLogin(person, login string) (ended bool, err error) {
 	want := &pb.AdminGrant{Person: person, Login: login}
 	var theirs []*family
@@ -94,7 +94,7 @@ func (s *Sessions) endLogin(f *family, login *pb.AdminGrant) error {
 		}
 		err := s.commit(f, rec)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node has changed it, and this one has read the change
+			continue // another node changed it, and this node has read the change
 		}
 		if err != nil {
 			return err
@@ -109,8 +109,8 @@ func hasLogin(rec *record, login *pb.AdminGrant) bool {
 	return slices.ContainsFunc(rec.all(), func(e *entry) bool { return sameLogin(e.admin, login) })
 }
 
-// carriesOn reports whether a login has not ended. If the owner signs in again in the same
-// browser, everything that depends on the earlier login continues with the later one.
+// carriesOn reports whether a login has not ended. If the owner signs in again in the same browser,
+// everything that depends on the earlier login continues with the later one.
 func carriesOn(rec *record, login *pb.AdminGrant) bool {
 	if login.Person != "" {
 		return hasLogin(rec, login)

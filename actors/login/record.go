@@ -9,35 +9,34 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// record has the rights of the ids of a family. It and its entries are immutable;
-// records share entries. The message that is stored would need 440 bytes more for each
-// attendee (BenchmarkMemoryOfASession).
+// record has the grants of a family's ids. It and its entries are immutable; records share entries.
+// The stored message would need 440 bytes more per attendee (BenchmarkMemoryOfASession).
 type record struct{ ids []*entry }
 
 // entry is one id of a family. Times are Unix milliseconds.
 type entry struct {
 	hash    Key
 	expires int64
-	// The id from which it was issued, until its first use; else nil.
+	// The id from which it was issued, until the first use; else nil.
 	replaces  *Key
 	admin     *pb.AdminGrant
-	attendees []AttendeeGrant // at most one for each codelab
-	// The registration that issued it, until its first use or for a minute.
+	attendees []AttendeeGrant // at most one per codelab
+	// The registration that issued it, until the first use or for a minute.
 	by *pb.Registration
 }
 
-// AttendeeGrant lets its holder act as an attendee of a codelab. AttendeeID is "" for a
-// grant to nobody, by which a browser is recognised without any rights.
+// AttendeeGrant permits acting as an attendee of a codelab. AttendeeID is "" for a grant to nobody,
+// by which a browser is recognized without any rights.
 type AttendeeGrant struct {
 	Codelab    string
 	AttendeeID string
 	// Unix milliseconds.
 	ExpiresAt int64
-	// The attendee's generation when it was given.
+	// The attendee's generation when the grant was issued.
 	Generation uint32
 }
 
-// errCorrupt says that the row of a family is damaged.
+// errCorrupt means that the row of a family is damaged.
 var errCorrupt = fmt.Errorf("session family: %w", durable.ErrCorrupt)
 
 func parseRecord(value []byte) (*record, error) {
@@ -84,7 +83,7 @@ func (r *record) encode() []byte {
 	return pbwire.Encode(stored)
 }
 
-// all are the ids, none of a family that has ended.
+// all returns the ids; none for a family that has ended.
 func (r *record) all() []*entry {
 	if r == nil {
 		return nil
@@ -102,7 +101,7 @@ func (r *record) find(id Key) *entry {
 	return nil
 }
 
-// lasts returns the time at which the last id of a record ends.
+// lasts returns the time at which the last id of a record expires.
 func (r *record) lasts() (last int64) {
 	for _, e := range r.all() {
 		last = max(last, e.expires)
@@ -110,8 +109,8 @@ func (r *record) lasts() (last int64) {
 	return last
 }
 
-// pruned is a copy of a record without what has ended. Entries are shared: they
-// are replaced, never changed.
+// pruned returns a copy of a record without expired parts. Entries are shared: they are replaced,
+// never modified.
 func (r *record) pruned(now int64) *record {
 	out := &record{}
 	over := func(g AttendeeGrant) bool { return g.ExpiresAt <= now }
@@ -132,8 +131,7 @@ func (r *record) pruned(now int64) *record {
 	return out
 }
 
-// used is a record after an id was used for the first time: the one it
-// replaces has its last minute.
+// used returns a record after the first use of an id: the id that it replaces expires in a minute.
 func (r *record) used(id Key, now int64) *record {
 	out := r.pruned(now)
 	var replaced *Key
@@ -154,7 +152,7 @@ func (r *record) used(id Key, now int64) *record {
 	return out
 }
 
-// without is a record in which the grants of an attendee are changed.
+// without returns a record in which take has changed the grants of an attendee.
 func (r *record) without(now int64, attendee string, take func([]AttendeeGrant, int) []AttendeeGrant) *record {
 	out := r.pruned(now)
 	theirs := func(g AttendeeGrant) bool { return g.AttendeeID == attendee }
@@ -174,8 +172,8 @@ func (r *record) without(now int64, attendee string, take func([]AttendeeGrant, 
 	return out
 }
 
-// nobody replaces a grant by a grant to nobody. So the browser is still recognised, without
-// any rights, and everything that depends on the grant notices that it has ended.
+// nobody replaces a grant by a grant to nobody. So the browser is still recognized, without any
+// rights, and everything that depends on the grant notices that it has ended.
 func nobody(all []AttendeeGrant, at int) []AttendeeGrant {
 	all[at].AttendeeID, all[at].Generation = "", 0
 	return all
@@ -184,7 +182,7 @@ func nobody(all []AttendeeGrant, at int) []AttendeeGrant {
 // nothing removes a grant.
 func nothing(all []AttendeeGrant, at int) []AttendeeGrant { return slices.Delete(all, at, at+1) }
 
-// attendees are the attendees with grants in a record, each once.
+// attendees returns the attendees with grants in a record, without duplicates.
 func (r *record) attendees() (all []string) {
 	for _, e := range r.all() {
 		for _, g := range e.attendees {
@@ -196,8 +194,8 @@ func (r *record) attendees() (all []string) {
 	return all
 }
 
-// crowded is the id that makes room for another, -1 when there is room: of
-// those that nobody has used the oldest, else the oldest. from stays.
+// crowded returns the id to remove for a new one, -1 if there are not too many: the oldest unused
+// one, else the oldest. from is never removed.
 func (r *record) crowded(from *entry) int {
 	if len(r.ids) < maxIDs {
 		return -1
@@ -215,14 +213,14 @@ func (r *record) crowded(from *entry) int {
 	return oldest
 }
 
-// copy is a copy of an entry, to be changed.
+// copy returns a copy of an entry, for modification.
 func (e *entry) copy() *entry {
 	out := *e
 	out.attendees = slices.Clone(e.attendees)
 	return &out
 }
 
-// grant is the grant of an attendee in a codelab, nil for none. It must not be changed.
+// grant returns the grant of an attendee in a codelab, nil for none. It must not be modified.
 func (e *entry) grant(codelab string) *AttendeeGrant {
 	if e == nil {
 		return nil
@@ -235,7 +233,7 @@ func (e *entry) grant(codelab string) *AttendeeGrant {
 	return nil
 }
 
-// give adds a grant to an entry that is being made.
+// give adds a grant to a new entry.
 func (e *entry) give(g AttendeeGrant) {
 	if had := e.grant(g.Codelab); had != nil {
 		*had = g

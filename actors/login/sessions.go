@@ -16,51 +16,49 @@ import (
 )
 
 const (
-	// maxIDs bounds the valid ids of a family. A browser has one or two; lost answers
-	// create more.
+	// maxIDs bounds the valid ids of a family. A browser has one or two; lost answers cause more.
 	maxIDs = 32
-	// lastMinute is how long an id stays good after its successor was used, for requests in
-	// flight and tabs without the new id.
+	// lastMinute is how long an id stays valid after its successor was used, for requests in flight
+	// and tabs without the new id.
 	lastMinute = time.Minute
-	// underWay is how long a registration counts as being answered, while its new id is
-	// unused.
+	// underWay is how long a registration counts as unanswered while its new id is unused.
 	underWay = time.Minute
-	// maxFamilies bounds the browsers in which one attendee is registered; the
-	// first to register loses the grant.
+	// maxFamilies bounds the browsers in which one attendee is registered; the first to register
+	// loses the grant.
 	maxFamilies = 50
 )
 
-// Sessions keeps the grants of each session. A change of a family is on disk before anybody
-// can read it. Changes of one family are made one after the other, so that of two
-// concurrent ones neither is lost. Safe for concurrent use.
+// Sessions stores the grants of each session. A change of a family is on disk before it is visible.
+// Changes of one family are sequential, so that of two concurrent ones neither is lost. Safe for
+// concurrent use.
 type Sessions struct {
 	journal durable.Journal
 	now     func() time.Time
 	account []byte
 
-	mu        sync.RWMutex // guards what follows; never held while waiting
+	mu        sync.RWMutex // guards the following fields; never held while waiting
 	families  map[Key]*family
-	byName    map[string]*family              // and those that are being made, see expect
-	attendees map[string][]*family            // by attendee id, in the order of their grants
+	byName    map[string]*family              // including those being created, see expect
+	attendees map[string][]*family            // by attendee id, ordered by grant
 	named     map[string]map[*family]struct{} // families of facilitators, see keysOf
-	kept      int                             // families
+	kept      int                             // number of families
 
 	// Set if several nodes use the store; else nil.
 	feed  durable.Feed
 	clock clock.Clock
-	// unread are the families whose changed rows could not be read; the feed does not
-	// report them again.
+	// unread are the families whose changed rows could not be read; the feed does not report them
+	// again.
 	unread map[*family]struct{} // guarded by mu
 }
 
-// Key is the hash under which a session is kept, so that the disk reveals no id.
+// Key is the hash under which a session is stored, so that the disk reveals no id.
 type Key [sha256.Size]byte
 
 // KeyOf returns the key of a session's id.
 func KeyOf(id string) Key { return sha256.Sum256([]byte(id)) }
 
-// Load reads the sessions that are still valid. account is a keyed fingerprint of the
-// present admin account. Grants of logins to another account have ended.
+// Load reads the valid sessions. account is a keyed fingerprint of the present admin account.
+// Grants for another account have ended.
 func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
 	s := empty(journal, account, now)
 	if err := s.load(); err != nil {
@@ -91,7 +89,7 @@ func (s *Sessions) load() error {
 }
 
 func (s *Sessions) pruned(rec *record) *record {
-	for _, e := range rec.ids { // which nobody else has yet
+	for _, e := range rec.ids { // not shared yet
 		if e.admin.GetPerson() == "" && !bytes.Equal(e.admin.GetAccount(), s.account) {
 			e.admin = nil
 		}
@@ -108,10 +106,10 @@ type Session struct {
 	admin  *pb.AdminGrant
 }
 
-// Family names the ids that were issued from one another.
+// Family identifies the ids that were issued from one another.
 func (s Session) Family() string { return s.family.name }
 
-// Admin returns the admin's grant, or nil when there is none or it has ended.
+// Admin returns the admin's grant, or nil if there is none or it has ended.
 func (s Session) Admin(now int64) *pb.AdminGrant {
 	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() || !carriesOn(s.family.record.Load(), s.admin) {
 		return nil
@@ -119,8 +117,8 @@ func (s Session) Admin(now int64) *pb.AdminGrant {
 	return s.admin
 }
 
-// Grant is the grant of an attendee in a codelab, or nil; it may have expired. It must not
-// be changed.
+// Grant returns the grant of an attendee in a codelab, or nil; it may have expired. It must not be
+// modified.
 func (s Session) Grant(codelab string) *AttendeeGrant {
 	if s.family == nil {
 		return nil
@@ -128,8 +126,8 @@ func (s Session) Grant(codelab string) *AttendeeGrant {
 	return s.family.record.Load().find(s.id).grant(codelab)
 }
 
-// Grants are the grants of attendees, at most one for each codelab; some may have expired.
-// The slice must not be changed.
+// Grants returns the grants of attendees, at most one per codelab; some may have expired. The slice
+// must not be modified.
 func (s Session) Grants() []AttendeeGrant {
 	if s.family == nil {
 		return nil
@@ -140,7 +138,7 @@ func (s Session) Grants() []AttendeeGrant {
 	return nil
 }
 
-// Until returns when the last grant of an attendee in a codelab ends, of all ids of the
+// Until returns the expiry of the last grant of an attendee in a codelab, over all ids of the
 // family, in Unix milliseconds. left means that they have left the codelab.
 func (s Session) Until(now int64, codelab, attendee string) (last int64, left bool) {
 	if s.family == nil {
@@ -161,9 +159,9 @@ func (s Session) Until(now int64, codelab, attendee string) (last int64, left bo
 // Ended reports whether the family was logged out or has expired.
 func (s Session) Ended() bool { return s.family == nil || s.family.record.Load() == nil }
 
-// Use returns the session of a presented id; ok is false if the id is not valid. The id
-// that it replaces then expires within a minute. Use fails with durable.ErrUnavailable when
-// this node does not have the id and cannot ask the store whether another node issued it.
+// Use returns the session of a presented id; ok is false if the id is not valid. The id that it
+// replaces then expires within a minute. Use fails with durable.ErrUnavailable if this node does
+// not have the id and cannot ask the store whether another node issued it.
 func (s *Sessions) Use(id string) (_ Session, ok bool, err error) { return s.UseKey(KeyOf(id)) }
 
 // UseKey is Use with the key of an id.
@@ -201,8 +199,8 @@ func (s *Sessions) lookup(h Key) *family {
 	return s.families[h]
 }
 
-// arrived records the first use of an id, without waiting for the disk. If that is lost,
-// the next use records it.
+// arrived records the first use of an id, without waiting for the disk. If that is lost, the next
+// use records it.
 func (s *Sessions) arrived(f *family, id Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -215,7 +213,7 @@ func (s *Sessions) arrived(f *family, id Key) {
 	s.write(f, rec)
 }
 
-// write queues a family's record; the caller holds its mu.
+// write queues a family's record. The caller holds its mu.
 func (s *Sessions) write(f *family, rec *record) {
 	f.unsaved.Store(false)
 	err := s.journal.Append(s.guarded(f, rec), func(err error) {
@@ -228,9 +226,8 @@ func (s *Sessions) write(f *family, rec *record) {
 	}
 }
 
-// GrantAdmin issues an id from another, or from none, and gives it an admin's grant. It
-// returns the time when the id ends, in Unix milliseconds. The id is on disk when it
-// returns.
+// GrantAdmin issues an id from another, or from none, with an admin's grant. It returns the expiry
+// of the id, in Unix milliseconds. The id is on disk when it returns.
 func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64, err error) {
 	if g.Person == "" {
 		g.Account = s.account
@@ -241,9 +238,9 @@ func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64,
 	return expires, err
 }
 
-// GrantAttendee is GrantAdmin for the grant of an attendee who registered in a codelab
-// under a name. Concurrent registrations from one id under one name get each other's
-// grants, so it does not matter which answer a browser uses last.
+// GrantAttendee is GrantAdmin for the grant of an attendee who registered in a codelab under a
+// name. Concurrent registrations from one id under one name get each other's grants, so it does not
+// matter which answer a browser uses last.
 func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expires int64, err error) {
 	f, expires, err := s.issue(from, id, func(rec *record, e *entry, now int64) {
 		e.give(g)
@@ -271,15 +268,15 @@ func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expire
 	return expires, nil
 }
 
-// nameHash distinguishes names for a minute.
+// nameHash returns a hash that identifies a name for a minute.
 func nameHash(name string) []byte {
 	h := sha256.Sum256([]byte(naming.Key(name)))
 	return h[:16]
 }
 
-// UnderWay returns the grant of a registration in a codelab under a name, made from an id,
-// while its answer may still be in flight; nil for none. A browser that asks again with the
-// old id did not receive the answer.
+// UnderWay returns the grant of a registration in a codelab under a name, made from an id, while
+// its answer may still be in flight; nil for none. A browser that asks again with the old id did
+// not receive the answer.
 func (s *Sessions) UnderWay(from, codelab, name string) *AttendeeGrant {
 	h := KeyOf(from)
 	f := s.lookup(h)
@@ -340,9 +337,9 @@ func (s *Sessions) issueOnce(from, id string, grant func(rec *record, e *entry, 
 	return f, e.expires, nil
 }
 
-// hold locks the family of an id and returns the id's entry; a new family if the id is no
-// longer valid. If its validity is unknown, hold fails, because a new family would lose the
-// earlier grants.
+// hold locks the family of an id and returns the id's entry, or a new family if the id is no longer
+// valid. If its validity is unknown, hold fails, because a new family would lose the earlier
+// grants.
 func (s *Sessions) hold(id string) (*family, *entry, error) {
 	if id != "" {
 		h := KeyOf(id)
@@ -364,9 +361,9 @@ func (s *Sessions) hold(id string) (*family, *entry, error) {
 	return f, nil, nil
 }
 
-// Forget removes a deleted attendee from all grants, so that no data of them remains. A
-// grant to nobody stays, so that the browser is still recognised, without any rights.
-// Grants that cannot be written now expire.
+// Forget removes a deleted attendee from all grants, so that no data of them remains. A grant to
+// nobody is kept, so that the browser is still recognized, without any rights. Grants that cannot
+// be written now expire.
 func (s *Sessions) Forget(attendee string) {
 	s.mu.RLock()
 	all := slices.Clone(s.attendees[attendee])
@@ -376,9 +373,8 @@ func (s *Sessions) Forget(attendee string) {
 	}
 }
 
-// Leave ends the grant of an attendee in a codelab for all ids that were issued
-// from one another; other grants stay. It names the attendee; "" when the id has no such
-// grant.
+// Leave ends the grant of an attendee in a codelab for all ids of the family; other grants are
+// kept. It returns the attendee; "" if the id has no such grant.
 func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 	h := KeyOf(id)
 	f, err := s.seek(h)
@@ -396,7 +392,7 @@ func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 		rec := before.without(s.ms(), attendee, nobody)
 		err := s.commit(f, rec)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node has changed it, and this one has read the change
+			continue // another node changed it, and this node has read the change
 		}
 		if err != nil {
 			return "", fmt.Errorf("end an attendee's grant: %w", err)
@@ -430,8 +426,8 @@ func (s *Sessions) withdraw(f *family, attendee string, take func([]AttendeeGran
 }
 
 // End ends an id with its whole family; ending an invalid one is not an error. It fails with
-// durable.ErrUnavailable if this node cannot determine whether the id is valid, because
-// another node would go on accepting it.
+// durable.ErrUnavailable if this node cannot determine whether the id is valid, because another
+// node would continue to accept it.
 func (s *Sessions) End(id string) error {
 	f, err := s.seek(KeyOf(id))
 	if f == nil || err != nil {
@@ -442,7 +438,7 @@ func (s *Sessions) End(id string) error {
 	for rec := f.record.Load(); rec != nil; rec = f.record.Load() {
 		err := s.commit(f, nil)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node has changed it, and this one has read the change
+			continue // another node changed it, and this node has read the change
 		}
 		if err != nil {
 			return fmt.Errorf("end session: %w", err)
@@ -453,8 +449,7 @@ func (s *Sessions) End(id string) error {
 	return nil
 }
 
-// Expire forgets expired sessions, and writes pending ones. The store expires its rows
-// itself.
+// Expire removes expired sessions, and writes pending changes. The store expires its rows itself.
 func (s *Sessions) Expire() {
 	s.mu.RLock()
 	all := make(map[*family]struct{}, s.kept)
@@ -463,14 +458,14 @@ func (s *Sessions) Expire() {
 	}
 	s.mu.RUnlock()
 	for f := range all {
-		if f.mu.TryLock() { // one that is being changed is checked the next time
+		if f.mu.TryLock() { // a family that is being changed is checked next time
 			s.prune(f)
 			f.mu.Unlock()
 		}
 	}
 }
 
-// prune is Expire for one family; the caller holds its mu.
+// prune is Expire for one family. The caller holds its mu.
 func (s *Sessions) prune(f *family) {
 	before := f.record.Load()
 	if before == nil {

@@ -18,9 +18,9 @@ import (
 // ended longer ago is refused everywhere.
 const MaxAge = time.Second
 
-// Follow is Load for a store that several nodes use. Changes of other nodes arrive by the
-// feed. Each change has a precondition, so that no node overwrites another's change. failed
-// is called for records that cannot be read.
+// Follow is Load for a store that several nodes use. The feed delivers other nodes' changes. Each
+// change has a precondition, so that no node overwrites another's change. failed is called for
+// unreadable records.
 func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(error)) (*Sessions, error) {
 	s := empty(store, account, c.Now)
 	s.clock, s.unread = c, map[*family]struct{}{}
@@ -43,8 +43,8 @@ func (s *Sessions) Close() {
 	}
 }
 
-// Current returns when the data of this node is not older than within, at most MaxAge; it
-// fails if the store does not answer.
+// Current returns once the data of this node is not older than within, at most MaxAge; it fails if
+// the store does not answer.
 func (s *Sessions) Current(within time.Duration) error {
 	if s.feed == nil || s.feed.Age() < min(within, MaxAge) && len(s.lacking()) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (s *Sessions) lack(f *family, unread bool) {
 	delete(s.unread, f)
 }
 
-// seek is lookup, and asks the store about an id that this node does not know.
+// seek is lookup, but asks the store about an id that this node does not know.
 func (s *Sessions) seek(h Key) (*family, error) {
 	if f := s.lookup(h); f != nil || s.feed == nil {
 		return f, nil
@@ -97,7 +97,7 @@ func (s *Sessions) seek(h Key) (*family, error) {
 	return s.lookup(h), nil
 }
 
-// learn takes over the present content of a row.
+// learn processes a row's present content.
 func (s *Sessions) learn(key, value []byte) error {
 	name := hex.EncodeToString(key)
 	s.mu.Lock()
@@ -123,8 +123,8 @@ func (s *Sessions) learn(key, value []byte) error {
 	return s.reload(f)
 }
 
-// reload reads a family's row again, because a change from the feed can be older than this
-// node's last write. The caller holds f.mu.
+// reload reads a family's row again, because a change from the feed can be older than this node's
+// last write. The caller holds f.mu.
 func (s *Sessions) reload(f *family) error {
 	value, err := s.journal.Get(familyTable, f.key())
 	if errors.Is(err, durable.ErrNotFound) {
@@ -159,17 +159,17 @@ func (s *Sessions) expect(f *family) {
 	}
 }
 
-// forget drops a family that has no ids and will get none.
+// forget removes a family that has no ids and will get none.
 func (s *Sessions) forget(f *family) {
 	s.mu.Lock()
 	delete(s.byName, f.name)
 	s.mu.Unlock()
 }
 
-// guarded are the rows that update the store to a record. If other nodes change it too,
-// they have preconditions that fail if one has. The caller holds f.mu.
+// guarded returns the rows that update the store to a record. If other nodes use the store, too,
+// the rows have preconditions that fail if one has changed the family. The caller holds f.mu.
 func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
-	// Urgent: anyone who wants to delete something must sign in.
+	// Urgent, because anyone who wants to delete something must sign in.
 	rows := durable.MakeUrgent(f.rows(rec, s.ms()))
 	if s.feed == nil {
 		return rows
@@ -181,8 +181,8 @@ func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 	return rows
 }
 
-// commit stores a record, nil to end the family, and waits. After ErrConflict
-// the family is as another node has left it. The caller holds f.mu.
+// commit stores a record, nil to end the family, and waits. After ErrConflict the family has been
+// read again. The caller holds f.mu.
 func (s *Sessions) commit(f *family, rec *record) error {
 	known := f.value
 	err := durable.Commit(s.journal, s.guarded(f, rec))
@@ -190,9 +190,9 @@ func (s *Sessions) commit(f *family, rec *record) error {
 		return err
 	}
 	if again := s.reload(f); again != nil {
-		// The next change depends on the row as last read. A failed end would leave no
-		// value, which is the precondition of a new family. Then a change could restore a
-		// family that another node has ended.
+		// The next change depends on the row as last read. A failed end would leave no value, which
+		// is the precondition of a new family. Then a change could restore a family that another
+		// node has ended.
 		f.value = known
 		return again
 	}

@@ -8,41 +8,41 @@ import (
 	parser "golang.org/x/net/html"
 )
 
-// Address is a place in a text with the target of a link, or of an element that is shown.
+// Address is the target of a link or of a displayed element, with its position in the text.
 type Address struct {
-	// Span is the text of the address: with the < and > around it, without the
-	// quotes of an attribute.
+	// Span is the position of the address: including enclosing < and >, without the quotes of an
+	// attribute.
 	Span
-	// URL is the address without escapes of Markdown and entities of HTML.
+	// URL is the address with Markdown escapes and HTML entities decoded.
 	URL string
-	// Shows means that a picture, a video or a sound is meant, not a link.
+	// Shows means that the target is a displayed image, video or sound, not a link.
 	Shows bool
 	// Words is the text of a Markdown link, as written.
 	Words string
 }
 
-// Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML
-// allow. These are links and pictures, definitions of references whether used or not, and
-// attributes of elements. Code has no addresses; code lists the spans of code, in order,
-// too. The time is proportional to the size of any text. To bound it, a link that no person
-// would write is skipped.
+// Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML permit.
+// These are links and images, definitions of references whether used or not, and attributes of
+// elements. Code has no addresses; code lists the spans of code, also in order. The time is
+// proportional to the size of any text. To ensure that, links that no person would write are
+// skipped.
 func Addresses(text string) (found []Address, code []Span) {
 	f := finder(text, true)
 	return f.found, f.code
 }
 
-// finder reads a text. notes means that fenced blocks of notes are read as Markdown, as
+// finder parses a text. notes means that fenced blocks of notes are parsed as Markdown, as
 // facilitators see them, and not as code.
 func finder(text string, notes bool) *addressFinder {
 	f := &addressFinder{shown: map[string]bool{}}
-	note := -1 // where the text of an open one begins
+	note := -1 // beginning of the text of an open note
 	s := New([]byte(text))
 	s.inside = true
 	kind := Blank
 	for l, more := s.Next(); more; l, more = s.Next() {
 		inner := s.inner
 		if inner == Defining && IsFootnote(s.rest) {
-			inner = Paragraph // what it says is not an address
+			inner = Paragraph // its text is not an address
 		}
 		if s.innerFirst || inner != kind {
 			f.flush(kind)
@@ -75,23 +75,22 @@ func finder(text string, notes bool) *addressFinder {
 	return f
 }
 
-// addressFinder collects what Addresses finds.
+// addressFinder collects the results of Addresses.
 type addressFinder struct {
 	found   []Address
 	code    []Span
-	shown   map[string]bool // the labels that pictures refer to
+	shown   map[string]bool // labels referenced by images
 	defined []defined
 
-	// text is the text of the current block, without the marks of the blocks around it.
-	// lines are the beginnings of its lines, in text and in the source.
+	// text is the text of the current block, without the markers of enclosing blocks. lines are the
+	// beginnings of its lines, in text and in the source.
 	text  []byte
 	lines []place
-	// For tests: wasted counts the bytes read for constructs that were none, and steps all
-	// bytes read again.
+	// For tests: wasted counts the bytes read for failed constructs, steps all bytes read again.
 	wasted, steps int
 }
 
-// defined is an address of a definition, by its place in found.
+// defined is an address of a definition, by its index in found.
 type defined struct {
 	label string
 	at    int
@@ -99,16 +98,16 @@ type defined struct {
 
 type place struct{ at, source int }
 
-// Bounds of wasted work: this many times the size of a block, plus some bytes.
+// Bounds of wasted work: a multiple of the size of a block, plus some bytes.
 const (
 	vainTimes = 16
 	vainBytes = 4096
 )
 
-// maxWords bounds the words of a link that are given, bytes.
+// maxWords bounds the returned words of a link, bytes.
 const maxWords = 400
 
-// note reads a note for facilitators that begins at a place of the source.
+// note parses a note for facilitators that begins at an offset of the source.
 func (f *addressFinder) note(text string, at int) {
 	in := finder(text, false)
 	for _, a := range in.found {
@@ -126,7 +125,7 @@ func (f *addressFinder) add(line []byte, source int) {
 	f.text = append(append(f.text, line...), '\n')
 }
 
-// flush reads the block that has ended.
+// flush parses the block that has ended.
 func (f *addressFinder) flush(kind Kind) {
 	if len(f.lines) == 0 {
 		return
@@ -142,7 +141,7 @@ func (f *addressFinder) flush(kind Kind) {
 	f.text, f.lines, f.wasted = f.text[:0], f.lines[:0], 0
 }
 
-// source is the place of a part of the block in the source; false if it is more than one
+// source returns the position in the source of a part of the block; false if it spans lines.
 // line.
 func (f *addressFinder) source(start, end int) (Span, bool) {
 	for i := len(f.lines) - 1; i >= 0; i-- {
@@ -167,16 +166,16 @@ func (f *addressFinder) give(start, end int, a Address) bool {
 
 func (f *addressFinder) hopeless() bool { return f.wasted > vainTimes*len(f.text)+vainBytes }
 
-// bracket is a [ whose ] was not met yet.
+// bracket is a [ without its ] so far.
 type bracket struct {
-	at      int // behind it
+	at      int // after it
 	picture bool
 }
 
-// inline reads the text of a paragraph or a heading.
+// inline parses the text of a paragraph or a heading.
 func (f *addressFinder) inline() {
 	var open []bracket
-	links := 0 // of the open brackets, those below cannot become links: a link is in them
+	links := 0 // open brackets below this index contain a link, and cannot be links
 	nested := 0
 	var last []int
 	uncommented := false
@@ -236,7 +235,7 @@ func (f *addressFinder) inline() {
 	}
 }
 
-// inlineCode notes code between backticks, line by line.
+// inlineCode records code between backticks, line by line.
 func (f *addressFinder) inlineCode(start, end int) {
 	for start < end {
 		stop := end
@@ -250,7 +249,7 @@ func (f *addressFinder) inlineCode(start, end int) {
 	}
 }
 
-// target reads the address in parentheses behind the ] at i.
+// target parses the address in parentheses after the ] at i.
 func (f *addressFinder) target(b bracket, i int) (end int, ok bool) {
 	text := f.text
 	if i+1 >= len(text) || text[i+1] != '(' || f.hopeless() {
@@ -279,7 +278,7 @@ func (f *addressFinder) target(b bracket, i int) (end int, ok bool) {
 	return end, true
 }
 
-// refers records the label of a picture whose address is in a definition.
+// refers records the label of an image whose address is in a definition.
 func (f *addressFinder) refers(text []byte, start, end, nested int) {
 	label := text[start:end]
 	if end+1 < len(text) && text[end+1] == '[' {
@@ -292,7 +291,7 @@ func (f *addressFinder) refers(text []byte, start, end, nested int) {
 	}
 }
 
-// definitions reads a block of nothing else.
+// definitions parses a block of definitions.
 func (f *addressFinder) definitions() {
 	text := f.text
 	for i := 0; ; {
@@ -319,7 +318,7 @@ func (f *addressFinder) definitions() {
 	}
 }
 
-// angle reads what begins with a <: an address or an element; 0 when it is neither.
+// angle parses an address or an element that begins with <; 0 if it is neither.
 func (f *addressFinder) angle(i int) (end int) {
 	text := f.text
 	if f.hopeless() {
@@ -338,7 +337,7 @@ func (f *addressFinder) angle(i int) (end int) {
 	return end
 }
 
-// elements reads a block of HTML.
+// elements parses a block of HTML.
 func (f *addressFinder) elements() {
 	at := 0
 	t := parser.NewTokenizer(bytes.NewReader(f.text))
@@ -355,10 +354,10 @@ func (f *addressFinder) elements() {
 	}
 }
 
-// shownBy has the attributes of an element whose addresses are shown in place.
+// shownBy maps elements to the attributes whose addresses they display.
 var shownBy = map[string]string{"img": "src srcset", "source": "src srcset", "video": "src poster", "audio": "src", "track": "src"}
 
-// attributes reads the addresses of an element.
+// attributes parses the addresses of an element.
 func (f *addressFinder) attributes(start, end int) {
 	tag := f.text[start:end]
 	name := 1
@@ -384,7 +383,7 @@ func (f *addressFinder) attributes(start, end int) {
 	})
 }
 
-// eachAttribute gives the attributes of a tag behind its name, and where their values stand.
+// eachAttribute calls fn for the attributes after a tag's name, with the positions of their values.
 func eachAttribute(tag []byte, i int, fn func(key string, from, to int)) {
 	seen := map[string]bool{}
 	for i < len(tag) {
@@ -421,14 +420,14 @@ func eachAttribute(tag []byte, i int, fn func(key string, from, to int)) {
 			}
 			to = i
 		}
-		if !seen[key] { // of two the first counts
+		if !seen[key] { // of duplicates the first counts
 			seen[key] = true
 			fn(key, from, to)
 		}
 	}
 }
 
-// eachCandidate yields the places of the addresses in a srcset.
+// eachCandidate calls fn with the positions of the addresses in a srcset.
 func eachCandidate(value string, fn func(from, to int)) {
 	for i := 0; i < len(value); {
 		for i < len(value) && (value[i] == ',' || isHTMLSpace(value[i])) {
@@ -454,8 +453,8 @@ func eachCandidate(value string, fn func(from, to int)) {
 	}
 }
 
-// element returns the end of the element that begins at i, as in CommonMark. If there is
-// none, it returns how far it has read.
+// element returns the end of the element that begins at i, as in CommonMark. If there is none, it
+// returns how far it has read.
 func element(text []byte, i int) (end int, ok bool) {
 	i++
 	if i < len(text) && text[i] == '/' {
@@ -529,8 +528,7 @@ func autolink(text []byte, i int) int {
 	return at + n + 1
 }
 
-// destination returns the end of the address that begins at i, i for none, and how far it
-// looked.
+// destination returns the end of the address that begins at i, i for none, and how far it read.
 func destination(text []byte, i int) (end, looked int) {
 	if i < len(text) && text[i] == '<' {
 		for at := i + 1; at < len(text); at++ {
@@ -583,7 +581,7 @@ func titled(text []byte, i int, with byte) (end, looked int) {
 			}
 		}
 	}
-	if with == '\n' { // the title is optional, and another title can follow on the next line
+	if with == '\n' { // the title is optional, or on the next line
 		at = skipBlanks(text, i)
 	}
 	if at < len(text) && text[at] == with {
@@ -612,7 +610,7 @@ func title(text []byte, i int) (end, looked int, ok bool) {
 	return 0, len(text), false
 }
 
-// plainDestination is an address as it is meant.
+// plainDestination decodes an address.
 func plainDestination(written []byte) string {
 	if len(written) > 1 && written[0] == '<' {
 		written = written[1 : len(written)-1]
@@ -620,8 +618,8 @@ func plainDestination(written []byte) string {
 	return Unescape(string(written))
 }
 
-// Unescape returns a text of Markdown without its backslashes and entities. \_ becomes _,
-// and &amp; becomes &.
+// Unescape decodes the backslashes and entities in Markdown text. \_ becomes _, and &amp; becomes
+// &.
 func Unescape(text string) string {
 	if !strings.ContainsAny(text, "\\&") {
 		return text
@@ -638,7 +636,7 @@ func Unescape(text string) string {
 				b.WriteByte(c)
 				break
 			}
-			// HTML knows some without the semicolon, Markdown does not.
+			// HTML permits some without the semicolon, Markdown does not.
 			entity := text[i : i+n+1]
 			plain := html.UnescapeString(entity)
 			if strings.HasSuffix(plain, ";") && plain != ";" {
@@ -653,7 +651,7 @@ func Unescape(text string) string {
 	return b.String()
 }
 
-// maxEntity bounds the name of an entity with its marks, bytes.
+// maxEntity bounds an entity with its delimiters, bytes.
 const maxEntity = 40
 
 func isPunct(b byte) bool {

@@ -6,25 +6,24 @@ import (
 	"strings"
 )
 
-// Check is a check of one's work that a step declares: a fenced block whose info string
-// is the word check and a name. Its first line is the title, the rest is for people.
+// Check is a check of an attendee's work, declared by a step: a fenced block whose info string is
+// the word check and a name. Its first line is the title, the rest is for people.
 type Check struct{ Name, Title string }
 
 // checkInfo matches the info string: names are short and part of an address.
 var checkInfo = regexp.MustCompile(`^[ \t]*check[ \t]+([A-Za-z0-9][A-Za-z0-9._-]{0,63})[ \t]*$`)
 
-// meantAsCheck matches a block that is a check, or was meant as one.
+// meantAsCheck matches the info string of a block that is, or was meant as, a check.
 var meantAsCheck = regexp.MustCompile(`^[ \t]*check(?:[ \t]|$)`)
 
-// Checks returns the checks that a text declares, in order, without those in notes for
-// facilitators.
+// Checks returns the checks declared by a text, in order, without those in notes for facilitators.
 func Checks(text string) []Check {
 	out, _ := checks(text)
 	return out
 }
 
-// MisnamedChecks returns the info strings of blocks that are meant as checks but do not
-// count, because their name is missing or invalid.
+// MisnamedChecks returns the info strings of blocks that are meant as checks but ignored, because
+// their name is missing or invalid.
 func MisnamedChecks(text string) []string {
 	_, out := checks(text)
 	return out
@@ -35,7 +34,7 @@ func checks(text string) (out []Check, misnamed []string) {
 		return nil, nil
 	}
 	s := &Scanner{source: []byte(WithoutNotes(text)), strict: true}
-	open := false // the last one's title is to come
+	open := false // the title of the last one follows
 	for _, more := s.Next(); more; _, more = s.Next() {
 		if s.opened {
 			open = false

@@ -2,17 +2,16 @@ package markdown
 
 import "bytes"
 
-// cursor reads the beginning of a line in columns, of which a tab takes up to
-// four.
+// cursor reads the beginning of a line in columns; a tab takes up to four.
 type cursor struct {
 	text  []byte
 	at    int
 	col   int
-	spare int // columns left of a tab that was taken in part
+	spare int // remaining columns of a partially consumed tab
 	steps int
 }
 
-// peek returns the columns of white space that come next, and the text after them.
+// peek returns the columns of white space at the cursor, and the text after them.
 func (c *cursor) peek() (indent int, rest []byte) {
 	col, i := c.col+c.spare, c.at
 	for ; i < len(c.text); i++ {
@@ -28,7 +27,7 @@ func (c *cursor) peek() (indent int, rest []byte) {
 	return col - c.col, c.text[i:]
 }
 
-// skip takes columns of white space.
+// skip consumes columns of white space.
 func (c *cursor) skip(n int) {
 	k := min(c.spare, n)
 	c.spare -= k
@@ -43,13 +42,13 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-// take takes bytes that are no white space.
+// take consumes bytes other than white space.
 func (c *cursor) take(n int) {
 	c.at += n
 	c.col += n
 }
 
-// quoted takes the mark of a block quote.
+// quoted consumes the marker of a block quote.
 func (c *cursor) quoted(indent int) {
 	c.skip(indent)
 	c.take(1)
@@ -58,8 +57,8 @@ func (c *cursor) quoted(indent int) {
 	}
 }
 
-// item takes the mark of a list item and returns the indentation of its content. In a
-// paragraph only one with content may begin, and only number one.
+// item consumes the marker of a list item and returns the indentation of its content. Only an item
+// with content, and with number one, can interrupt a paragraph.
 func (c *cursor) item(indent int, rest []byte, inParagraph bool) (width int, ok bool) {
 	mark := 1
 	switch b := rest[0]; {

@@ -8,16 +8,16 @@ import (
 // Definition defines a reference: [label]: address "title". It can be anywhere in a file,
 // and applies to all of it.
 type Definition struct {
-	Label string // as it is compared
+	Label string // normalized
 	Text  string // the definition on one line
 	Span         // its lines
 }
 
-// MaxLabel bounds a label, bytes; CommonMark says 999 characters.
+// MaxLabel bounds a label, bytes; CommonMark permits 999 characters.
 const MaxLabel = 4 * 999
 
-// define reads a definition off a line that begins one. Its address, or its title, can be
-// on the next line, the first of follow; more is the length of that part.
+// define parses a definition at the beginning of a line. Its address, or its title, can be on the
+// next line, the first of follow; more is the length of that part.
 func define(text, follow []byte) (l Definition, more int, ok bool) {
 	label, rest, ok := cutLabel(text)
 	if !ok || len(rest) == 0 || rest[0] != ':' {
@@ -54,8 +54,7 @@ func define(text, follow []byte) (l Definition, more int, ok bool) {
 	return l, more, true
 }
 
-// firstLine is the first line of a text, trimmed, and its size with the line
-// feed.
+// firstLine returns the first line of a text, trimmed, and its size including the line feed.
 func firstLine(text []byte) ([]byte, int) {
 	size := len(text)
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
@@ -64,7 +63,7 @@ func firstLine(text []byte) ([]byte, int) {
 	return bytes.Trim(text[:size], " \t\r\n"), size
 }
 
-// cutLabel takes the label, in its brackets, off a text.
+// cutLabel removes the label, in its brackets, from a text.
 func cutLabel(text []byte) (label, rest []byte, ok bool) {
 	if len(text) == 0 || text[0] != '[' {
 		return nil, nil, false
@@ -105,7 +104,7 @@ func cutAddress(text []byte) (address, rest []byte, ok bool) {
 	return text[:end], bytes.TrimLeft(text[end:], " \t"), true
 }
 
-// isTitle reports whether a text is a title in its quotation marks and nothing else.
+// isTitle reports whether a text is only a title in quotation marks.
 func isTitle(text []byte) bool {
 	if len(text) < 2 {
 		return false
@@ -125,7 +124,7 @@ func isTitle(text []byte) bool {
 	return false
 }
 
-// Normal is a label as it is compared: without case, white space as one blank.
+// Normal returns the normalized form of a label: without case, white space as one space.
 func Normal(label []byte) string {
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(string(label)), " ")))
 }

@@ -1,12 +1,11 @@
-// Package markdown reads the block structure of Markdown in linear time for any text, and
-// removes notes that are only for facilitators.
+// Package markdown parses the block structure of Markdown in linear time for any text, and removes
+// notes for facilitators.
 //
-// A note for facilitators is a fenced block whose info string begins with the word notes,
-// or an <aside> element of the class facilitator. WithoutNotes returns the text for
-// everybody else. Ambiguous text is removed. A note that is not closed ends with the text,
-// and a closing mark that can be part of the note is removed with it. The browser app has
-// the same rules (transport/web/app/src/markdown/notes.ts); testdata/notes.json has test
-// cases for both.
+// A note for facilitators is a fenced block whose info string begins with the word notes, or an
+// <aside> element of the class facilitator. WithoutNotes returns the text for everybody else.
+// Ambiguous text is removed. A note that is not closed extends to the end of the text, and a
+// closing marker that may be part of the note is removed with it. The browser app has the same
+// rules (transport/web/app/src/markdown/notes.ts); testdata/notes.json has test cases for both.
 //
 // Tasks returns the items of task lists that people tick. Each has a key that both sides
 // derive from its text; testdata/tasks.json has test cases for both. Package markdown is

@@ -2,8 +2,8 @@ package markdown
 
 import "bytes"
 
-// CommonMark has no footnotes: to it [^name]: and one word is a definition, and with more
-// words a paragraph. The app shows both as GitHub does.
+// CommonMark has no footnotes: it parses [^name]: with one word as a definition, and with more
+// words as a paragraph. The app shows both like GitHub.
 
 // maxFootnoteLabel bounds the name of a footnote, bytes.
 const maxFootnoteLabel = 400
@@ -14,8 +14,8 @@ func IsFootnote(line []byte) bool {
 	return ok && label != ""
 }
 
-// cutFootnote takes the name of a footnote, as labels of definitions are compared, off the
-// line that begins it. No link has such a label: it has a ^ before it.
+// cutFootnote removes the name of a footnote, normalized like the labels of definitions, from its
+// first line. No link has such a label, because it begins with ^.
 func cutFootnote(line []byte) (label string, rest []byte, ok bool) {
 	trimmed := bytes.TrimLeft(line, " ")
 	if len(line)-len(trimmed) > 3 || !bytes.HasPrefix(trimmed, []byte("[^")) {
@@ -53,7 +53,7 @@ func Footnotes(text []byte) (out []Definition) {
 	return out
 }
 
-// footnoteEnd is the end of a footnote that begins at a place of a text.
+// footnoteEnd returns the end of a footnote that begins at an offset.
 func footnoteEnd(text []byte, start int) (end int) {
 	blank := false
 	for at := start; at < len(text); {
@@ -79,7 +79,7 @@ func footnoteEnd(text []byte, start int) (end int) {
 	return end
 }
 
-// beginsOther reports whether a line begins something else than the text of a footnote.
+// beginsOther reports whether a line begins something other than the text of a footnote.
 func beginsOther(line []byte) bool {
 	line = bytes.TrimLeft(line, " ")
 	if line[0] == '[' {

@@ -12,17 +12,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// inlineText returns the text of a paragraph, without its markup. Links and emphasis leave
-// their text, pictures their alternative text, elements nothing. labels are the labels of
-// references. Each run of white space becomes one space, and Unicode is composed. The time is
-// proportional to the size of the text.
+// inlineText returns the text of a paragraph without markup. Links and emphasis become their text,
+// images their alternative text, and elements are removed. labels are the labels of references.
+// Each run of white space becomes one space, and Unicode is composed. The time is proportional to
+// the size of the text.
 func inlineText(text string, labels map[string]bool) string {
 	r := &inlineReader{text: []byte(text), labels: labels}
 	r.read()
 	return spaced(norm.NFC.String(string(r.plain())))
 }
 
-// spaced is a text on one line: strings.Fields knows the white space of Unicode.
+// spaced puts a text on one line. strings.Fields splits at Unicode white space.
 func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // inlineReader reads a paragraph once, left to right.
@@ -30,16 +30,16 @@ type inlineReader struct {
 	text   []byte
 	labels map[string]bool
 	out    []byte
-	// marks are the parts of out that are, or may be, markup. The last ones, from opens on,
-	// are runs of emphasis that still may pair.
+	// marks are the parts of out that are, or may be, markup. Those from opens on are runs of
+	// emphasis that can still pair.
 	marks  []mark
-	wasted int // bytes that were looked at in vain, see hopeless
+	wasted int // bytes read in vain, see hopeless
 }
 
-// mark is a part of the text of which only kept bytes stay.
+// mark is a part of the text of which only kept bytes remain.
 type mark struct {
 	at, size, kept int
-	// Of a run of emphasis.
+	// For a run of emphasis.
 	char         byte
 	opens, shuts bool
 }
@@ -47,21 +47,21 @@ type mark struct {
 // entity matches an entity of CommonMark.
 var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});`)
 
-// mail is an address of electronic mail in angle brackets.
+// mail matches an e-mail address in angle brackets.
 var mail = regexp.MustCompile(`^<[a-zA-Z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[a-zA-Z0-9.-]{1,255}>`)
 
-// opening is a [ whose ] was not met yet.
+// opening is a [ without its ] so far.
 type opening struct {
 	bracket
-	out, marks int // its position in out, and the number of its marks
+	out, marks int // position in out, and number of marks
 }
 
 func (r *inlineReader) hopeless() bool { return r.wasted > vainTimes*len(r.text)+vainBytes }
 
 func (r *inlineReader) read() {
 	var open []opening
-	links := 0   // of the open brackets, those below cannot become links: a link is in them
-	nested := -1 // the place of the last [
+	links := 0   // open brackets below this index contain a link, and cannot be links
+	nested := -1 // position of the last [
 	var last []int
 	text := r.text
 	for i := 0; i < len(text); {
@@ -133,7 +133,7 @@ func (r *inlineReader) read() {
 	r.pair(0)
 }
 
-// code returns the text between backticks, without one blank at each end.
+// code appends the text between backticks, without one space at each end.
 func (r *inlineReader) code(inside []byte) {
 	inside = bytes.ReplaceAll(inside, []byte("\n"), []byte(" "))
 	if n := len(inside); n > 1 && inside[0] == ' ' && inside[n-1] == ' ' && len(bytes.Trim(inside, " ")) > 0 {
@@ -142,7 +142,7 @@ func (r *inlineReader) code(inside []byte) {
 	r.out = append(r.out, inside...)
 }
 
-// resolved is the text of an entity; of one that HTML does not know the entity.
+// resolved decodes an entity; one unknown to HTML is returned unchanged.
 func resolved(entity string) string {
 	plain := html.UnescapeString(entity)
 	if strings.HasSuffix(plain, ";") && plain != ";" {
@@ -151,8 +151,7 @@ func resolved(entity string) string {
 	return plain
 }
 
-// angle reads an element or address that begins with a <, and returns its end; 0 when it is
-// neither an address nor an element.
+// angle parses an element or address that begins with <, and returns its end; 0 if it is neither.
 func (r *inlineReader) angle(i int) (end int) {
 	text := r.text
 	if r.hopeless() {
@@ -181,8 +180,7 @@ func (r *inlineReader) angle(i int) (end int) {
 	return end
 }
 
-// target returns the end of the link or picture whose text ends with the ] at i; 0 if it is
-// neither.
+// target returns the end of the link or image whose text ends with the ] at i; 0 if it is neither.
 func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	text := r.text
 	if r.hopeless() {
@@ -229,7 +227,7 @@ func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	return end
 }
 
-// emphasis notes the run of marks of emphasis at i, and returns its end.
+// emphasis records the run of emphasis characters at i, and returns its end.
 func (r *inlineReader) emphasis(i int) (end int) {
 	c := r.text[i]
 	n := run(r.text[i:], c)
@@ -248,8 +246,8 @@ func (r *inlineReader) emphasis(i int) (end int) {
 	return i + n
 }
 
-// flanks reports whether a run between two characters is at the left of a word, and at the
-// right of one; the ends of the text count as white space.
+// flanks reports whether a run between two characters is left-flanking and right-flanking; the ends
+// of the text count as white space.
 func flanks(before, after rune, first, end bool) (left, right bool) {
 	blankBefore, blankAfter := first || unicode.IsSpace(before), end || unicode.IsSpace(after)
 	markBefore, markAfter := !first && isMark(before), !end && isMark(after)
@@ -258,11 +256,11 @@ func flanks(before, after rune, first, end bool) (left, right bool) {
 
 func isMark(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// pair finds the pairs among the runs of emphasis from a mark on; none of them pairs with
+// pair finds the pairs among the runs of emphasis from a mark on; these runs cannot pair with
 // others afterwards.
 func (r *inlineReader) pair(from int) {
-	var open []int // runs that may open
-	// Of each kind of run that shuts, how many of the open ones are known not to fit.
+	var open []int // runs that can open
+	// Per kind of closing run, the number of open ones known not to match.
 	var unfit [3][2][3]int
 	cut := func(n int) {
 		open = open[:n]
@@ -312,7 +310,7 @@ func (r *inlineReader) pair(from int) {
 	}
 }
 
-// fits reports whether a run that opens pairs with one that shuts.
+// fits reports whether an opening run pairs with a closing one.
 func (m *mark) fits(shuts *mark) bool {
 	if m.char != shuts.char {
 		return false
@@ -323,7 +321,7 @@ func (m *mark) fits(shuts *mark) bool {
 	return !m.shuts && !shuts.opens || (m.size+shuts.size)%3 != 0 || m.size%3 == 0 && shuts.size%3 == 0
 }
 
-// plain returns the text that was read, without the marks.
+// plain returns the text without markup.
 func (r *inlineReader) plain() (out []byte) {
 	slices.SortFunc(r.marks, func(a, b mark) int { return a.at - b.at })
 	at := 0

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The marks with which blocks begin and end. Each looks at one line only.
+// The markers with which blocks begin and end. Each function examines only one line.
 
 func run(text []byte, b byte) int {
 	n := 0
@@ -16,7 +16,7 @@ func run(text []byte, b byte) int {
 	return n
 }
 
-// atx is the level of a heading with #, 0 for none.
+// atx returns the level of a heading with #, 0 for none.
 func atx(text []byte) int {
 	n := run(text, '#')
 	if n == 0 || n > 6 || n < len(text) && text[n] != ' ' && text[n] != '\t' {
@@ -25,7 +25,7 @@ func atx(text []byte) int {
 	return n
 }
 
-// setext is the level that an underline gives its heading, 0 for none.
+// setext returns the level of a heading with this underline, 0 for none.
 func setext(text []byte) int {
 	text = bytes.TrimRight(text, " \t")
 	switch {
@@ -68,7 +68,7 @@ func (f fence) closed(text []byte) bool {
 	return n >= f.length && len(bytes.TrimLeft(text[n:], " \t")) == 0
 }
 
-// The tags that begin a block of HTML wherever they stand.
+// Tags that begin a block of HTML in any context.
 var blockTags = func() map[string]bool {
 	out := map[string]bool{}
 	for tag := range strings.FieldsSeq(`address article aside base basefont blockquote body caption center col colgroup dd details
@@ -88,10 +88,9 @@ var (
 	anyTag   = regexp.MustCompile(`^(?:<[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][a-zA-Z0-9_.:-]*(?:\s*=\s*(?:[^ \t"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[a-zA-Z][a-zA-Z0-9-]*\s*>)[ \t]*$`)
 )
 
-// opensHTML reports whether a block of HTML begins, and which line ends it. With boxes the
-// end of a box ends its block too, as the authors of tutorials expect. Without them, the
-// end tag of a script begins a block even if no script began, as in the browser app's
-// parser.
+// opensHTML reports whether a block of HTML begins, and which line ends it. With boxes the end of a
+// box also ends its block, as the authors of tutorials expect. Without them, the end tag of a
+// script begins a block even if no script began, as in the browser app's parser.
 func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	if text[0] != '<' {
 		return m, false
@@ -129,5 +128,5 @@ func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	return m, false
 }
 
-// EndsAside reports whether a line ends a box and holds nothing else.
+// EndsAside reports whether a line consists of the end of a box.
 func EndsAside(line string) bool { return strings.EqualFold(strings.TrimSpace(line), "</aside>") }

@@ -10,13 +10,13 @@ import (
 // Span is a part of a text: the bytes from Start up to End.
 type Span struct{ Start, End int }
 
-// maxPasses bounds the passes over a text to remove its notes. Removing a note can change
-// the meaning of the rest; in real texts this does not happen twice.
+// maxPasses bounds the passes over a text to remove its notes. Removing a note can change the
+// meaning of the rest; in real texts this does not happen twice.
 const maxPasses = 8
 
-// WithoutNotes gives a text without the notes for facilitators: of each its whole
-// lines and one blank line behind it. A text without notes is given back as it is.
-// Done twice it does no more than once.
+// WithoutNotes returns a text without the notes for facilitators: for each note its whole lines and
+// one blank line after it are removed. A text without notes is returned unchanged. It is
+// idempotent.
 func WithoutNotes(text string) string {
 	for range maxPasses {
 		notes := Notes(text)
@@ -43,8 +43,8 @@ func without(text string, notes []Span) string {
 	return b.String()
 }
 
-// Notes are the notes for facilitators in a text, in order. Nearly all texts have
-// none; that is seen without reading them as Markdown.
+// Notes returns the notes for facilitators in a text, in order. Nearly all texts have none; that is
+// detected without parsing them as Markdown.
 func Notes(text string) []Span {
 	if !hasFold(text, word) && !hasFold(text, "<"+aside) {
 		return nil
@@ -53,7 +53,7 @@ func Notes(text string) []Span {
 	return out
 }
 
-// read reads the whole text, and returns how many bytes were read, for tests.
+// read parses the whole text, and returns how many bytes were read, for tests.
 func read(text string) (out []Span, steps int) {
 	s := &Scanner{source: []byte(text), strict: true}
 	var a asides
@@ -77,8 +77,7 @@ func read(text string) (out []Span, steps int) {
 	return out, s.steps + a.steps
 }
 
-// hasFold reports whether a text has a word, which is ASCII in small letters, in whatever
-// capitals.
+// hasFold reports whether a text contains a word in any case; the word is lower-case ASCII.
 func hasFold(text, word string) bool {
 	for _, c := range []byte{word[0], word[0] &^ 0x20} {
 		for rest := text; ; {
@@ -95,8 +94,8 @@ func hasFold(text, word string) bool {
 	return false
 }
 
-// opensNotes reports whether the last line opens a fenced block of notes. loose means that
-// some parsers have no fence there, so its end is looked for more widely, too.
+// opensNotes reports whether the last line opens a fenced block of notes. loose means that some
+// parsers see no fence there, so more closing fences are accepted.
 func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	switch {
 	case s.opened:
@@ -104,10 +103,9 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	case s.inner == HTML && s.leaf == htmlLeaf && s.html.sort != elements:
 		return f, false, false
 	}
-	// Authors indent the fence further than they should, write it in a box (": ") or a
-	// footnote, or nest it too deeply for this scanner. They also forget the empty line
-	// between HTML and Markdown. Parsers differ in these cases. A byte order mark can begin
-	// the text.
+	// Authors indent the fence too much, put it in a box (": ") or a footnote, or nest it too
+	// deeply for this scanner. They also forget the empty line between HTML and Markdown. Parsers
+	// differ in these cases. A byte order mark can begin the text.
 	const marks = " \t\ufeff:>-+*0123456789.)"
 	rest := bytes.TrimLeft(s.rest, marks)
 	if bytes.HasPrefix(rest, []byte("[^")) {
@@ -121,17 +119,16 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	if !ok || !f.isNotes() {
 		return f, false, false
 	}
-	// In a block of the same fences: of the closing ones only the first can close it.
+	// Inside a block with the same fences, only the first closing fence can close it.
 	nested := s.leaf == fenceLeaf && f.char == s.fence.char && f.length >= s.fence.length
 	return f, true, s.inner != Code || nested || !s.sure()
 }
 
-// word is the info string of notes, in whatever capitals: one that is not known to be a
-// note is seen by all.
+// word is the info string of notes, in any case: everybody would see a note that is not recognized.
 const word = "notes"
 
-// isNotes reports whether the first word of the info string is the one of notes. Words end
-// with whatever white space: a browser's reader makes no difference.
+// isNotes reports whether the first word of the info string is that of notes. Any white space ends
+// a word, because a browser's parser makes no difference.
 func (f fence) isNotes() bool {
 	info := bytes.TrimLeftFunc(f.info, isSpace)
 	if len(info) < len(word) || !bytes.EqualFold(info[:len(word)], []byte(word)) {
@@ -143,10 +140,10 @@ func (f fence) isNotes() bool {
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
-// skipFence reads up to the end of a fenced block. When a container of it ends before the
-// block should, its author meant the block to go on. So the note extends to a closing
-// fence, wherever that is. The scanner continues as the parser reads the lines. If the rest
-// reads differently without the note, the next pass handles it.
+// skipFence reads to the end of a fenced block. If an enclosing container ends before the block
+// should, its author meant the block to continue. So the note extends to a closing fence, wherever
+// that is. The scanner continues as the parser reads the lines. If the rest has another meaning
+// without the note, the next pass handles it.
 func (s *Scanner) skipFence(f fence, loose bool) {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		switch {
@@ -165,8 +162,7 @@ func (s *Scanner) skipFence(f fence, loose bool) {
 	}
 }
 
-// takeBlank takes the next line if it is blank, and returns the beginning of the one after
-// it.
+// takeBlank consumes the next line if it is blank, and returns the beginning of the following line.
 func (s *Scanner) takeBlank() int {
 	if s.at >= len(s.source) {
 		return s.at
@@ -182,33 +178,32 @@ func (s *Scanner) takeBlank() int {
 
 const aside = "aside"
 
-// maxTag bounds an opening tag that goes on over several lines, bytes.
+// maxTag bounds an opening tag over several lines, bytes.
 const maxTag = 512
 
 // maxRun bounds the backticks around inline code.
 const maxRun = 16
 
-// asides follows the <aside> elements of a text.
+// asides tracks the <aside> elements of a text.
 type asides struct {
-	begun bool // a note
-	open  int  // elements of it
-	start int  // of its first line
-	// tag is what there is of an opening tag that goes on, and tagAt where its line
-	// begins.
+	begun bool // a note has begun
+	open  int  // number of open elements in it
+	start int  // beginning of its first line
+	// tag is the beginning of an incomplete opening tag, and tagAt the beginning of its line.
 	tag   []byte
 	tagAt int
-	code  fence // where the parser has HTML
-	steps int   // the bytes that were looked at
+	code  fence // fence where the parser sees HTML
+	steps int   // number of bytes read
 }
 
-// facilitators matches the class in a tag; also in a value of another attribute, which
-// nobody writes by accident.
+// facilitators matches the class in a tag, but also in a value of another attribute, which nobody
+// writes by accident.
 var facilitators = regexp.MustCompile(`["'\s/][cC][lL][aA][sS][sS]\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'=<>` + "`" + `]+))`)
 
 func forFacilitators(tag []byte) bool {
 	for _, m := range facilitators.FindAllSubmatch(tag, -1) {
 		for _, value := range m[1:] {
-			if bytes.IndexByte(value, '&') >= 0 { // a browser resolves it: "&#102;acilitator"
+			if bytes.IndexByte(value, '&') >= 0 { // a browser decodes it: "&#102;acilitator"
 				return true
 			}
 			for word := range bytes.FieldsFuncSeq(value, isSpace) {
@@ -221,7 +216,7 @@ func forFacilitators(tag []byte) bool {
 	return false
 }
 
-// drop ends the tag that goes on where it cannot; true if it begins a note.
+// drop ends an incomplete tag that cannot be completed; true if it begins a note.
 func (a *asides) drop() bool {
 	if a.tag == nil {
 		return false
@@ -231,7 +226,7 @@ func (a *asides) drop() bool {
 	return a.opens(tag, a.tagAt)
 }
 
-// opens takes a whole opening tag.
+// opens processes a complete opening tag.
 func (a *asides) opens(tag []byte, at int) bool {
 	if !forFacilitators(tag) {
 		return false
@@ -240,10 +235,10 @@ func (a *asides) opens(tag []byte, at int) bool {
 	return true
 }
 
-// line reads the elements of a line that the scanner has just read. Code has none.
+// line processes the elements in the line that the scanner has just read. Code has none.
 func (a *asides) line(s *Scanner, l Line) {
 	text := s.rest
-	hidden := false // a comment hides the rest of this line
+	hidden := false // a comment covers the rest of this line
 	if a.code.length > 0 {
 		if a.code.closed(text) {
 			a.code = fence{}
@@ -305,11 +300,11 @@ func (a *asides) line(s *Scanner, l Line) {
 	a.read(text, l.Start, hidden, s.inner != HTML && s.sure())
 }
 
-// read reads the elements in a text on the line that begins at. inline means that it can
+// read processes the elements in a text on the line that begins at at. inline means that it can
 // contain inline code.
 func (a *asides) read(text []byte, at int, hidden, inline bool) {
 	uncommented := false
-	var last []int // run of backticks of each length, where it is known
+	var last []int // last run of backticks of each length, where known
 	for i := 0; i < len(text); {
 		next := bytes.IndexAny(text[i:], "`<")
 		if next < 0 {
@@ -317,8 +312,7 @@ func (a *asides) read(text []byte, at int, hidden, inline bool) {
 		}
 		i += next
 		a.steps += next + 1
-		// HTML has no inline code, but the end of a note within backticks is ignored all
-		// the same.
+		// HTML has no inline code, but the end of a note within backticks is still ignored.
 		if text[i] == '`' && !inline && a.open == 0 {
 			i++
 			continue
@@ -344,7 +338,7 @@ func (a *asides) read(text []byte, at int, hidden, inline bool) {
 			case hidden || a.open > 0:
 				return
 			}
-			uncommented = true // it is text: what looks like an element in it could be one
+			uncommented = true // it is text, which can look like an element
 		}
 		closing := bytes.HasPrefix(behind, []byte("/"))
 		if closing {
@@ -379,7 +373,7 @@ func (a *asides) read(text []byte, at int, hidden, inline bool) {
 	}
 }
 
-// looked is how much was looked at to find something at a place, or nowhere.
+// looked returns how many bytes were read for a match at a position, or for none.
 func looked(at, all int) int {
 	if at < 0 {
 		return all
@@ -387,7 +381,7 @@ func looked(at, all int) int {
 	return at
 }
 
-// isAside reports whether a text begins with the name of the element.
+// isAside reports whether a text begins with the element's name.
 func isAside(text []byte) bool {
 	if len(text) < len(aside) || !bytes.EqualFold(text[:len(aside)], []byte(aside)) {
 		return false
@@ -404,8 +398,8 @@ func escaped(text []byte, i int) bool {
 	return n%2 == 1
 }
 
-// tagEnd returns the end of the tag whose attributes begin at i, after its >; -1 when it
-// does not.
+// tagEnd returns the end of the tag whose attributes begin at i, after its >; -1 if it is
+// incomplete.
 func tagEnd(text []byte, i int) int {
 	quote := byte(0)
 	for ; i < len(text); i++ {
@@ -423,7 +417,7 @@ func tagEnd(text []byte, i int) int {
 	return -1
 }
 
-// lastRuns returns, for each length, the beginning of the last run of backticks from i on.
+// lastRuns returns, per length, the beginning of the last run of backticks from i on.
 func lastRuns(text []byte, i int) []int {
 	last := make([]int, maxRun+1)
 	for i < len(text) {
@@ -440,8 +434,8 @@ func lastRuns(text []byte, i int) []int {
 	return last
 }
 
-// codeEnd returns the end of the inline code that the backticks at i open, or the end of
-// the backticks.
+// codeEnd returns the end of the inline code opened by the backticks at i, or the end of the
+// backticks.
 func codeEnd(text []byte, i int, last []int) int {
 	n := run(text[i:], '`')
 	if n > maxRun || last[n] <= i {

@@ -10,76 +10,76 @@ const (
 	Blank Kind = iota
 	Paragraph
 	Heading   // # and its text
-	Underline // of the paragraph before it, which makes that a heading
+	Underline // of the preceding paragraph, which becomes a heading
 	Code      // fenced or indented, the fences included
 	HTML      // a block of raw HTML
 	Quote     // in a block quote
 	List      // in a list
 	Rule      // a thematic break
-	Defining  // the address of a reference
+	Defining  // a link reference definition
 )
 
 // Line is one line of a text.
 type Line struct {
 	Kind       Kind
-	Level      int  // of a heading or an underline
+	Level      int  // of a heading or underline
 	First      bool // begins a block
-	Start, End int  // in the text, with the line feed
+	Start, End int  // in the text, including the line feed
 }
 
-// maxNesting bounds the depth of block quotes and lists. Deeper ones are read as text,
-// because without a bound a line could cost as much as the whole file.
+// maxNesting bounds the depth of block quotes and lists. Deeper ones are read as text, because
+// without a bound a line could cost as much as the whole file.
 const maxNesting = 32
 
-// Scanner reads the block structure of Markdown line by line, as in CommonMark. For each
-// line it returns the kind at the top level. It never reads inline markup. A line is read
-// once for each container around it, so the time is proportional to the length of any text.
-// It uses no memory except for definitions.
+// Scanner parses the block structure of Markdown line by line, as in CommonMark. For each line it
+// returns the kind at the top level. It never parses inline markup. A line is read once per
+// enclosing container, so the time is proportional to the length of any text. It uses no memory
+// except for definitions.
 type Scanner struct {
 	source []byte
-	at     int // where the next line starts
+	at     int // beginning of the next line
 	stack  []container
 	leaf   leaf
 	fence  fence
 	html   markup
-	// defines means that the paragraph consists of definitions so far, and up to
-	// defined the lines belong to the last of them.
+	// defines means that the paragraph consists of definitions so far, and the lines up to defined
+	// belong to the last of them.
 	defines bool
 	defined int
-	// strict means reading as the browser app does. A carriage return ends a line, too, the
-	// end of a box does not end its block, and a definition is ordinary text. Therefore a
-	// definition can become a heading before an underline, which can only find more notes.
+	// strict means parsing like the browser app. A carriage return also ends a line, the end of a
+	// box does not end its block, and a definition is ordinary text. Therefore a definition can
+	// become a heading before an underline, which can only find more notes.
 	strict bool
-	// Of the last line: its kind within its containers, its text there, and whether it
-	// opened its fence, or an item of a list as the innermost container.
+	// The last line: its kind within its containers, its text there, and whether it opened its
+	// fence, or an item of a list as the innermost container.
 	inner      Kind
 	innerFirst bool // begins a block within its containers
 	rest       []byte
 	restAt     int // in the text
 	opened     bool
 	item       bool
-	// inside asks for rest without strict.
+	// inside requests rest without strict.
 	inside bool
-	// Asked for by strict: see sure.
-	doubtful bool // a line of the open paragraph may begin a block of HTML, to another reader
-	astray   bool // other readers may have read what came before otherwise
-	hanging  bool // what is indented may belong to something before it, to another reader
+	// Used only with strict: see sure.
+	doubtful bool // a line of the open paragraph may begin a block of HTML in other parsers
+	astray   bool // other parsers may have read the preceding lines differently
+	hanging  bool // indented lines may belong to something earlier in other parsers
 	ends     [2]lookedUp
-	// Found gets each definition; nil for nobody.
+	// Found receives each definition; may be nil.
 	Found func(Definition)
-	// steps counts the bytes that were looked at, for tests.
+	// steps counts the bytes read, for tests.
 	steps int
 }
 
-// container is an open block quote, or an open item of a list with the columns
-// that its content is indented by.
+// container is an open block quote, or an open item of a list with the indentation of its content
+// in columns.
 type container struct {
 	quote bool
 	width int
 	bare  bool // an item without content so far
 }
 
-// leaf is the open block that has no blocks in it.
+// leaf is the innermost open block.
 type leaf byte
 
 const (
@@ -94,7 +94,7 @@ type fence struct {
 	char   byte
 	length int
 	info   []byte
-	sure   bool // every reader sees it begin and end where the scanner does
+	sure   bool // all parsers agree on its beginning and end
 }
 
 // markup is an open block of HTML.
@@ -104,17 +104,17 @@ type markup struct {
 	start int                    // in the text
 }
 
-// sort is the part of an HTML block that is read.
+// sort is the interpretation of an HTML block.
 type sort byte
 
 const (
 	elements sort = iota
 	comment
 	preformatted
-	raw // nothing: scripts, styles, and text that only looks like an element
+	raw // not parsed: scripts, styles, and text that only looks like an element
 )
 
-// New gives a scanner of a text.
+// New returns a scanner of a text.
 func New(source []byte) *Scanner { return &Scanner{source: source} }
 
 // Next reads a line; false at the end.
@@ -143,7 +143,7 @@ func (s *Scanner) Next() (Line, bool) {
 	return l, true
 }
 
-// line takes the next line.
+// line reads the next line.
 func (s *Scanner) line() (Line, cursor) {
 	l := Line{Start: s.at, End: len(s.source)}
 	ends := "\n"
@@ -237,8 +237,8 @@ func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 	}
 }
 
-// match takes off the line what the open containers ask of it, and returns how many of them
-// go on.
+// match consumes the markers of the open containers at the beginning of a line, and returns how
+// many of them continue.
 func (s *Scanner) match(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]
@@ -251,7 +251,7 @@ func (s *Scanner) match(c *cursor) int {
 			c.quoted(indent)
 		case len(rest) == 0:
 			if k.bare {
-				return i // an item may begin with one empty line, not two
+				return i // an item can begin with one empty line, not two
 			}
 		case indent < k.width:
 			return i
@@ -263,7 +263,7 @@ func (s *Scanner) match(c *cursor) int {
 	return len(s.stack)
 }
 
-// goOn lets a line belong to the block of code or HTML that is open.
+// goOn adds a line to the open block of code or HTML.
 func (s *Scanner) goOn(c *cursor) (Kind, bool) {
 	indent, rest := c.peek()
 	switch s.leaf {
@@ -293,8 +293,8 @@ func (s *Scanner) goOn(c *cursor) (Kind, bool) {
 	return 0, false
 }
 
-// text is a line of a paragraph: of the open one, also when the line lacks
-// the marks of the containers around it, or of a new one.
+// text processes a line of a paragraph: of the open one, also if the line lacks the markers of its
+// containers, or of a new one.
 func (s *Scanner) text(c *cursor, l Line, matched int) (Kind, int, bool) {
 	first := s.leaf != paragraphLeaf
 	if first {

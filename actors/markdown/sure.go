@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Readers of Markdown differ after constructs that are not closed, after possible HTML, and
-// in the content of list items. The server follows CommonMark, and a page follows its
-// parser and the browser. Text that looks like a note for facilitators stays only if all
-// readers take it for code. Otherwise it is removed.
+// Markdown parsers differ after unclosed constructs, after possible HTML, and in the content of
+// list items. The server follows CommonMark, and a page follows its parser and the browser. Text
+// that looks like a note for facilitators is kept only if all parsers treat it as code. Otherwise
+// it is removed.
 
-// sure reports whether every reader takes the last line for code, if the scanner does.
+// sure reports whether every parser treats the last line as code, if the scanner does.
 func (s *Scanner) sure() bool {
 	if s.leaf == fenceLeaf {
 		return s.fence.sure
@@ -20,13 +20,13 @@ func (s *Scanner) sure() bool {
 	return !s.astray && (s.leaf != indentedLeaf || !s.hanging)
 }
 
-// leads looks at how a line of a paragraph begins.
+// leads examines the beginning of a paragraph's line.
 func (s *Scanner) leads(c *cursor) {
 	_, rest := c.peek()
 	if rest[0] == '<' || rest[0] == '[' {
 		s.doubtful = true
 	}
-	// A box, a table, a footnote, a number that begins no list here.
+	// A box, a table, a footnote, or a number that begins no list here.
 	if r, _ := utf8.DecodeRune(rest); !unicode.IsLetter(r) && !unicode.IsNumber(r) || listMark.Match(rest) {
 		s.hanging = true
 	}
@@ -34,8 +34,8 @@ func (s *Scanner) leads(c *cursor) {
 
 var listMark = regexp.MustCompile(`^[0-9]{1,9}[.)]`)
 
-// weigh takes for elements what a page may show of a block of HTML that begins at a
-// place.
+// weigh treats as elements the text that a page may show of a block of HTML that begins at a
+// position.
 func (s *Scanner) weigh(h *markup, rest []byte, at int, doubtful bool) {
 	hides := false // <?, <![CDATA[ and <!x: a page hides them up to the first >
 	if tag := rawTag.FindSubmatch(rest); tag != nil {
@@ -51,8 +51,8 @@ func (s *Scanner) weigh(h *markup, rest []byte, at int, doubtful bool) {
 	}
 }
 
-// The ends that weigh asks for: of raw elements their names, of comments as they stand. A
-// page ends a comment at --!>, too.
+// The ends for weigh: the names of raw elements, and the ends of comments. A page also ends a
+// comment at --!>.
 const (
 	rawEnds = iota
 	commentEnds
@@ -60,11 +60,11 @@ const (
 
 var ends = [2]*regexp.Regexp{rawEnds: rawEnd, commentEnds: regexp.MustCompile(`(--!?>)`)}
 
-// lookedUp is an end that was looked for from a place on.
+// lookedUp is an end that was searched from a position on.
 type lookedUp struct {
 	looked     bool
-	at         int // of the end; len(source) for none
-	start, end int // of its name
+	at         int // position of the end; len(source) for none
+	start, end int // position of its name
 }
 
 // end gives what names the first end of a kind from a place on; nil for none. Places

@@ -13,14 +13,14 @@ import (
 // MaxTasks is the maximum number of tasks of a text; further items are not tasks.
 const MaxTasks = 200
 
-// maxTask is the maximum length of a task's Markdown, in code points; a longer item is not a
-// task. The browser app has the same bound, and parses no inline markup in longer text.
+// maxTask bounds a task's Markdown, in code points; a longer item is not a task. The browser app
+// has the same bound, and parses no inline markup in longer text.
 const maxTask = 4000
 
-// Task is an item of a task list (- [ ] and its text), which people tick.
+// Task is an item of a task list (- [ ] and its text) that people tick.
 type Task struct {
-	// Key distinguishes the task from the others of its text. It is the first 16 hex digits
-	// of the SHA-256 of Text; a second task with the same Text has the suffix -2, and so on.
+	// Key identifies the task in its text. It is the first 16 hex digits of the SHA-256 of Text; a
+	// second task with the same Text has the suffix -2, and so on.
 	Key string
 	// Text is the text of the item's own paragraph, without markup. Each run of white space
 	// is one space, and Unicode is composed (NFC).
@@ -59,7 +59,7 @@ func tasks(text string) (out []string, labels map[string]bool) {
 	}
 	s := &Scanner{source: []byte(WithoutNotes(text)), strict: true}
 	labels = map[string]bool{}
-	var task []byte // the lines of the current task; nil for none
+	var task []byte // lines of the current task; nil for none
 	end := func() {
 		if task != nil && utf8.RuneCount(task) <= maxTask && len(out) < MaxTasks {
 			out = append(out, string(task))

@@ -2,10 +2,10 @@ package naming
 
 import "strings"
 
-// Or joins members as a choice: "a, b or c".
+// Or joins members as alternatives: "a, b or c".
 func Or(members ...string) string { return join(members, " or ") }
 
-// And joins members as what goes together: "a, b and c".
+// And joins members as a list: "a, b and c".
 func And(members ...string) string { return join(members, " and ") }
 
 func join(members []string, last string) string {

@@ -14,20 +14,19 @@ import (
 	"atelier/actors/clock"
 )
 
-// IDs makes ids that rise strictly, so that lists appended in the order of
-// their ids can be searched by id, and that carry a 24-bit tag. Ids of one
-// codelab carry the tag of the codelab, which is how a certificate finds the
-// codelab of an attendee without an index. Not safe for concurrent use.
+// IDs generates strictly increasing ids with a 24-bit tag, so that lists appended in the order of
+// their ids can be searched by id. Ids in a codelab have the codelab's tag, by which a certificate
+// finds the codelab of an attendee without an index. Not safe for concurrent use.
 type IDs struct {
 	tag uint32
 	// last is milliseconds and counter of the newest id, 60 bits.
 	last    uint64 `snapshot:"ids of what is gone, or lies elsewhere, are not seen: new ones are by time, and random"`
 	entropy io.Reader
-	// next is made here: what goes to a reader is on the heap.
+	// next is a field because the argument of a reader escapes to the heap.
 	next [16]byte `snapshot:"it is made anew for each id"`
 }
 
-// NewIDs returns a source for the things that belong to owner.
+// NewIDs returns a source of ids for objects that belong to owner.
 func NewIDs(owner string) *IDs { return NewIDsFrom(owner, rand.Reader) }
 
 // NewIDsFrom is NewIDs with its own randomness, for tests.
@@ -35,7 +34,7 @@ func NewIDsFrom(owner string, entropy io.Reader) *IDs {
 	return &IDs{tag: IDTag(owner), entropy: entropy}
 }
 
-// IDTag returns the 24 bits that ids made for owner carry.
+// IDTag returns the 24-bit tag of ids that belong to owner.
 func IDTag(owner string) uint32 {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, owner)
@@ -43,7 +42,7 @@ func IDTag(owner string) uint32 {
 	return (sum>>24 ^ sum) & 0xffffff
 }
 
-// IDTagOf returns the tag that an id carries.
+// IDTagOf returns the tag of an id.
 func IDTagOf(id string) (uint32, bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || len(id) != 36 {
@@ -68,7 +67,7 @@ func (s *IDs) Next(now time.Time) string {
 	return format(b)
 }
 
-// Seen makes the source go on behind an id it gave earlier.
+// Seen makes the source continue after an id that it returned earlier.
 func (s *IDs) Seen(id string) {
 	u, err := uuid.Parse(id)
 	if err != nil {
@@ -78,8 +77,8 @@ func (s *IDs) Seen(id string) {
 	s.last = max(s.last, hi>>16<<12|hi&0xfff)
 }
 
-// ValidID reports whether a text is an id as this server makes them: a UUID of version 7 in
-// lower case.
+// ValidID reports whether a text has the form of this server's ids: a UUID of version 7 in lower
+// case.
 func ValidID(s string) bool {
 	if len(s) != 36 || s[14] != '7' {
 		return false
@@ -109,7 +108,7 @@ func format(b *[16]byte) string {
 	return string(out[:])
 }
 
-// SharedIDs makes ids that belong to nothing in particular. Safe for concurrent use.
+// SharedIDs generates ids without a particular owner. Safe for concurrent use.
 type SharedIDs struct {
 	clock clock.Clock
 
@@ -129,6 +128,6 @@ func (s *SharedIDs) New() string {
 
 var process = NewSharedIDs(clock.System)
 
-// NewID returns an id that belongs to nothing in particular, for code that has no
-// clock of its own; under actors everything has one. Safe for concurrent use.
+// NewID returns an id without a particular owner, for code without a clock; under actors everything
+// has one. Safe for concurrent use.
 func NewID() string { return process.New() }

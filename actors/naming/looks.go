@@ -11,11 +11,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Skeleton is a name as it looks: two names whose skeletons are equal can hardly be
-// told apart on a screen, in capitals or small letters. It goes by the data of UTS 39
-// (section 4) and, beyond it, by letters that look alike at the size of a chat. It is
-// for names that nobody else may bear: by it, many names of different people would be
-// the same.
+// Skeleton returns a form of a name by its appearance: two names with equal skeletons can hardly be
+// distinguished on a screen, in upper or lower case. It uses the data of UTS 39 (section 4) and in
+// addition letters that look alike at the size of a chat. It is for names that must be unique: for
+// other purposes, many names of different people would be equal.
 func Skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(Key(norm.NFKC.String(name))) {
@@ -24,9 +23,8 @@ func Skeleton(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(b.String(), "rn", "m"), "vv", "w")
 }
 
-// looksLike is what a folded character looks like. A letter whose capital looks like
-// another one than its small form stands for the Latin one among the two: в for b, not
-// for ʙ.
+// looksLike returns the appearance of a folded character. If a letter's upper case looks like
+// another letter than its lower case, the Latin one of these counts: в becomes b, not ʙ.
 func looksLike(r rune) string {
 	if like, ok := alike[r]; ok {
 		return like
@@ -58,8 +56,8 @@ func ascii(s string) bool {
 //go:embed unicode/confusables.txt
 var confusablesText string
 
-// confusables maps the characters of UTS 39 to the text that they look like, both in form
-// NFD. They are loaded when the first name is compared.
+// confusables maps the characters of UTS 39 to the text that they look like, both in NFD. They are
+// loaded at the first comparison.
 var confusables = sync.OnceValue(func() map[rune]string {
 	like := make(map[rune]string, 5300)
 	for line := range strings.Lines(confusablesText) {
@@ -75,7 +73,7 @@ var confusables = sync.OnceValue(func() map[rune]string {
 	return like
 })
 
-// points are code points in hexadecimal.
+// points parses hexadecimal code points.
 func points(s string) (out []rune) {
 	for field := range strings.FieldsSeq(s) {
 		n, err := strconv.ParseUint(field, 16, 32)
@@ -87,9 +85,8 @@ func points(s string) (out []rune) {
 	return out
 }
 
-// alike are folded letters with the Latin ones that they look like, beyond UTS 39.
-// Letters of which a capital and a small one look like different ones, as I and l,
-// stand for one of them.
+// alike maps folded letters to the Latin ones that they look like, beyond UTS 39. Letters whose
+// upper and lower case look like different ones, such as I and l, map to one of these.
 var alike = func() map[rune]string {
 	like := map[rune]string{}
 	for latin, others := range map[string]string{

@@ -29,11 +29,11 @@ type Command struct {
 
 // Body is one kind of command.
 type Body interface {
-	// decide adds to d what it leads to; it changes nothing else.
+	// decide adds the command's decision to d, and changes nothing else.
 	decide(d *decision) error
 }
 
-// Vocabulary is all that can be asked of the participants, with the replies.
+// Vocabulary has all commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Add, *Participant](),
 	durable.Says[AddKey, *Key](),
@@ -46,15 +46,15 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SetEncryptionKey, durable.Nothing](),
 )
 
-// codec encodes commands for the node that owns them. None may be done twice.
+// codec encodes commands for the node that owns the actor. None may be executed twice.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
 	func(Command) bool { return false },
 )
 
-// Add makes a participant with a first key, whose secret never gets here. The
-// reply is its *Participant.
+// Add creates a participant with a first key, whose secret is never sent here. The reply is its
+// *Participant.
 type Add struct {
 	Name        string
 	Kind        string // platform, business, psp
@@ -103,7 +103,7 @@ func (in Add) decide(d *decision) error {
 	return nil
 }
 
-// known returns the participant, or the rejection.
+// known returns the participant, or a rejection.
 func (c *core) known(id string) (*Participant, error) {
 	p := c.find(id)
 	if p == nil {
@@ -112,7 +112,7 @@ func (c *core) known(id string) (*Participant, error) {
 	return p, nil
 }
 
-// AddKey gives a participant one more key. The reply is its *Key.
+// AddKey adds a key to a participant. The reply is its *Key.
 type AddKey struct {
 	ID         string
 	KeyID      string
@@ -134,7 +134,7 @@ func (in AddKey) decide(d *decision) error {
 	return nil
 }
 
-// RemoveKey ends a key.
+// RemoveKey removes a key.
 type RemoveKey struct{ ID, KeyID string }
 
 func (in RemoveKey) decide(d *decision) error {
@@ -150,7 +150,7 @@ func (in RemoveKey) decide(d *decision) error {
 	return nil
 }
 
-// Grant lets one participant act for another.
+// Grant permits one participant to act for another.
 type Grant struct{ ID, For string }
 
 func (in Grant) decide(d *decision) error {
@@ -167,7 +167,7 @@ func (in Grant) decide(d *decision) error {
 	case whom.Environment != who.Environment:
 		return durable.Reject(durable.Invalid, "participant_id belongs to another environment")
 	case slices.Contains(whom.Delegates, who.Id):
-		return nil // it has it
+		return nil // already granted
 	case len(whom.Delegates) >= MaxDelegates:
 		return durable.Reject(durable.Conflict, "the participant has %d delegates already", MaxDelegates)
 	}
@@ -176,7 +176,7 @@ func (in Grant) decide(d *decision) error {
 	return nil
 }
 
-// Ungrant takes that back.
+// Ungrant revokes that permission.
 type Ungrant struct{ ID, For string }
 
 func (in Ungrant) decide(d *decision) error {
@@ -192,8 +192,8 @@ func (in Ungrant) decide(d *decision) error {
 	return nil
 }
 
-// Acknowledge records that a participant accepts the security duties of
-// receiving credentials, in this version.
+// Acknowledge records that a participant accepts the security duties of recipients of credentials,
+// in this version.
 type Acknowledge struct{ ID, Version string }
 
 func (in Acknowledge) decide(d *decision) error {
@@ -211,11 +211,11 @@ func (in Acknowledge) decide(d *decision) error {
 	return nil
 }
 
-// SetPolicy sets the lifecycle of the tokens that are bound to a participant.
+// SetPolicy sets the policy and lifetime of the tokens bound to a participant.
 type SetPolicy struct {
 	ID     string
 	Policy string // as token.ParsePolicy reads it
-	// TTLSeconds of 0 is the default.
+	// TTLSeconds 0 means the default.
 	TTLSeconds int64
 }
 
@@ -240,7 +240,7 @@ func (in SetPolicy) decide(d *decision) error {
 	return nil
 }
 
-// Disable ends what a participant may do.
+// Disable revokes all permissions of a participant.
 type Disable struct{ ID string }
 
 func (in Disable) decide(d *decision) error {
@@ -253,8 +253,8 @@ func (in Disable) decide(d *decision) error {
 	return nil
 }
 
-// SetEncryptionKey sets the public key (JWK, JSON) to which credentials for a
-// participant are encrypted; none removes it.
+// SetEncryptionKey sets the public key (JWK, JSON) to which credentials for a participant are
+// encrypted; an empty one removes it.
 type SetEncryptionKey struct {
 	ID  string
 	Key []byte

@@ -42,8 +42,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
 	}
 }
 
-// core is the pure part. Owned by its actor; slice and records are replaced,
-// never changed.
+// core is the pure part. Owned by its actor; slice and records are replaced, never modified.
 type core struct {
 	audit *audit.Trail
 	ids   *naming.IDs
@@ -59,7 +58,7 @@ func (c *core) find(id string) *Participant {
 	return nil
 }
 
-// decision gathers what a command leads to.
+// decision collects the result of a command.
 type decision struct {
 	durable.Decision[*Event]
 	core   *core

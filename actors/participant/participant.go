@@ -21,7 +21,7 @@ const (
 	ScopeDetokenize = "detokenize"
 )
 
-// The closed lists of these.
+// The enums of these.
 var (
 	Kinds        = []string{Platform, Business, PSP}
 	Environments = []string{Production, Sandbox}
@@ -35,9 +35,9 @@ const (
 	MaxDelegates    = 1_000
 )
 
-// View is the committed state. Immutable; so are the records in it.
+// View is the committed state. It and its records are immutable.
 type View struct {
-	all        []*Participant // in the order of their making
+	all        []*Participant // oldest first
 	byID       map[string]*Participant
 	byIdentity map[string]*Participant
 	byKey      map[string]*Participant
@@ -49,11 +49,11 @@ func (v *View) All() []*Participant { return v.all }
 // Get returns the participant with an id, or nil.
 func (v *View) Get(id string) *Participant { return v.byID[id] }
 
-// ByIdentity returns the participant whom others name so, or nil.
+// ByIdentity returns the participant with this public name, or nil.
 func (v *View) ByIdentity(identity string) *Participant { return v.byIdentity[identity] }
 
-// Authenticate returns the participant whose key has this id and secret, or
-// nil. It compares in constant time, also when there is no such key.
+// Authenticate returns the participant whose key has this id and secret, or nil. It compares in
+// constant time, even if there is no such key.
 func (v *View) Authenticate(keyID string, secret []byte) *Participant {
 	hash := sha256.Sum256(secret)
 	p := v.byKey[keyID]
@@ -77,10 +77,10 @@ func KeyOf(p *Participant, id string) *Key {
 	return nil
 }
 
-// MayActFor reports whether a participant is, or was granted to act for, another.
+// MayActFor reports whether who is whom, or was granted to act for it.
 func MayActFor(who, whom *Participant) bool {
 	return who.Id == whom.Id || slices.Contains(whom.Delegates, who.Id)
 }
 
-// HasScope reports whether a participant's keys allow something.
+// HasScope reports whether a participant has a scope.
 func HasScope(p *Participant, scope string) bool { return slices.Contains(p.Scopes, scope) }

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Secret is the secret of an API key: it is shown once, when it is made, and
-// printed never.
+// Secret is the secret of an API key. It is shown once, when the key is created, and never printed.
 type Secret string
 
 // String hides the secret.
@@ -29,9 +28,8 @@ const (
 	secretText  = 43 // base64url of 32 bytes
 )
 
-// NewKey makes an API key for an environment: its id, its secret, and the hash
-// of the secret, which alone is kept. The secret holds the id, so that finding
-// the key takes one look-up.
+// NewKey returns a new API key for an environment: its id, its secret, and the hash of the secret.
+// Only the hash is stored. The secret contains the id, so that finding the key takes one look-up.
 func NewKey(environment string) (id string, secret Secret, hash []byte) {
 	var b [keyIDDigits/2 + sha256.Size]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -45,8 +43,8 @@ func NewKey(environment string) (id string, secret Secret, hash []byte) {
 	return id, secret, sum[:]
 }
 
-// KeyID returns the id of the key that a secret of an environment belongs to;
-// ok is false when text does not have the form of one.
+// KeyID returns the id of the key to which a secret of an environment belongs; ok is false if the
+// text does not have the form of a secret.
 func KeyID(environment, text string) (id string, ok bool) {
 	prefix := livePrefix
 	if environment == Sandbox {
@@ -59,7 +57,7 @@ func KeyID(environment, text string) (id string, ok bool) {
 	return "key_" + rest[:keyIDDigits], true
 }
 
-// NewIdentity makes the public name of a participant.
+// NewIdentity returns a new public name for a participant.
 func NewIdentity(environment string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

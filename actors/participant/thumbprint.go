@@ -6,14 +6,14 @@ import (
 	"encoding/json"
 )
 
-// thumbprint names a public key in the audit trail (RFC 7638, SHA-256). It is "" for a key
-// whose kind is not published.
+// thumbprint identifies a public key in the audit trail (RFC 7638, SHA-256). It is "" for a key of
+// an unpublished kind.
 func thumbprint(jwk []byte) string {
 	var k struct{ Kty, Crv, X, Y, N, E string }
 	if json.Unmarshal(jwk, &k) != nil {
 		return ""
 	}
-	// The required members in the order of their names, which the encoder keeps.
+	// The required members in lexical order, which the encoder keeps.
 	var required any
 	switch k.Kty {
 	case "EC":

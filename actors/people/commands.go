@@ -15,8 +15,7 @@ import (
 type Caller struct {
 	// ActorID is the owner's account or a person's id.
 	ActorID string
-	// Owner means that they can do everything. Others manage only assistants, and cannot
-	// see anybody else.
+	// Owner permits everything. Others can manage and see only assistants.
 	Owner     bool
 	IP        string
 	UserAgent string
@@ -53,14 +52,14 @@ var codec = durable.JSONCodec(Vocabulary,
 	func(Command) bool { return false },
 )
 
-// errInUse means that a login belongs to somebody.
+// errInUse means that a login is in use.
 var errInUse = durable.Reject(durable.Conflict, "this login is in use")
 
 // loginRunes are the characters of a login after folding.
 const loginRunes = "abcdefghijklmnopqrstuvwxyz0123456789._@+-"
 
-// foldLogin is a login in the form in which logins are compared. Only ASCII is folded: some
-// other letters have ASCII lower-case forms, and would become somebody else's login.
+// foldLogin normalizes a login for comparison. Only ASCII is folded: some other letters have ASCII
+// lower-case forms, and would become somebody else's login.
 func foldLogin(login string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -89,7 +88,7 @@ func checkName(name string) (string, error) {
 	return line, nil
 }
 
-// checkRole returns the codelabs of somebody with a role, each once.
+// checkRole returns the codelabs of a person with a role, without duplicates.
 func checkRole(role string, codelabs []string) ([]string, error) {
 	if !slices.Contains(Roles, role) {
 		return nil, durable.Reject(durable.Invalid, "role must be %s", naming.Or(Roles...))
@@ -124,7 +123,7 @@ func (d *decision) known(id string) (*Person, error) {
 	return p, nil
 }
 
-// Invite makes a person with an open invitation, of which only the hash arrives here. With
+// Invite creates a person with an open invitation, of which only the hash is sent here. With
 // ExpiresAt it is a helper for a day, who has no login. The reply is their *Person.
 type Invite struct {
 	Login, Name, Role string
@@ -166,7 +165,7 @@ func (in Invite) decide(d *decision) error {
 	return nil
 }
 
-// helper turns a person into a helper for a day.
+// helper makes a person a helper for a day.
 func (in Invite) helper(p *Person, now time.Time) error {
 	left := time.UnixMilli(in.ExpiresAt).Sub(now)
 	switch {
@@ -193,9 +192,9 @@ func (d *decision) freeLogin(login string) (string, error) {
 	return folded, nil
 }
 
-// InviteAgain opens a new invitation. The earlier one, the password and a permission to
-// link become void, and all sessions end. Another account of the identity provider with
-// this login can accept the invitation, too. The reply is the *Person.
+// InviteAgain opens a new invitation. The earlier one, the password and a permission to link become
+// void, and all sessions end. Another account of the identity provider with this login can accept
+// the invitation, too. The reply is the *Person.
 type InviteAgain struct {
 	ID    string
 	Token []byte
@@ -218,14 +217,14 @@ func (in InviteAgain) decide(d *decision) error {
 	return nil
 }
 
-// Update changes a person; nil leaves a member unchanged. A change of their rights ends
-// their sessions. The reply is the *Person.
+// Update changes a person; nil leaves a member unchanged. A change of their permissions ends their
+// sessions. The reply is the *Person.
 type Update struct {
 	ID         string
 	Name, Role *string
 	Codelabs   *[]string
 	Disabled   *bool
-	// Link assigns the next sign-in at the identity provider with their login to them; only
+	// Link permits linking the next sign-in with their login at the identity provider to them; only
 	// the owner can set it.
 	Link *bool
 }
@@ -254,7 +253,7 @@ func (in Update) decide(d *decision) error {
 		return err
 	}
 	if in.Disabled != nil {
-		// A revoked invitation is not restored with the account.
+		// A revoked invitation is not restored when the account is enabled again.
 		if next.Disabled = *in.Disabled; next.Disabled {
 			next.Invitation, next.InvitationEndsAt = nil, 0
 		}
@@ -276,7 +275,7 @@ func (in Update) decide(d *decision) error {
 	switch {
 	case rights:
 		next.Generation++
-	case next.Name == p.Name && next.Link == p.Link: // nothing has changed
+	case next.Name == p.Name && next.Link == p.Link: // no change
 		d.Reply = p
 		return nil
 	}
@@ -308,9 +307,9 @@ func (in Delete) decide(d *decision) error {
 // ErrElsewhere means that a helper for a day is signed in on another phone.
 var ErrElsewhere = durable.Reject(durable.Conflict, "signed in on another phone: sign in here and end that?")
 
-// Accept accepts an invitation. A person gets a password, of which only the hash arrives
-// here. A helper for a day is signed in, and Here ends the session on their earlier phone.
-// The reply is the *Person.
+// Accept accepts an invitation. A person gets a password, of which only the hash is sent here. A
+// helper for a day is signed in, and Here ends the session on their earlier phone. The reply is the
+// *Person.
 type Accept struct {
 	Token    []byte
 	Password string
@@ -338,7 +337,7 @@ func (in Accept) decide(d *decision) error {
 			return durable.Reject(durable.Invalid, "password is required")
 		}
 		next.Invitation, next.InvitationEndsAt, next.Password, next.Link = nil, 0, in.Password, false
-		next.Issuer, next.Subject = "", "" // they sign in only with the password now
+		next.Issuer, next.Subject = "", "" // they now sign in with the password only
 		next.Generation++
 	}
 	d.caller.ActorID = p.Id
@@ -346,12 +345,12 @@ func (in Accept) decide(d *decision) error {
 	return nil
 }
 
-// SetPassword gives a person another password, of which only the hash arrives here. All
-// their sessions end. The reply is the *Person.
+// SetPassword changes a person's password, of which only the hash is sent here. All their sessions
+// end. The reply is the *Person.
 type SetPassword struct {
 	ID string
-	// Was is the hash with which the old password was compared, so that of two concurrent
-	// changes one wins.
+	// Was is the hash with which the old password was compared, so that of two concurrent changes
+	// one succeeds.
 	Was, Password string
 }
 
@@ -370,7 +369,7 @@ func (in SetPassword) decide(d *decision) error {
 	return nil
 }
 
-// NoteSeen records that a person was seen. Frequent callers need not wait for it.
+// NoteSeen records a person's visit. Frequent callers need not wait for it.
 type NoteSeen struct{ ID string }
 
 func (in NoteSeen) decide(d *decision) error {

@@ -18,8 +18,7 @@ type Host = durable.Host[Command, *Event, View]
 // ID is the id of the one actor.
 const ID = "all"
 
-// Kind describes the actor. owner is the id of the admin account, which cannot be a login
-// here.
+// Kind describes the actor. owner is the id of the admin account, which nobody can use as a login.
 func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *Event, View] {
 	return durable.Kind[Command, *Event, View]{
 		Name: "people",
@@ -53,14 +52,14 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *Event, View] 
 	}
 }
 
-// erases and erase remove earlier forms of a record from the log. The next event of a
-// person has the whole record, or records that they are gone.
+// erases and erase remove earlier forms of a record from the log. The next event of a person has
+// the whole record, or records their deletion.
 func erases(e *Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
 
 func erase(v *View) func(*Event) (*Event, bool) {
 	return func(e *Event) (*Event, bool) {
 		put := e.GetPut()
-		if put == nil || put.Generation == 0 && put.Name == "" { // erased before
+		if put == nil || put.Generation == 0 && put.Name == "" { // already erased
 			return nil, false
 		}
 		if now := v.Get(put.Id); now != nil && slices.Equal(pbwire.Encode(now), pbwire.Encode(put)) {
@@ -70,15 +69,14 @@ func erase(v *View) func(*Event) (*Event, bool) {
 	}
 }
 
-// core is the pure part. Owned by its actor; slice, map and records are replaced,
-// never changed.
+// core is the pure part. Owned by its actor; slice, map and records are replaced, never modified.
 type core struct {
 	audit *audit.Trail
 	owner string
 	ids   *naming.IDs
 	all   []*Person
 	seen  map[string]int64
-	// barred are hashes of deleted people who must stay out, oldest first.
+	// barred are hashes of deleted people who must stay locked out, oldest first.
 	barred [][]byte
 }
 
@@ -115,7 +113,7 @@ type decision struct {
 	env    durable.Env
 }
 
-// put is the next record of a person.
+// put sets the next record of a person.
 func (d *decision) put(p *Person, action string, about map[string]string) {
 	d.Reply = p
 	d.event(&Event{Body: &Event_Put{Put: p}})

@@ -15,7 +15,7 @@ const (
 	Assistant   = "assistant"
 )
 
-// Roles are all of them.
+// Roles are all roles.
 var Roles = []string{Facilitator, Assistant}
 
 // States of people.
@@ -25,21 +25,21 @@ const (
 	Disabled = "disabled"
 )
 
-// Limits of the stored data, and of times.
+// Limits of the stored data, and of durations.
 const (
 	MaxPeople   = 2_000
 	MaxCodelabs = 200
 
-	// InvitationLife is how long an invitation can be accepted.
+	// InvitationLife is the lifetime of an invitation.
 	InvitationLife = 7 * 24 * time.Hour
 	// MinHelperLife and MaxHelperLife bound the time of a helper for a day.
 	MinHelperLife = 5 * time.Minute
 	MaxHelperLife = 7 * 24 * time.Hour
 )
 
-// View is the committed state. Immutable; so are the records in it.
+// View is the committed state. It and its records are immutable.
 type View struct {
-	all          []*Person // in the order in which they were made
+	all          []*Person // oldest first
 	seen         map[string]int64
 	barred       [][]byte // as in core
 	byID         map[string]*Person
@@ -100,7 +100,7 @@ func Helper(p *Person) bool { return p.ExpiresAt > 0 }
 // HasLogin reports whether a login, in any case, is a person's.
 func HasLogin(p *Person, login string) bool { return p.Login != "" && p.Login == foldLogin(login) }
 
-// State names what a person can do now.
+// State returns the state of a person.
 func State(p *Person, now time.Time) string {
 	switch {
 	case p.Disabled || Over(p, now):
@@ -121,7 +121,7 @@ func newView(all []*Person, seen map[string]int64, barred [][]byte) *View {
 		all: all, seen: seen, barred: barred, byID: make(map[string]*Person, len(all)), byLogin: make(map[string]*Person, len(all)),
 		byInvitation: map[string]*Person{},
 	}
-	v.named = sync.OnceValue(func() map[string][]*Person { // needed for few views
+	v.named = sync.OnceValue(func() map[string][]*Person { // few views need it
 		out := map[string][]*Person{}
 		for _, p := range all {
 			key := naming.Skeleton(p.Name)

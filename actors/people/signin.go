@@ -9,14 +9,13 @@ import (
 	"atelier/actors/durable"
 )
 
-// maxBarred is how many deleted people are remembered.
+// maxBarred bounds the remembered deleted people.
 const maxBarred = 10_000
 
-// maxSubject is the maximum length of a subject at a provider, in bytes (OpenID Connect
-// Core, 2).
+// maxSubject bounds a subject at a provider, in bytes (OpenID Connect Core, 2).
 const maxSubject = 255
 
-// identityHash identifies somebody at an identity provider without revealing who that is.
+// identityHash identifies an identity at a provider without revealing it.
 func identityHash(issuer, subject string) []byte { return barredHash("identity", issuer, subject) }
 
 // loginHash identifies a login without revealing it.
@@ -27,9 +26,9 @@ func barredHash(parts ...string) []byte {
 	return sum[:16]
 }
 
-// barredOf returns the identity that stays out after a deletion. It is the identity at the
-// provider, so that another account with the same address is somebody else. Without one it
-// is the login. It is nil for a helper for a day.
+// barredOf returns the hash that stays locked out after a deletion: of the identity at the
+// provider, or else of the login. So another account with the same address is somebody else. It is
+// nil for a helper for a day.
 func barredOf(p *Person) []byte {
 	switch {
 	case p.Issuer != "":
@@ -61,12 +60,12 @@ var (
 	ErrFull       = durable.Reject(durable.Forbidden, "there are too many people already")
 )
 
-// SignIn signs in a person who is verified by the identity provider. They are identified by
-// issuer and subject alone, because an address can change and be assigned to somebody else.
-// A new person gets a role. The reply is their *Person.
+// SignIn signs in a person who was verified by the identity provider. They are identified by issuer
+// and subject alone, because an address can change and be assigned to somebody else. A new person
+// gets a role. The reply is their *Person.
 type SignIn struct {
 	Issuer, Subject string
-	// Login is their address, verified and allowed.
+	// Login is their address, verified and permitted.
 	Login, Name, Role string
 }
 
@@ -104,7 +103,7 @@ func (in SignIn) decide(d *decision) error {
 	return nil
 }
 
-// again admits somebody who has signed in before.
+// again signs in a person who has signed in before.
 func (in SignIn) again(d *decision, p *Person) error {
 	switch {
 	case p.Disabled:
@@ -122,8 +121,8 @@ func (in SignIn) again(d *decision, p *Person) error {
 	return nil
 }
 
-// link connects a person with their account at the provider, once: somebody who was
-// invited, or whom the owner has marked.
+// link links a person to their account at the provider, once: somebody who was invited, or whom the
+// owner has permitted.
 func (in SignIn) link(d *decision, p *Person) error {
 	switch {
 	case p.Disabled:
@@ -137,7 +136,7 @@ func (in SignIn) link(d *decision, p *Person) error {
 	return nil
 }
 
-// accept records a person who from now on signs in only at the provider.
+// accept records that a person now signs in only at the provider.
 func (in SignIn) accept(d *decision, p *Person) {
 	p.Issuer, p.Subject, p.Link = in.Issuer, in.Subject, false
 	p.Accepted, p.Invitation, p.InvitationEndsAt, p.Password = true, nil, 0, ""

@@ -11,13 +11,13 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// beat is how often it is looked whose turn it is.
+// beat is the interval of checks for due actions.
 const beat = 500 * time.Millisecond
 
 var system = &codelab.Caller{Role: codelab.RoleSystem}
 
-// Play plays the attendees of the rehearsal that runs in a codelab, until it ends, ctx does
-// or its time has passed. Errors of their commands change nothing: people meet them too.
+// Play simulates the attendees of the running rehearsal of a codelab, until it ends, ctx ends, or
+// its time has passed. Errors of their commands are ignored: people get them, too.
 func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 	run := lab.View().Meta.GetRehearsal()
 	if run == nil {
@@ -41,7 +41,7 @@ func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 		}
 		now := lab.Clock().Uptime()
 		if now-began > total+beat {
-			return // the time of day, by which it ends, was set back
+			return // the time of day, which determines the end, was set back
 		}
 		for _, p := range c.people {
 			if now < p.next || p.left || ctx.Err() != nil {
@@ -71,7 +71,7 @@ func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 	}
 }
 
-// enter registers somebody, under the next name that is free.
+// enter registers a person under the next free name.
 func (c *cast) enter(lab codelab.Codelab, p *person, now time.Duration) {
 	p.next = now + 2*time.Second
 	for c.named < len(names)*10 {
@@ -97,16 +97,16 @@ func (c *cast) enter(lab codelab.Codelab, p *person, now time.Duration) {
 type person struct {
 	id, place string
 	here      bool
-	left      bool          // a facilitator has taken them out
-	next      time.Duration // when they act again
+	left      bool          // a facilitator has removed them
+	next      time.Duration // time of their next action
 
 	pace   float64 // their time, as a fraction of the time meant for a step
 	skill  float64 // 0 to 1
-	step   int32   // the one that ends is about
+	step   int32   // the step to which ends applies
 	ends   time.Duration
-	stuck  time.Duration // when they have helped themselves; 0: they have not asked
-	ballot string        // the round of the poll in which they have voted
-	stage  int           // how many of the activities after the steps they have finished
+	stuck  time.Duration // when they have solved their problem; 0: they have not asked
+	ballot string        // round of the poll in which they have voted
+	stage  int           // number of finished activities after the steps
 }
 
 func (p *person) caller(v *codelab.View) *codelab.Caller {
@@ -114,12 +114,12 @@ func (p *person) caller(v *codelab.View) *codelab.Caller {
 	return &codelab.Caller{Role: codelab.RoleAttendee, ID: p.id, Name: a.GetName(), Person: p.id, Generation: a.GetGeneration()}
 }
 
-// cast are the people of a rehearsal, and their common state. Not safe for concurrent use.
+// cast has the people of a rehearsal, and their common state. Not safe for concurrent use.
 type cast struct {
 	*rand.Rand
 	people []*person
 	order  []int         // of the names
-	named  int           // how many of them were tried
+	named  int           // how many were tried
 	budget time.Duration // for all steps
 }
 
@@ -145,20 +145,20 @@ type turn struct {
 	says []codelab.Body
 }
 
-// between is a random time.
+// between returns a random duration.
 func (c *cast) between(from, to time.Duration) time.Duration {
 	return from + time.Duration(c.Int64N(int64(to-from)))
 }
 
-// sometimes reports whether an action with a rate of perMinute happens within gap, the time
-// until the person's next turn.
+// sometimes reports whether an action with a rate of perMinute happens within gap, the time until
+// the person's next turn.
 func (c *cast) sometimes(perMinute float64, gap time.Duration) bool {
 	return c.Float64() < perMinute*gap.Minutes()
 }
 
 func pick[T any](c *cast, of []T) T { return of[c.IntN(len(of))] }
 
-// act decides a person's next action from the view, and when they act again.
+// act decides a person's next action from the view, and the time of the following one.
 func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	a := v.Attendee(p.id)
 	if a == nil {
@@ -168,7 +168,7 @@ func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	gap := c.between(2*time.Second, 9*time.Second)
 	p.next, t.here = now+gap, true
 	say := func(b codelab.Body) { t.says = append(t.says, b) }
-	if !p.here { // back, with a look around
+	if !p.here { // they return, and look around
 		return t
 	}
 	if p.step != a.CurrentStep {
@@ -215,7 +215,7 @@ func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	return t
 }
 
-// lasts is how long somebody stays on a step: its share of the time, as long as they take.
+// lasts returns how long a person stays on a step: its share of the time, at their pace.
 func (c *cast) lasts(p *person, v *codelab.View, number int32) time.Duration {
 	share, all := 5.0, 0.0
 	for i, st := range v.Steps {
@@ -230,8 +230,7 @@ func (c *cast) lasts(p *person, v *codelab.View, number int32) time.Duration {
 	return time.Duration(float64(c.budget) * p.pace * (0.8 + 0.4*c.Float64()) * share / max(all, share))
 }
 
-// mood returns the mood that a simulated person reports. Slow people report trouble more
-// often.
+// mood returns the mood that a simulated person reports. Slow people report problems more often.
 func (c *cast) mood(p *person, slow float64) pb.PulseState {
 	switch x := c.Float64() * slow; {
 	case p.stuck > 0:
@@ -243,7 +242,7 @@ func (c *cast) mood(p *person, slow float64) pb.PulseState {
 	}
 }
 
-// tick ticks the next task of the step that somebody is on.
+// tick ticks the next task of a person's step.
 func (c *cast) tick(v *codelab.View, a *pb.Attendee, say func(codelab.Body)) bool {
 	n := int(a.CurrentStep)
 	if n > len(v.Steps) {
@@ -258,8 +257,8 @@ func (c *cast) tick(v *codelab.View, a *pb.Attendee, say func(codelab.Body)) boo
 	return false
 }
 
-// goOn ends a step: most people tick its last task first. Behind the last step come the
-// quiz, feedback and the end.
+// goOn ends a step: most people tick its last task first. The quiz, feedback and completion follow
+// the last step.
 func (c *cast) goOn(p *person, v *codelab.View, a *pb.Attendee, say func(codelab.Body)) {
 	if c.IntN(4) > 0 && c.tick(v, a, say) {
 		return
@@ -285,7 +284,7 @@ func (c *cast) goOn(p *person, v *codelab.View, a *pb.Attendee, say func(codelab
 	}
 }
 
-// answer answers all questions of the quiz, those with a choice right by skill.
+// answer answers all questions of the quiz; the skill determines how many choices are right.
 func (c *cast) answer(p *person, v *codelab.View) codelab.Body {
 	var out codelab.SubmitQuiz
 	for _, q := range v.Quizzes {
@@ -302,7 +301,7 @@ func (c *cast) answer(p *person, v *codelab.View) codelab.Body {
 	return out
 }
 
-// vote is a vote in a poll, whose kinds say what it holds. The right option is liked more.
+// vote returns a vote in a poll of any kind. The right option is more likely.
 func (c *cast) vote(poll *codelab.PollView) codelab.Body {
 	b := codelab.Vote{PollID: poll.Id, Round: poll.Round}
 	switch codelab.PollKinds[poll.Kind-1] {

@@ -1,19 +1,19 @@
-// Package room holds the live connections' data of one codelab: stored messages, transient
-// messages, and the people present.
+// Package room has the live data of one codelab: stored messages, transient messages, and the
+// people present.
 //
 // # What it owns
 //
-// A [Room] holds three things. The log is a bounded window of stored frames in
-// the order of their sequence numbers, from which a listener that was away catches up. The
-// transients are a small ring of short-lived frames: summaries, presence, the state of a
-// shared screen. The presence counts the sessions of each person. Frames are opaque,
-// encoded bytes; the package contains no JSON, sockets or disk.
+// A [Room] has three parts. The log is a bounded window of stored frames in the order of their
+// sequence numbers, for replay to returning listeners. The transients are a small ring of
+// short-lived frames: summaries, presence, the state of a shared screen. The presence counts the
+// sessions of each person. Frames are opaque, encoded bytes; the package contains no JSON, sockets
+// or disk.
 //
 // # Concurrency
 //
-// One goroutine writes: the codelab's actor calls Publish, Transient, Advance,
-// Restore and Rewrite. Every other method can be called from any goroutine. A payload is
-// immutable once it is published: readers get the same bytes and never a copy.
+// One goroutine writes: the codelab's actor calls Publish, Transient, Advance, Restore and Rewrite.
+// Every other method can be called from any goroutine. A payload is immutable once it is published:
+// readers get the same bytes and never a copy.
 //
 // # Order and back-pressure
 //
@@ -26,7 +26,7 @@
 //
 // # Failure
 //
-// Nothing here can fail. After a restart of the actor, Restore fills the window again from
-// the journal. Listeners that stayed connected continue from their position, so they
-// receive a frame that was committed but not yet published when the actor failed.
+// Nothing here can fail. After a restart of the actor, Restore refills the window from the journal.
+// Connected listeners continue from their position, so they receive a frame that was committed but
+// not yet published when the actor failed.
 package room

@@ -1,7 +1,6 @@
 package room
 
-// Facilitator is the person id that stands for every facilitator in
-// Frame.People.
+// Facilitator is the person id for every facilitator in Frame.People.
 const Facilitator = "facilitator"
 
 // Audience is the audience of a frame.
@@ -20,29 +19,29 @@ const (
 	FacilitatorsAndPeople
 )
 
-// Frame is one encoded message and its audience. It is a value; Payload is shared and must
-// not be written after the frame was published.
+// Frame is one encoded message and its audience. It is a value; Payload is shared and must not be
+// modified after the frame was published.
 type Frame struct {
-	// Seq is the place of the frame in the codelab's stream; 0 for transients.
+	// Seq is the position of the frame in the codelab's stream; 0 for transients.
 	Seq uint64
-	// Origin is the session that caused the frame and must not get it back; 0 for none.
-	// Session ids are valid only in their process, so Restore drops them, and a replay
-	// reaches every session of the person.
+	// Origin is the session that caused the frame and must not receive it; 0 for none. Session ids
+	// are valid only in their process, so Restore drops them, and a replay reaches every session of
+	// the person.
 	Origin uint64
-	// People are the ids of the persons in the frame; "" is an unused place. Where the
-	// audience names people it is for them.
+	// People are the ids of the persons in the frame; "" is unused. They are recipients if the
+	// audience includes people.
 	People [2]string
-	// Item is the id of the item in the frame, if it can be deleted alone. A frame is kept
-	// for replay only while its people and its item are there.
+	// Item is the id of the item in the frame, if it can be deleted separately. A frame is kept for
+	// replay only while its people and its item exist.
 	Item string
-	// Payload is the message as it goes into a WebSocket frame or an SSE event.
+	// Payload is the message for a WebSocket frame or an SSE event.
 	Payload []byte
 	// Audience is the audience of the frame.
 	Audience Audience
 }
 
-// Reaches reports whether the frame is for a session of this person. With an empty person
-// it answers for the class: whether every facilitator, or every attendee, gets it.
+// Reaches reports whether the frame is for a session of this person. With an empty person it
+// answers for the class: whether every facilitator, or every attendee, gets it.
 func (f *Frame) Reaches(person string, facilitator bool) bool {
 	switch f.Audience {
 	case Everyone:
@@ -58,8 +57,8 @@ func (f *Frame) Reaches(person string, facilitator bool) bool {
 	}
 }
 
-// Singles reports whether the frame treats some session differently from the
-// other sessions of its class.
+// Singles reports whether the frame treats a session differently from the other sessions of its
+// class.
 func (f *Frame) Singles() bool {
 	return f.Origin != 0 || f.Audience >= People
 }

@@ -12,12 +12,11 @@ type presence struct {
 	mu sync.Mutex
 	// Guarded by mu. Nil until somebody connects.
 	sessions map[string]int32
-	// Guarded by mu. The persons who are connected to other nodes, by node; nil
-	// if there are none.
+	// Guarded by mu. The persons connected to other nodes, by node; nil if there are none.
 	elsewhere map[string]map[string]struct{}
 	// Guarded by mu. The number of persons connected to any node.
 	online int
-	// Guarded by mu. People without a connection whose departure is not announced yet; only
+	// Guarded by mu. People without a connection whose departure has not been announced yet; only
 	// with other nodes.
 	leaving map[string]clock.Timer
 	// Guarded by mu. People who were connected during the gathering, and its purpose.
@@ -26,31 +25,29 @@ type presence struct {
 	goesOn    bool
 }
 
-// farewell is how long a person must be disconnected everywhere to count as gone, if there
-// are several nodes. Messages of different nodes arrive in no order, so the departure from
-// one node can arrive before the arrival at another.
+// farewell is how long a person must be disconnected from all nodes to count as gone, if there are
+// several. Messages of different nodes are not ordered, so the departure from one node can arrive
+// before the arrival at another.
 const farewell = 500 * time.Millisecond
 
-// Link connects a room to the other nodes on which it is open. Its methods must not block.
-// Each node announces arrivals and departures to its own listeners, because a single
-// announcing node would be silent while the codelab moves.
+// Link connects a room to the other nodes on which it is open. Its methods must not block. Each
+// node announces arrivals and departures to its own listeners, because a single announcing node
+// would be silent while the codelab moves.
 type Link interface {
-	// Arrived and Left announce a person's first session on this node, and the last one's
-	// end.
+	// Arrived and Left report a person's first session on this node, and the end of the last one.
 	Arrived(person string)
 	Left(person string)
 	// Passed sends frames to the listeners of all nodes.
 	Passed(frames []Frame)
-	// Gone is called, on every node, when a person has left all of them.
+	// Gone is called on every node when a person has left all of them.
 	Gone(person string)
 }
 
-// Connect gives the room a link, and the clock by which people leave. It is called before
-// anybody connects.
+// Connect sets the link, and the clock for departures. It must be called before anybody connects.
 func (r *Room) Connect(l Link, c clock.Clock) { r.link, r.clock = l, c }
 
-// Join records another session of a person, and reports whether their arrival must be
-// announced, because it is the person's first session on any node.
+// Join adds a session of a person, and reports whether to announce their arrival, because it is
+// their first session on any node.
 func (r *Room) Join(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
@@ -71,9 +68,9 @@ func (r *Room) Join(person string) (announce bool) {
 	return announce
 }
 
-// Leave removes a session, and reports whether the departure must be announced at once,
-// because it was the person's last. With several nodes Link.Gone announces it later.
-// Leaving without having joined changes nothing.
+// Leave removes a session, and reports whether to announce the departure at once, because it was
+// the person's last. With several nodes Link.Gone announces it later. Leaving without having joined
+// changes nothing.
 func (r *Room) Leave(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
@@ -83,7 +80,7 @@ func (r *Room) Leave(person string) (announce bool) {
 	case 1:
 		delete(p.sessions, person)
 		if len(p.sessions) == 0 {
-			// A map never returns memory, but an empty room should.
+			// A map never shrinks, but an empty room should free its memory.
 			p.sessions = nil
 		}
 	default:
@@ -103,7 +100,7 @@ func (r *Room) Leave(person string) (announce bool) {
 	return announce
 }
 
-// goes starts the time after which a person counts as gone. It is called with mu held.
+// goes starts the time after which a person counts as gone. The caller holds mu.
 func (r *Room) goes(person string) {
 	p := &r.presence
 	if p.leaving == nil {
@@ -124,8 +121,8 @@ func (r *Room) goes(person string) {
 	p.leaving[person] = timer
 }
 
-// stays cancels a person's departure, and reports whether there was one, which is not
-// announced then. It is called with mu held.
+// stays cancels a person's pending departure, and reports whether there was one, which is then not
+// announced. The caller holds mu.
 func (p *presence) stays(person string) bool {
 	timer := p.leaving[person]
 	if timer == nil {
@@ -136,7 +133,7 @@ func (p *presence) stays(person string) bool {
 	return true
 }
 
-// isElsewhere is called with mu held.
+// isElsewhere reports whether a person is connected to another node. The caller holds mu.
 func (p *presence) isElsewhere(person string) bool {
 	for _, there := range p.elsewhere {
 		if _, ok := there[person]; ok {
@@ -146,21 +143,20 @@ func (p *presence) isElsewhere(person string) bool {
 	return false
 }
 
-// isNowhere is called with mu held.
+// isNowhere reports whether a person is connected to no node. The caller holds mu.
 func (p *presence) isNowhere(person string) bool {
 	return p.sessions[person] == 0 && !p.isElsewhere(person)
 }
 
-// Elsewhere records that a person has connected to, or left, another node. It reports
-// whether they connected, and to no node before. Link.Gone reports people who have left all
-// nodes.
+// Elsewhere records that a person has connected to, or left, another node. It reports whether they
+// connected, and to no node before. Link.Gone reports people who have left all nodes.
 func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
 	return r.move(node, person, there)
 }
 
-// move is called with mu held.
+// move is Elsewhere. The caller holds mu.
 func (r *Room) move(node, person string, there bool) (came bool) {
 	p := &r.presence
 	if _, was := p.elsewhere[node][person]; was == there {
@@ -220,8 +216,8 @@ func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 	return came
 }
 
-// Gather starts recording the connected people for a named purpose, or continues if it is
-// the same. For "" recording ends, and the last record stays.
+// Gather starts recording the connected people for a purpose, or continues if it is the same. With
+// "" recording ends, and the last record is kept.
 func (r *Room) Gather(what string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -231,14 +227,14 @@ func (r *Room) Gather(what string) {
 	}
 }
 
-// gather is called with mu held.
+// gather adds a person to the record. The caller holds mu.
 func (p *presence) gather(person string) {
 	if p.goesOn {
 		p.gathered[person] = struct{}{}
 	}
 }
 
-// Ungather removes somebody from the record.
+// Ungather removes a person from the record.
 func (r *Room) Ungather(person string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -246,7 +242,7 @@ func (r *Room) Ungather(person string) {
 	delete(p.gathered, person)
 }
 
-// Gathered counts the people recorded for a purpose, without some.
+// Gathered counts the people recorded for a purpose, except those in but.
 func (r *Room) Gathered(what string, but ...string) int {
 	p := &r.presence
 	p.mu.Lock()
@@ -263,7 +259,7 @@ func (r *Room) Gathered(what string, but ...string) int {
 	return n
 }
 
-// Nodes returns the other nodes to which somebody is connected.
+// Nodes returns the other nodes with connected people.
 func (r *Room) Nodes() (nodes []string) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -290,7 +286,7 @@ func (r *Room) Count(node string) (n int, sum uint64) {
 	return len(r.presence.elsewhere[node]), sum
 }
 
-// sumOf is FNV-1a of a person's id.
+// sumOf returns FNV-1a of a person's id.
 func sumOf(person string) uint64 {
 	sum := uint64(14695981039346656037)
 	for i := range len(person) {
@@ -331,7 +327,7 @@ func (r *Room) Online() int {
 	return r.presence.online
 }
 
-// all are the people connected to any node. It is called with mu held.
+// all returns the people connected to any node. The caller holds mu.
 func (p *presence) all() map[string]struct{} {
 	people := make(map[string]struct{}, len(p.sessions))
 	for person := range p.sessions {

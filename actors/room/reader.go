@@ -1,9 +1,9 @@
 package room
 
-// After appends to dst the stored frames that follow seq, at most maxBytes of
-// payload but at least one frame. To is the position reached: the last frame's
-// seq, or Head when nothing more follows. It returns dst unchanged and false when the log
-// cannot serve seq, because it is older than Floor or newer than Head.
+// After appends to dst the stored frames after seq, at most maxBytes of payload but at least one
+// frame. to is the position reached: the last frame's seq, or Head at the end. It returns dst
+// unchanged and false if the log cannot serve seq, because it is older than Floor or newer than
+// Head.
 func (r *Room) After(seq uint64, dst []Frame, maxBytes int) (frames []Frame, to uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -18,7 +18,7 @@ func (r *Room) After(seq uint64, dst []Frame, maxBytes int) (frames []Frame, to 
 	return frames, frames[len(frames)-1].Seq, true
 }
 
-// Behind returns how many payload bytes the log holds after seq.
+// Behind returns the number of payload bytes in the log after seq.
 func (r *Room) Behind(seq uint64) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,9 +32,9 @@ func (r *Room) TransientHead() uint64 {
 	return r.transientHead
 }
 
-// TransientsAfter appends to dst the transients that follow position pos, at
-// most maxBytes of payload but at least one frame. To is the position reached
-// and missed is how many had left the ring before they could be read.
+// TransientsAfter appends to dst the transients after position pos, at most maxBytes of payload but
+// at least one frame. to is the position reached and missed the number of transients that had left
+// the ring before they could be read.
 func (r *Room) TransientsAfter(pos uint64, dst []Frame, maxBytes int) (frames []Frame, to, missed uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

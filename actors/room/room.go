@@ -7,7 +7,7 @@ import (
 	"atelier/actors/clock"
 )
 
-// Limits bounds the frames in a room. A zero field takes its default.
+// Limits bounds the frames in a room. Zero fields have their defaults.
 type Limits struct {
 	// Frames is the maximum number of stored frames kept for replay. Default 50,000.
 	Frames int
@@ -43,45 +43,44 @@ type Room struct {
 	// Immutable after New.
 	limits Limits
 
-	// Written by the publisher under mu, read by anyone: the seq up to which the log is
+	// Written by the publisher under mu, read by any goroutine: the seq up to which the log is
 	// complete.
 	head atomic.Uint64
-	// Written by the publisher under mu, read by anyone: counts how often published frames
-	// were replaced.
+	// Written by the publisher under mu, read by any goroutine: the number of times that published
+	// frames were replaced.
 	revision atomic.Uint64
 
 	mu sync.Mutex
 	// Guarded by mu. Frames with a seq, for replay.
 	log window
-	// Guarded by mu. Frames without one. In the ring their Seq is the ring's own count,
-	// which is removed before a reader gets them.
+	// Guarded by mu. Frames without a seq. In the ring their Seq is the ring's own counter, which
+	// is removed before a reader gets them.
 	transients window
-	// Guarded by mu. Transients that wait for the next frame, at most one per audience.
+	// Guarded by mu. Transients waiting for the next frame, at most one per audience.
 	later []Frame
 	// Guarded by mu. The number of all transients so far.
 	transientHead uint64
 
 	presence presence
 	wakers   wakers
-	// Immutable once anybody connects; nil on a single server.
+	// Immutable after the first connection; nil on a single server.
 	link  Link
 	clock clock.Clock
 }
 
-// New makes an empty room. The epoch names the stream: positions of different epochs cannot
+// New returns an empty room. The epoch identifies the stream: positions of different epochs cannot
 // be compared.
 func New(epoch string, limits Limits) *Room {
 	return &Room{epoch: epoch, limits: limits.withDefaults()}
 }
 
-// Epoch returns the name of the stream.
+// Epoch returns the epoch of the stream.
 func (r *Room) Epoch() string { return r.epoch }
 
 // Head returns the seq up to which everything is published.
 func (r *Room) Head() uint64 { return r.head.Load() }
 
-// Revision changes whenever published frames have been replaced: holders of copies must
-// drop them.
+// Revision changes whenever published frames are replaced: cached copies must then be dropped.
 func (r *Room) Revision() uint64 { return r.revision.Load() }
 
 // Floor returns the oldest position from which the log can be replayed.
@@ -91,12 +90,11 @@ func (r *Room) Floor() uint64 {
 	return r.log.floor
 }
 
-// Publish appends stored frames, in rising order of Seq, and wakes the
-// listeners. A frame at or below Head is ignored, because an actor that failed just after
-// publishing can publish the same commit again.
+// Publish appends stored frames, in increasing order of Seq, and wakes the listeners. A frame at or
+// below Head is ignored, because an actor that failed just after publishing can publish the same
+// commit again.
 //
-// The cost is constant per frame, about 50 ns, whatever the number of
-// listeners.
+// The cost is constant per frame, about 50 ns, for any number of listeners.
 func (r *Room) Publish(frames ...Frame) {
 	r.mu.Lock()
 	head := r.head.Load()
@@ -133,11 +131,11 @@ func (r *Room) Broadcast(frames ...Frame) {
 	}
 }
 
-// Later is Transient for a frame that can wait a moment. It is sent with the next stored
-// frame for everyone, in the same write to each listener, or with Flush. It replaces a
-// frame that still waits for the same audience.
+// Later is Transient for a frame that can be delayed. It is sent with the next stored frame for
+// everyone, in the same write to each listener, or with Flush. It replaces a waiting frame for the
+// same audience.
 //
-// Otherwise a summary to ten thousand listeners is ten thousand separate writes, 5 us each.
+// Otherwise a summary to ten thousand listeners would be ten thousand separate writes, 5 us each.
 func (r *Room) Later(f Frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,14 +159,14 @@ func (r *Room) Flush() {
 	}
 }
 
-// accompany turns the waiting frames into transients. It is called with mu held.
+// accompany turns the waiting frames into transients. The caller holds mu.
 func (r *Room) accompany() {
 	r.pass(r.later)
 	clear(r.later)
 	r.later = r.later[:0]
 }
 
-// pass appends transients. It is called with mu held.
+// pass appends transients. The caller holds mu.
 func (r *Room) pass(frames []Frame) {
 	for _, f := range frames {
 		r.transientHead++
@@ -177,8 +175,8 @@ func (r *Room) pass(frames []Frame) {
 	}
 }
 
-// Advance moves Head over events without a frame. It wakes nobody, since there is nothing
-// to send.
+// Advance moves Head over events without a frame. It wakes nobody, because there is nothing to
+// send.
 func (r *Room) Advance(seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,9 +185,9 @@ func (r *Room) Advance(seq uint64) {
 	}
 }
 
-// Restore replaces the log by the frames in the journal after floor, and the seq of the
-// last event. It can be called while listeners are connected; those behind head get the
-// missing frames. Head never moves back.
+// Restore replaces the log by the frames in the journal after floor, and the seq of the last event.
+// It can be called while listeners are connected; those behind head get the missing frames. Head
+// never moves back.
 func (r *Room) Restore(frames []Frame, floor, head uint64) {
 	r.mu.Lock()
 	log := window{floor: floor}
@@ -209,10 +207,10 @@ func (r *Room) Restore(frames []Frame, floor, head uint64) {
 	r.wakers.wake()
 }
 
-// Rewrite passes every stored frame to edit and keeps the result, or drops the frame if
-// edit returns false. The seq cannot be changed. The new payload must be new bytes, because
-// the old ones can be in use by a socket. The transients are dropped, since they too can
-// contain data that is being erased.
+// Rewrite passes every stored frame to edit and keeps the result, or drops the frame if edit
+// returns false. The seq cannot be changed. The new payload must be new bytes, because the old ones
+// may be in use by a socket. The transients are dropped, because they can also contain data that is
+// being erased.
 func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -221,15 +219,15 @@ func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.later = nil
 }
 
-// Withdraw is Rewrite without erasing. The transients stay, because a listener that waits
-// for one might get no other.
+// Withdraw is Rewrite without erasure. The transients are kept, because a listener that waits for
+// one might get no other.
 func (r *Room) Withdraw(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.edit(edit)
 }
 
-// edit is called with mu held.
+// edit applies edit to the log. The caller holds mu.
 func (r *Room) edit(edit func(Frame) (Frame, bool)) {
 	log := window{floor: r.log.floor}
 	for i := range r.log.count {

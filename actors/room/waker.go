@@ -13,8 +13,8 @@ type Waker interface {
 	Wake()
 }
 
-// wakers is the set of listeners to wake. It is read on every publication and
-// written when a listener comes or goes, so a writer copies the slice.
+// wakers is the set of listeners to wake. It is read on every publication and written when a
+// listener is added or removed, so a writer copies the slice.
 type wakers struct {
 	mu   sync.Mutex
 	list atomic.Pointer[[]Waker]

@@ -9,14 +9,14 @@ type window struct {
 	ring []entry
 	// first is the index of the oldest entry in ring.
 	first int
-	// count is the number of entries held.
+	// count is the number of entries.
 	count int
-	// bytes is the size of the payloads held.
+	// bytes is the size of the payloads in the window.
 	bytes int
 	// total is the size of all payloads ever appended.
 	total uint64
-	// floor is the seq of the newest frame that has left the window: sessions that
-	// have seen everything up to it can be served from here.
+	// floor is the seq of the newest frame that has left the window: sessions that have received
+	// everything up to it can be served from here.
 	floor uint64
 }
 
@@ -34,8 +34,8 @@ func (w *window) at(i int) *entry {
 	return &w.ring[(w.first+i)&(len(w.ring)-1)]
 }
 
-// append adds a frame and drops the oldest ones until the bounds hold again. The newest
-// frame always stays, whatever its size.
+// append adds a frame and drops the oldest ones until the bounds hold again. The newest frame is
+// always kept, whatever its size.
 func (w *window) append(f Frame, maxFrames, maxBytes int) {
 	if w.count == len(w.ring) {
 		w.grow()
@@ -66,8 +66,7 @@ func (w *window) grow() {
 	w.ring, w.first = ring, 0
 }
 
-// search returns the index of the first entry after seq; count when there is
-// none.
+// search returns the index of the first entry after seq; count if there is none.
 func (w *window) search(seq uint64) int {
 	if w.count == 0 || w.at(w.count-1).frame.Seq <= seq {
 		return w.count
@@ -75,8 +74,8 @@ func (w *window) search(seq uint64) int {
 	return sort.Search(w.count, func(i int) bool { return w.at(i).frame.Seq > seq })
 }
 
-// after appends to dst the frames that follow seq, at most maxBytes of payload
-// but at least one frame, and reports whether it reached the end.
+// after appends to dst the frames after seq, at most maxBytes of payload but at least one frame,
+// and reports whether it reached the end.
 func (w *window) after(seq uint64, dst []Frame, maxBytes int) (frames []Frame, all bool) {
 	size := 0
 	for i := w.search(seq); i < w.count; i++ {
@@ -90,7 +89,7 @@ func (w *window) after(seq uint64, dst []Frame, maxBytes int) (frames []Frame, a
 	return dst, true
 }
 
-// behind returns how many payload bytes follow seq.
+// behind returns the number of payload bytes after seq.
 func (w *window) behind(seq uint64) uint64 {
 	i := w.search(seq)
 	if i == w.count {

@@ -11,7 +11,7 @@ import (
 	"atelier/actors/usage"
 )
 
-// Caller is the admin who acts, and from where, for the audit trail.
+// Caller is the acting admin and their address, for the audit trail.
 type Caller struct{ AdminID, IP, UserAgent string }
 
 // Command is a command to the settings. It is plain data.
@@ -22,11 +22,11 @@ type Command struct {
 
 // Body is one kind of command.
 type Body interface {
-	// decide adds to c what it leads to; it changes nothing else.
+	// decide adds the command's decision to c, and changes nothing else.
 	decide(c *change) error
 }
 
-// Vocabulary is all that can be asked of the settings, with the replies.
+// Vocabulary has all commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[CreateToken, *ApiToken](),
 	durable.Says[RevokeToken, durable.Nothing](),
@@ -34,7 +34,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[NoteAIUse, durable.Nothing](),
 )
 
-// codec encodes commands for the node that owns them. None may be done twice.
+// codec encodes commands for the node that owns the actor. None may be executed twice.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
@@ -61,23 +61,22 @@ const (
 	maxTokenDays = 3650
 )
 
-// Scopes of API tokens: what a facilitator may, what reads, or what imports codelabs
-// and writes their code.
+// Scopes of API tokens: all rights of a facilitator, reading, or importing codelabs and writing
+// their code.
 const (
 	ScopeAll    = "all"
 	ScopeRead   = "read"
 	ScopeImport = "import"
 )
 
-// Scopes are all of them.
+// Scopes are all scopes.
 var Scopes = []string{ScopeAll, ScopeRead, ScopeImport}
 
-// CreateToken makes an API token; its secret never gets here. The reply is its
-// *ApiToken.
+// CreateToken creates an API token; its secret is never sent here. The reply is its *ApiToken.
 type CreateToken struct {
 	Name       string
-	Scope      string // empty: all
-	Days       int    // until it expires; 0: never
+	Scope      string // empty: ScopeAll
+	Days       int    // lifetime; 0: unlimited
 	SecretHash []byte
 }
 
@@ -108,7 +107,7 @@ func (b CreateToken) decide(c *change) error {
 	return nil
 }
 
-// RevokeToken ends an API token.
+// RevokeToken revokes an API token.
 type RevokeToken struct{ ID string }
 
 func (b RevokeToken) decide(c *change) error {
@@ -120,8 +119,7 @@ func (b RevokeToken) decide(c *change) error {
 	return nil
 }
 
-// SetAIKey keeps the key as it came, sealed; what is in it is not looked at
-// here. None removes it.
+// SetAIKey stores the sealed key unchanged, without examining it. An empty one removes the key.
 type SetAIKey struct{ Sealed []byte }
 
 func (b SetAIKey) decide(c *change) error {
@@ -137,7 +135,7 @@ func (b SetAIKey) decide(c *change) error {
 	return nil
 }
 
-// NoteAIUse counts what a question of an admin, about no codelab, has used.
+// NoteAIUse counts the usage of an admin's question outside codelabs.
 type NoteAIUse struct{ Usage *usage.AIUsage }
 
 func (b NoteAIUse) decide(c *change) error {

@@ -22,7 +22,7 @@ const ID = "settings"
 // View is the committed state of the settings. Immutable.
 type View struct {
 	Tokens []*ApiToken
-	// AIKey is the sealed AI key; empty when there is none.
+	// AIKey is the sealed AI key; empty if there is none.
 	AIKey []byte
 	// AIUsage is the use of the AI by admins outside of codelabs.
 	AIUsage []*usage.AIUsage
@@ -31,7 +31,7 @@ type View struct {
 // Token finds the API token with this secret's hash, or nil.
 func (v *View) Token(hash []byte) *ApiToken {
 	var found *ApiToken
-	for _, t := range v.Tokens { // all of them, so that the time reveals nothing
+	for _, t := range v.Tokens { // always all of them, so that timing reveals nothing
 		if subtle.ConstantTimeCompare(t.SecretHash, hash) == 1 {
 			found = t
 		}
@@ -52,7 +52,7 @@ func Expired(t *ApiToken, now time.Time) bool {
 // Kind describes the settings actor.
 func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
 	return durable.Kind[Command, *Event, View]{
-		Name: "catalog", // as it is called in stores that exist
+		Name: "catalog", // the name in existing stores
 		New: func(string) durable.Core[Command, *Event, View] {
 			return &settings{audit: trail, ids: naming.NewIDs("catalog")}
 		},
@@ -77,8 +77,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
 	}
 }
 
-// settings is the pure core. Owned by its actor; the slice is replaced, never
-// changed.
+// settings is the pure core. Owned by its actor; the slice is replaced, never modified.
 type settings struct {
 	audit   *audit.Trail
 	ids     *naming.IDs

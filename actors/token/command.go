@@ -12,20 +12,20 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// Caller is the caller, for the audit trail. Its rights are checked before.
+// Caller is the caller, for the audit trail. Its permissions were checked before.
 type Caller struct {
-	// Participant is the id of the participant who authenticated.
+	// Participant is the id of the authenticated participant.
 	Participant string
 	IP          string
 	UserAgent   string
 }
 
-// command is one request that passes through shard and token actor. The caller gets exactly
-// one answer: only the first one counts.
+// command is one request that passes through shard and token actor. The caller gets exactly one
+// answer: only the first one counts.
 type command struct {
 	name     seal.Name
 	caller   Caller
-	attempt  Attempt // its time and session are set by the token's actor
+	attempt  Attempt // the token's actor sets its time and session
 	token    seal.Token
 	create   *creation // for a new token
 	end      bool      // for a session
@@ -34,7 +34,7 @@ type command struct {
 	reply    chan result // capacity 1
 	open     *atomic.Int64
 	answered atomic.Bool
-	left     atomic.Bool // the asker does not wait any more
+	left     atomic.Bool // the caller no longer waits
 }
 
 // creation is a new token, ready to be stored.
@@ -54,8 +54,8 @@ type result struct {
 	err        error
 }
 
-// answer answers once. Until then the command counts as open, even if nobody waits any
-// more. So the number of commands in a stuck journal is bounded, too.
+// answer answers once. Until then the command counts as open, even if nobody waits any more. So the
+// number of commands in a stuck journal is also bounded.
 func (c *command) answer(r result) {
 	if c.answered.CompareAndSwap(false, true) {
 		c.open.Add(-1)
@@ -68,8 +68,8 @@ func (c *command) answer(r result) {
 	}
 }
 
-// leave is called when nobody waits for the answer any more. A credential in the answer is
-// then wiped, now or when it arrives.
+// leave is called when nobody waits for the answer any more. A credential in the answer is then
+// wiped, now or when it arrives.
 func (c *command) leave() {
 	c.left.Store(true)
 	c.forget()
@@ -83,14 +83,14 @@ func (c *command) forget() {
 	}
 }
 
-// Format hides commands when they are printed in any way, because printing a struct does
-// not call the methods of its fields.
+// Format redacts commands under every verb, because printing a struct does not call the methods of
+// its fields.
 func (*command) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[command]")) }
 
-// Format hides the answer.
+// Format redacts the answer.
 func (result) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[result]")) }
 
-// ErrDamaged means that the token's record is not what was stored. The token is quarantined
+// ErrDamaged means that the token's record differs from the one stored. The token is quarantined
 // and no longer answers.
 var ErrDamaged = errors.New("the token is quarantined")
 
@@ -103,17 +103,17 @@ type Issue struct {
 	Policy      pb.Policy
 	// Life is the maximum lifetime of the token.
 	Life time.Duration
-	// IdempotencyKey makes a repeated request get the same token; "" for none.
+	// IdempotencyKey makes a repeated request return the same token; "" for none.
 	IdempotencyKey string
-	// Request is the request's body in its canonical form, to recognise it again; of no
-	// use without an IdempotencyKey.
+	// Request is the request's body in canonical form, to recognize repetitions; unused without an
+	// IdempotencyKey.
 	Request []byte
 }
 
 // Use is an operation on a token.
 type Use struct {
 	Token seal.Token
-	// Participant is the id of the participant that the caller acts for.
+	// Participant is the id of the participant for which the caller acts.
 	Participant string
 	Checkout    string
 }

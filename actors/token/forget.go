@@ -10,24 +10,24 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// forgetRows is the number of rows that one append removes.
+// forgetRows is the number of rows removed per append.
 const forgetRows = 1000
 
-// Count counts the records of tokens that a stream of a store has, in both environments;
-// including ended ones that are still remembered. It needs no key.
+// Count counts the records of tokens in a stream of a store, in both environments, including ended
+// ones that are still stored. It needs no key.
 func Count(journal durable.Journal, stream string) (n int, err error) {
 	var t pb.Token
 	err = eachRow(journal, stream, func(_ string, _, value []byte) {
 		body, ok := (*seal.Ring)(nil).Body(value)
-		if t.Reset(); !ok || t.Decode(body) != nil || t.Participant != "" { // else it is the placeholder
+		if t.Reset(); !ok || t.Decode(body) != nil || t.Participant != "" { // else the placeholder
 			n++
 		}
 	})
 	return n, err
 }
 
-// Forget removes all records of tokens from a stream whose keys are lost, because nobody
-// can use them. Stored answers expire with their tokens.
+// Forget removes all records of tokens from a stream whose keys are lost, because nobody can use
+// them. Stored answers expire with their tokens.
 func Forget(journal durable.Journal, stream string) error {
 	var rows []durable.Row
 	err := eachRow(journal, stream, func(table string, key, _ []byte) {

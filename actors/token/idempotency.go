@@ -14,20 +14,20 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// keptAnswer is the kept answer to an earlier request with the same idempotency key.
+// keptAnswer is the stored answer to an earlier request with the same idempotency key.
 type keptAnswer struct {
-	token    seal.Token // "" when nothing is kept
-	conflict bool       // it was another request
+	token    seal.Token // "" if nothing is stored
+	conflict bool       // the earlier request was different
 	row      []byte     // the key of its row
 	raw      []byte     // its value, for the precondition
 }
 
-// sealedAnswer begins an answer; the id of the share under which it is sealed follows.
+// sealedAnswer is the prefix of an answer, before the id of its share.
 const sealedAnswer = "answer2\x00"
 
-// keptAnswer finds the answer to an earlier request. Only hashes and a sealed
-// token are stored: without the idempotency key nobody can open it, and after the end of
-// the token's share not even with it.
+// keptAnswer finds the answer to an earlier request. Only hashes and a sealed token are stored: it
+// cannot be opened without the idempotency key, and after the end of the token's share not even
+// with it.
 func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 	if in.IdempotencyKey == "" {
 		return keptAnswer{}, nil
@@ -43,7 +43,7 @@ func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 		}
 		answer, err := v.openAnswer(version, c, in, kept)
 		switch {
-		case errors.Is(err, seal.ErrOver): // and so is the token
+		case errors.Is(err, seal.ErrOver): // the token has expired, too
 			return kept, nil
 		case err != nil:
 			return keptAnswer{}, fmt.Errorf("kept answer: %w", err)
@@ -83,8 +83,8 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 	return answer, nil
 }
 
-// keepAnswer returns the row of a new kept answer, which replaces the earlier one. The row
-// is removed with the token.
+// keepAnswer returns the row of a new stored answer, which replaces the earlier one. The row is
+// removed with the token.
 func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, share *seal.Share) (*durable.Row, error) {
 	version := v.ring.Load().Newest()
 	row := version.AnswerKey(c.Participant, in.IdempotencyKey)

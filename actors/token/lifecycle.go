@@ -6,10 +6,10 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// State is the state of a token as others see it.
+// State is the public state of a token.
 type State string
 
-// The states. Only Active leads anywhere; all others are final.
+// States. All except Active are final.
 const (
 	Active       State = "active"
 	Redeemed     State = "redeemed"
@@ -19,21 +19,21 @@ const (
 	Locked       State = "locked"
 )
 
-// States are all of them.
+// States are all states.
 var States = []State{Active, Redeemed, Expired, Revoked, SessionEnded, Locked}
 
 // Operation is an operation on a token.
 type Operation uint8
 
-// The operations on an existing token.
+// Operations on an existing token.
 const (
 	Detokenize Operation = iota + 1
 	Revoke
 	Introspect
-	// Replay asks whether a repeated tokenize can return a token again.
+	// Replay checks whether a repeated tokenize can return a token again.
 	Replay
-	// Probe asks whether a token is active, for any binding. Until it ends, its idempotency
-	// key is in use. The answer has no data of the token.
+	// Probe checks whether a token is active, for any binding. Until it ends, its idempotency key
+	// is in use. The answer has no data of the token.
 	Probe
 )
 
@@ -41,11 +41,11 @@ const (
 // (transport/handler/RULES.md, "Life of a token").
 type Refusal uint8
 
-// The refusals.
+// Refusals.
 const (
 	// NotRefused is the zero value: granted.
 	NotRefused Refusal = iota
-	// NotFound: no such token, or another participant's. The two look alike.
+	// NotFound: no such token, or another participant's. The two are indistinguishable.
 	NotFound
 	// BindingMismatch: the right participant, another checkout.
 	BindingMismatch
@@ -55,7 +55,7 @@ const (
 	IsRevoked
 	// IsSessionEnded: tokenize for an ended checkout session.
 	IsSessionEnded
-	// IsConflict: the idempotency key came before with another request.
+	// IsConflict: the idempotency key was already used for another request.
 	IsConflict
 )
 
@@ -80,7 +80,7 @@ func (r Refusal) Error() string {
 	return "granted"
 }
 
-// Rules are the settings the lifecycle depends on.
+// Rules are the settings of the lifecycle.
 type Rules struct {
 	// MaxMismatches is the number of uses with another checkout that locks a token.
 	MaxMismatches uint32
@@ -92,39 +92,38 @@ type Rules struct {
 // Attempt is one operation on a token.
 type Attempt struct {
 	Operation Operation
-	// Participant is the participant that the caller acts for; the permission is already
+	// Participant is the participant for which the caller acts; the permission was already
 	// verified.
 	Participant string
 	Checkout    [32]byte
 	Now         time.Time
 	// SessionEnded means that the participant's checkout session has ended.
 	SessionEnded bool
-	// ShareOver means that the share of the credential's seal has ended: nothing can open
-	// it any more.
+	// ShareOver means that the share of the credential's seal has ended, so the credential cannot
+	// be opened any more.
 	ShareOver bool
 }
 
-// Verdict is the outcome of an attempt.
+// Verdict is the result of an attempt.
 type Verdict struct {
 	Refusal Refusal
 	// State is the state after the attempt.
 	State State
-	// Next is the record to be stored; nil when nothing changes.
+	// Next is the record to store; nil if unchanged.
 	Next *pb.Token
-	// DropSensitive asks for the credential in Next to be sealed again without
-	// its sensitive parts.
+	// DropSensitive requests that the credential in Next is sealed again without its sensitive
+	// parts.
 	DropSensitive bool
-	// Record names what happened in the audit trail; "" for a refusal that is
-	// only counted.
+	// Record is the action for the audit trail; "" for a refusal that is only counted.
 	Record string
 	// Security means that the record deserves an alert.
 	Security bool
 }
 
-// Decide returns the outcome of an attempt on a token. It is pure, and changes neither
-// record nor attempt.
+// Decide returns the result of an attempt on a token. It is pure, and changes neither record nor
+// attempt.
 func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
-	// A token of another participant is answered as unknown.
+	// Another participant's token is answered like an unknown one.
 	if t.Participant == "" || t.Participant != a.Participant && a.Operation != Probe {
 		return Verdict{Refusal: NotFound}
 	}
@@ -172,9 +171,9 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	return v
 }
 
-// mismatch answers the right participant with the wrong checkout. While the token is active
-// the mismatch is counted, and the last one locks it, so that nobody can try many
-// checkouts. The use of a used token is a security event with any checkout.
+// mismatch answers the right participant with the wrong checkout. While the token is active the
+// mismatch is counted, and the last one locks it, so that nobody can try many checkouts. The use of
+// a used token is a security event with any checkout.
 func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	v := Verdict{State: state, Refusal: BindingMismatch}
 	switch {

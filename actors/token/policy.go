@@ -7,21 +7,21 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// Policy defines when tokens end (commerce protocol, "States and transitions").
+// Policy determines when tokens end (commerce protocol, "States and transitions").
 type Policy struct {
 	Kind pb.Policy
 	// Name is the policy's name in the interface.
 	Name string
-	// About is the rule in the words of the specification document.
+	// About is the rule as in the specification document.
 	About string
 	// Once means that the first detokenization ends the token.
 	Once bool
-	// Life means that a token has a life of its own, of MinLife to MaxLife.
-	// Else it lives as long as its session.
+	// Life means that a token has its own lifetime, from MinLife to MaxLife. Otherwise it ends with
+	// its session.
 	Life bool
 }
 
-// policies is the one list of them; the first is the default.
+// policies is the only list of policies; the first is the default.
 var policies = []Policy{
 	{
 		Kind: pb.Policy_POLICY_SINGLE_USE, Name: "single_use", Once: true, Life: true,
@@ -37,10 +37,10 @@ var policies = []Policy{
 	},
 }
 
-// Policies lists every policy, the default first.
+// Policies returns all policies, the default first.
 func Policies() []Policy { return slices.Clone(policies) }
 
-// PolicyNames lists the names of the policies that match such; nil matches all.
+// PolicyNames returns the names of the policies for which such returns true; nil selects all.
 func PolicyNames(such func(Policy) bool) []string {
 	var names []string
 	for _, p := range policies {
@@ -51,7 +51,7 @@ func PolicyNames(such func(Policy) bool) []string {
 	return names
 }
 
-// Lives reports whether the tokens of a policy have a life of their own.
+// Lives reports whether the tokens of a policy have their own lifetime.
 func Lives(p Policy) bool { return p.Life }
 
 // Ends reports whether the tokens of a policy end with their session.
@@ -60,7 +60,7 @@ func Ends(p Policy) bool { return !p.Life }
 // Repeats reports whether a token may be detokenized more than once.
 func Repeats(p Policy) bool { return !p.Once }
 
-// PolicyOf finds a policy by its kind; an unknown kind gives the default.
+// PolicyOf returns the policy of a kind; for an unknown kind the default.
 func PolicyOf(kind pb.Policy) Policy {
 	if i := slices.IndexFunc(policies, func(p Policy) bool { return p.Kind == kind }); i >= 0 {
 		return policies[i]
@@ -68,10 +68,10 @@ func PolicyOf(kind pb.Policy) Policy {
 	return policies[0]
 }
 
-// PolicyName is a policy's name in the interface.
+// PolicyName returns a policy's name in the interface.
 func PolicyName(kind pb.Policy) string { return PolicyOf(kind).Name }
 
-// ParsePolicy finds a policy by its name.
+// ParsePolicy returns the policy with a name.
 func ParsePolicy(name string) (Policy, bool) {
 	i := slices.IndexFunc(policies, func(p Policy) bool { return p.Name == name })
 	if i < 0 {
@@ -80,7 +80,7 @@ func ParsePolicy(name string) (Policy, bool) {
 	return policies[i], true
 }
 
-// Limits of a token's life under the policies with a life, and its default
+// Limits of a token's lifetime under the policies with their own lifetime, and its default
 // (transport/handler/RULES.md, "Life of a token").
 const (
 	MinLife     = time.Minute

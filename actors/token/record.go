@@ -14,11 +14,11 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// CheckoutHash is a record's reference to its checkout. Ids of checkouts are opaque and
-// compared byte for byte; a hash keeps records small.
+// CheckoutHash returns a record's reference to its checkout. Ids of checkouts are opaque and
+// compared byte by byte; a hash keeps records small.
 func CheckoutHash(checkout string) [32]byte { return sha256.Sum256([]byte(checkout)) }
 
-// stored is a token's record as it was read, with the data needed to change it.
+// stored is a token's record as read, with the data needed to change it.
 type stored struct {
 	key     []byte // of the row
 	raw     []byte // the row's value, for its precondition
@@ -26,7 +26,7 @@ type stored struct {
 	version *seal.Version
 }
 
-// rowKey is the key of a token's row: the stream first, so that rows of another stream are
+// rowKey returns the key of a token's row: the stream first, so that rows of another stream are
 // never read, then the shard, then the keyed hash.
 func (v *Vault) rowKey(t seal.Token, version *seal.Version) []byte {
 	name := t.Name()
@@ -38,15 +38,15 @@ func (v *Vault) rowKey(t seal.Token, version *seal.Version) []byte {
 
 const streamTagBytes = 4
 
-// reference is the audit trail's name of a token: part of the keyed hash, which does not
-// lead back to the token.
+// reference returns the name of a token in the audit trail: part of the keyed hash, from which the
+// token cannot be derived.
 func reference(rowKey []byte) string {
 	return "tok-" + hex.EncodeToString(rowKey[streamTagBytes+1:][:8])
 }
 
-// load reads a token's record. For an unknown token it returns a record that belongs to
-// nobody, and is refused by the same steps as another participant's token; see levelOut. A
-// damaged record returns seal.ErrDamaged.
+// load reads a token's record. For an unknown token it returns a record without an owner, which is
+// refused by the same steps as another participant's token; see levelOut. For a damaged record it
+// returns seal.ErrDamaged.
 func (v *Vault) load(t seal.Token) (*stored, error) {
 	ring := v.ring.Load()
 	var s *stored
@@ -82,9 +82,9 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 	return s, nil
 }
 
-// levelOut makes the refusal of another participant's token take as long as that of an
-// unknown one, by a look-up that finds nothing. Both have a successful look-up, the checks
-// and the decision in common.
+// levelOut makes the refusal of another participant's token take as long as that of an unknown one,
+// by a look-up that finds nothing. Both have a successful look-up, the checks and the decision in
+// common.
 func (v *Vault) levelOut(s *stored) error {
 	if string(s.key) == string(v.placeholderKey) {
 		return nil
@@ -93,11 +93,11 @@ func (v *Vault) levelOut(s *stored) error {
 	return err
 }
 
-// row is the row that stores a record.
+// row returns the row that stores a record.
 func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Time, precondition durable.Precondition) (durable.Row, error) {
 	body := pbwire.Encode(t)
-	// The time for which it is remembered. The record of an ended token is small, and
-	// distinguishes a second use from an unknown token.
+	// The time for which it is kept. The record of an ended token is small, and distinguishes a
+	// second use from an unknown token.
 	until := time.UnixMilli(t.ExpiresAt).Add(v.opts.RememberExpired)
 	if t.EndedAt != 0 {
 		until = time.UnixMilli(max(t.ExpiresAt, t.EndedAt)).Add(v.opts.RememberEnded)
@@ -108,7 +108,7 @@ func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Tim
 	}, nil
 }
 
-// bound is the data that a seal is bound to: the record's name and all its immutable fields
+// bound returns the data to which a seal is bound: the record's name and all its immutable fields
 // (transport/handler/RULES.md, "Secrets").
 func bound(key []byte, t *pb.Token) []byte {
 	b := make([]byte, 0, 192)

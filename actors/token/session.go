@@ -15,17 +15,17 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// sessionName names a checkout session by participant and checkout hash. It is also the key
-// of its row, since neither part is a secret. It must be the same under every server key
-// and after a restore, because an ended session stays ended.
+// sessionName returns the name of a checkout session, from participant and checkout hash. It is
+// also the key of its row, because neither part is secret. It must be the same under every server
+// key and after a restore, because an ended session stays ended.
 func sessionName(participant string, checkout []byte) seal.Name {
 	b := binary.AppendUvarint(make([]byte, 0, 80), uint64(len(participant)))
 	return sha256.Sum256(append(append(b, participant...), checkout...))
 }
 
-// checkoutSession is a session's row as it was read.
+// checkoutSession is a session's row as read.
 type checkoutSession struct {
-	raw    []byte      // nil when there is none
+	raw    []byte      // nil if there is none
 	record *pb.Session // never nil
 	over   bool
 }
@@ -46,7 +46,7 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 	return s, nil
 }
 
-// ends returns the time at which the session expires: the cap after it was opened.
+// ends returns the expiry of the session: the cap after it was opened.
 func (s *checkoutSession) ends(v *Vault, now time.Time) time.Time {
 	if s.raw == nil {
 		return now.Add(v.opts.SessionCap)
@@ -61,9 +61,8 @@ func (s *checkoutSession) precondition() durable.Precondition {
 	return durable.Unchanged(s.raw)
 }
 
-// openSession is the row that keeps a session open until its cap. Then the session has
-// ended and is remembered as such. The precondition prevents it from opening a session that
-// is ended concurrently.
+// openSession returns the row that keeps a session open until its cap. After that the row marks the
+// session as ended. The precondition prevents it from opening a session that is ended concurrently.
 func (v *Vault) openSession(s checkoutSession, participant string, checkout []byte, now time.Time) (durable.Row, error) {
 	record := s.record
 	if s.raw == nil {
@@ -72,8 +71,7 @@ func (v *Vault) openSession(s checkoutSession, participant string, checkout []by
 	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberSessions, s.precondition())
 }
 
-// sessionCheck makes an append fail if the session of a token has changed since it was
-// read.
+// sessionCheck makes an append fail if a token's session has changed since it was read.
 func (v *Vault) sessionCheck(s checkoutSession, t *pb.Token) durable.Row {
 	name := sessionName(t.Participant, t.Checkout)
 	return durable.Row{Table: v.tables.sessions, Key: name[:], Precondition: s.precondition(), CheckOnly: true}
@@ -85,8 +83,7 @@ func (v *Vault) sessionRow(record *pb.Session, checkout []byte, life time.Durati
 	return durable.Row{Table: v.tables.sessions, Key: name[:], Value: value, TTL: life, Precondition: precondition}, nil
 }
 
-// sessionActor ends a checkout session with one record. All fields are owned
-// by its goroutine.
+// sessionActor ends a checkout session with one record. All fields are owned by its goroutine.
 type sessionActor struct {
 	vault  *Vault
 	parent *actor.PID
@@ -94,7 +91,7 @@ type sessionActor struct {
 	queue  []*command
 }
 
-// ending is a session's end while it is being committed.
+// ending is the end of a session being committed.
 type ending struct {
 	cmd    *command
 	rounds int

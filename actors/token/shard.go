@@ -9,8 +9,8 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// shard is the supervisor of the actors of one part of the tokens, and of the
-// checkout sessions. All fields are owned by its goroutine.
+// shard is the supervisor of the actors of a part of the tokens and of the checkout sessions. All
+// fields are owned by its goroutine.
 type shard struct {
 	vault    *Vault
 	children map[seal.Name]*child
@@ -31,7 +31,7 @@ type child struct {
 // trouble is the state of a token whose actor failed.
 type trouble struct {
 	failures    int
-	until       time.Duration // it rests; by the Clock's uptime
+	until       time.Duration // end of its suspension; by the Clock's uptime
 	quarantined bool
 }
 
@@ -42,21 +42,21 @@ const (
 	maxTroubled = 1024
 )
 
-// Messages to a shard. Those of a child name it, so that an earlier
-// incarnation's are recognised.
+// Messages to a shard. Those of a child identify it, so that an earlier incarnation's are
+// recognized.
 type (
 	// finished reports that a command was answered, and the state of the token.
 	finished struct {
 		pid     *actor.PID
 		cmd     *command
-		ends    int64 // when the token ends by itself, Unix ms; 0: says nothing
+		ends    int64 // when the token expires, Unix ms; 0: unknown
 		created bool
 		over    bool // it has just ended
 		damaged bool
 	}
-	// turned passes the time to the wheel.
+	// turned sends the time to the wheel.
 	turned struct{ now time.Time }
-	// counted brings live tokens found at the start, by second of their end.
+	// counted has the number of live tokens found at startup, by second of their end.
 	counted struct{ ends map[int64]int }
 	// kill stops an incarnation at once; for tests.
 	kill struct{ name seal.Name }
@@ -86,8 +86,8 @@ func (s *shard) Receive(ctx actor.Context) {
 		}
 	case kill:
 		if c := s.children[m.name]; c != nil {
-			// The next command gets a new incarnation, while a write of this one can still
-			// be in flight.
+			// The next command gets a new incarnation, although a write of this one may still be in
+			// flight.
 			delete(s.children, m.name)
 			ctx.Stop(c.pid)
 		}
@@ -123,8 +123,8 @@ func (s *shard) command(ctx actor.Context, cmd *command) {
 	ctx.Send(c.pid, cmd)
 }
 
-// finished updates the counts, and stops the child when nobody waits for it. Its mailbox is
-// empty then, since all its messages come from here.
+// finished updates the counts, and stops the child if nobody waits for it. Its mailbox is then
+// empty, because all its messages come from here.
 func (s *shard) finished(ctx actor.Context, m *finished) {
 	second := m.ends / 1000
 	switch {
@@ -154,8 +154,8 @@ func (s *shard) finished(ctx actor.Context, m *finished) {
 	}
 }
 
-// gone is called for each child that has stopped. It answers the child's unanswered
-// operations, whose outcome is then unknown.
+// gone is called for each stopped child. It answers the child's unanswered operations, whose
+// outcome is then unknown.
 func (s *shard) gone(pid *actor.PID) {
 	c := s.byPID[pid.Id]
 	if c == nil {
@@ -175,8 +175,8 @@ func (s *shard) gone(pid *actor.PID) {
 	}
 }
 
-// failed is called when a child panicked. It is not restarted: its state is in the store,
-// and the next command spawns another, after a rest.
+// failed is called after a child panicked. It is not restarted: its state is in the store, and the
+// next command after the suspension spawns another.
 func (s *shard) failed(pid *actor.PID) {
 	c := s.byPID[pid.Id]
 	if c == nil {
@@ -200,7 +200,7 @@ func (s *shard) trouble(name seal.Name) *trouble {
 	t := s.troubled[name]
 	if t == nil {
 		if len(s.troubled) >= maxTroubled {
-			for other := range s.troubled { // any, since the map forgets by time anyway
+			for other := range s.troubled { // any, because entries expire anyway
 				s.forget(other)
 				break
 			}
@@ -221,7 +221,7 @@ func (s *shard) quarantine(name seal.Name) {
 	}
 }
 
-// forgive forgets old troubles.
+// forgive removes old troubles.
 func (s *shard) forgive() {
 	now := s.vault.opts.Clock.Uptime()
 	for name, t := range s.troubled {
@@ -245,8 +245,7 @@ func (t *trouble) err() error {
 	return durable.ErrUnavailable
 }
 
-// strategy ends the incarnation of a child that panicked. The library's own
-// strategies restart at once.
+// strategy stops a child that panicked. The library's own strategies restart at once.
 type strategy struct{ shard *shard }
 
 // HandleFailure is called on the shard's goroutine. The reason is ignored, because its text

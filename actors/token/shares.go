@@ -10,14 +10,14 @@ import (
 )
 
 // Shares stores the shares of sealing keys, and destroys each after its quarter of an hour,
-// also on the disk. Safe for concurrent use.
+// including on disk. Safe for concurrent use.
 type Shares interface {
-	// Until returns the share of tokens that end at the given time, and creates it if there
-	// is none. When Until returns, the share survives a crash. If the share of that time
-	// has ended, it returns seal.ErrOver.
+	// Until returns the share of tokens that end at the given time, and creates it if necessary.
+	// When Until returns, the share survives a crash. If the share of that time has ended, it
+	// returns seal.ErrOver.
 	Until(end time.Time) (*seal.Share, error)
-	// Find returns the share with an id, nil if it has ended, or an error if that is
-	// unknown here. It does not wait.
+	// Find returns the share with an id, nil if it has ended, or an error if that is unknown here.
+	// It does not wait.
 	Find(id seal.ShareID) (*seal.Share, error)
 }
 
@@ -43,7 +43,7 @@ func (v *Vault) findShare(id []byte) (*seal.Share, error) {
 	return v.opts.Shares.Find(seal.ShareID(id))
 }
 
-// opener returns the opener of a token's credential, or ErrOver if its share has ended.
+// opener returns the opener for a token's credential, or ErrOver if its share has ended.
 func (k *stored) opener(t seal.Token, s *seal.Share) (seal.Opener, error) {
 	if s == nil {
 		return seal.Opener{}, seal.ErrOver

@@ -12,8 +12,8 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// tokenActor is one incarnation of one token: it decides commands one at a time, and
-// answers when the outcome is on disk. All fields are owned by its goroutine.
+// tokenActor is one incarnation of one token: it decides commands one at a time, and answers when
+// the result is on disk. All fields are owned by its goroutine.
 type tokenActor struct {
 	vault  *Vault
 	parent *actor.PID
@@ -25,7 +25,7 @@ type tokenActor struct {
 	damaged bool
 }
 
-// work is a command whose outcome is being committed.
+// work is a command whose result is being committed.
 type work struct {
 	cmd    *command
 	rows   []durable.Row
@@ -36,7 +36,7 @@ type work struct {
 	err    error // of the journal
 }
 
-// Format hides the work.
+// Format redacts the work.
 func (*work) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[work]")) }
 
 // Receive handles one message.
@@ -60,7 +60,7 @@ func (a *tokenActor) Receive(ctx actor.Context) {
 	}
 }
 
-// work decides a command and sends its outcome to the journal.
+// work decides a command and sends its result to the journal.
 func (a *tokenActor) work(ctx actor.Context, w *work) {
 	if a.damaged {
 		a.finish(ctx, w, result{err: ErrDamaged})
@@ -107,12 +107,12 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		}
 		a.finish(ctx, w, w.reply)
 	case errors.Is(w.err, durable.ErrConflict) && w.cmd.create == nil && w.rounds < maxRetries:
-		// Another incarnation has changed it: read again, decide again.
+		// Another incarnation has changed it: read and decide again.
 		w.reply.credential.Wipe()
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
-		a.known = nil // whether it is on disk is unknown
+		a.known = nil // it is unknown whether it is on disk
 		a.fail(ctx, w, w.err)
 	}
 }
@@ -171,8 +171,7 @@ func (a *tokenActor) use(w *work) error {
 	cmd.attempt.SessionEnded = s.over
 	var share *seal.Share
 	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
-		// Not for another participant, since that would take longer than for an unknown
-		// token.
+		// Not for another participant, because that would take longer than for an unknown token.
 		if share, err = v.findShare(k.record.Share); err != nil {
 			return err
 		}
@@ -188,7 +187,7 @@ func (a *tokenActor) use(w *work) error {
 			}
 		}
 	} else if err := a.open(w, verdict, share); errors.Is(err, seal.ErrOver) {
-		w.reply = result{err: IsExpired, state: Expired} // just now
+		w.reply = result{err: IsExpired, state: Expired} // it has just expired
 		return nil
 	} else if err != nil {
 		return err
@@ -206,8 +205,8 @@ func (a *tokenActor) use(w *work) error {
 	}
 	w.rows = append(v.audit(verdict.Record, cmd, k.record.Policy, reference(k.key), now, more), v.webhookRows(verdict.Record, cmd, k.record)...)
 	if w.reply.credential != nil {
-		// Once the end of its session was answered, no credential is returned any more,
-		// even to a caller that read the token before.
+		// After the end of its session was acknowledged, no credential is returned any more, even
+		// to a caller that read the token before.
 		w.rows = append(w.rows, v.sessionCheck(s, k.record))
 	}
 	precondition := durable.Unchanged(k.raw)
@@ -225,8 +224,7 @@ func (a *tokenActor) use(w *work) error {
 	return nil
 }
 
-// open opens the credential before the token is used up: a damaged seal must not cost the
-// token.
+// open decrypts the credential before the token is used up: a damaged seal must not cost the token.
 func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 	k, op := a.known, w.cmd.attempt.Operation
 	if op != Detokenize && op != Introspect {
@@ -266,7 +264,7 @@ func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 	return nil
 }
 
-// fail answers a command that could not be carried out.
+// fail answers a command that could not be executed.
 func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 	w.reply.credential.Wipe()
 	if !errors.Is(err, seal.ErrDamaged) {

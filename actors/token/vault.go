@@ -21,15 +21,15 @@ import (
 	"atelier/actors/webhook"
 )
 
-// Options of a Vault. Zero values take the defaults named.
+// Options of a Vault. Zero values select the defaults.
 type Options struct {
 	Environment seal.Environment
 	System      *actor.ActorSystem
 	Journal     durable.Journal
 	Audit       *audit.Trail
-	// Webhooks receive the events of tokens that are used, reused and locked; nil for none.
+	// Webhooks receive events of tokens that are used, reused and locked; nil for none.
 	Webhooks *webhook.Outbox
-	// Stream names the store's stream; a restored backup has another one.
+	// Stream identifies the store's stream; a restored backup has another one.
 	Stream string
 	Keys   []seal.Key
 	Shares Shares
@@ -37,23 +37,23 @@ type Options struct {
 	// SessionCap is the maximum time for which a checkout session stays open. The default
 	// is 6 h.
 	SessionCap time.Duration
-	// RememberExpired and RememberEnded are for how long the store can distinguish tokens
-	// from unknown ones: expired tokens, and tokens that were used, revoked or locked. The
-	// defaults are 1 h and 24 h.
+	// RememberExpired and RememberEnded are how long the store can distinguish tokens from unknown
+	// ones: expired tokens, and tokens that were used, revoked or locked. The defaults are 1 h and
+	// 24 h.
 	RememberExpired, RememberEnded time.Duration
-	// RememberSessions is for how long a session stays ended, by its end or by the cap. The
-	// default is 400 days.
+	// RememberSessions is how long a session stays ended, after its end or the cap. The default is
+	// 400 days.
 	RememberSessions time.Duration
 	// MaxOpen bounds the unanswered operations. The default is 65,536.
 	MaxOpen int
 	// Patience bounds how long an operation waits for its answer. The default is 10 s.
 	Patience time.Duration
-	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor are for tokens whose actor
-	// panics. The defaults are 100 ms, 10 s, 5 and 5 min.
+	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor apply to tokens whose actor panics. The
+	// defaults are 100 ms, 10 s, 5 and 5 min.
 	BackoffMin, BackoffMax time.Duration
 	MaxFailures            int
 	QuarantineFor          time.Duration
-	// Clock decides by its time of day when tokens and sessions end, and measures pauses by
+	// Clock determines the end of tokens and sessions by its time of day, and measures pauses by
 	// its uptime. The default is clock.System.
 	Clock  clock.Clock
 	Logger *slog.Logger
@@ -98,7 +98,7 @@ type Vault struct {
 	opts           Options
 	tables         tables
 	streamTag      [streamTagBytes]byte
-	placeholderKey []byte // a record that belongs to nobody
+	placeholderKey []byte // a record without an owner
 	missingKey     []byte // a record that never exists
 	shards         [shardCount]*actor.PID
 	completions    *completions
@@ -156,7 +156,7 @@ func NewVault(opts Options) (*Vault, error) {
 	return v, nil
 }
 
-// placePlaceholder stores the record that is read in place of an unknown token's.
+// placePlaceholder stores the record that is read instead of an unknown token's.
 func (v *Vault) placePlaceholder(version *seal.Version) {
 	now := v.opts.Clock.Now().UnixMilli()
 	body := pbwire.Encode(&pb.Token{
@@ -171,15 +171,14 @@ func (v *Vault) placePlaceholder(version *seal.Version) {
 	}
 }
 
-// SetKeys takes new server keys into use: the newest for new tokens, the others for
-// existing ones.
+// SetKeys activates new server keys: the newest for new tokens, the others for existing ones.
 func (v *Vault) SetKeys(keys []seal.Key) error {
 	ring, err := seal.NewRing(v.opts.Environment, v.opts.Stream, keys)
 	if err != nil {
 		return err
 	}
-	// The placeholder must not be left under a dropped key. The present newest key is among
-	// the new ones, so the placeholder can be verified before and after the change.
+	// The placeholder must not remain under a dropped key. The present newest key is among the new
+	// ones, so the placeholder can be verified before and after the change.
 	v.placePlaceholder(v.ring.Load().Newest())
 	v.ring.Store(ring)
 	return nil
@@ -188,33 +187,33 @@ func (v *Vault) SetKeys(keys []seal.Key) error {
 // Ring returns the keys in use.
 func (v *Vault) Ring() *seal.Ring { return v.ring.Load() }
 
-// Environment is the vault's environment.
+// Environment returns the vault's environment.
 func (v *Vault) Environment() seal.Environment { return v.opts.Environment }
 
-// SessionCap is the maximum time for which a checkout session stays open.
+// SessionCap returns the maximum time for which a checkout session stays open.
 func (v *Vault) SessionCap() time.Duration { return v.opts.SessionCap }
 
-// Stats are a vault's present numbers.
+// Stats are a vault's current statistics.
 type Stats struct {
-	// Live is the number of tokens that have not expired. Tokens of an ended session count
-	// until they expire.
+	// Live is the number of tokens that have not expired. Tokens of an ended session count until
+	// they expire.
 	Live int64
 	// Resident are the token actors in memory.
 	Resident int64
-	// Quarantined are the tokens that do not answer.
+	// Quarantined is the number of quarantined tokens.
 	Quarantined int64
 	// Open are the unanswered operations.
 	Open int64
 }
 
-// Stats returns the present numbers.
+// Stats returns the current statistics.
 func (v *Vault) Stats() Stats {
 	return Stats{v.live.Load(), v.resident.Load(), v.quarantined.Load(), v.open.Load()}
 }
 
-// Tokenize makes a token, or returns the one of an earlier identical request with the same
-// idempotency key. The token is on disk when Tokenize returns. Errors are a Refusal or one
-// of durable's.
+// Tokenize creates a token, or returns the one of an earlier identical request with the same
+// idempotency key. The token is on disk when Tokenize returns. Errors are a Refusal or one of
+// durable's.
 func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	for range maxRetries {
 		kept, err := v.keptAnswer(c, in)
@@ -237,7 +236,7 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 			case !over:
 				return kept.token, r.err
 			}
-			// It has ended: the key is free for another token.
+			// It has ended, so the key can be used for another token.
 		}
 		t, err := v.issue(c, in, kept)
 		if !errors.Is(err, durable.ErrConflict) {
@@ -247,11 +246,11 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	return "", durable.ErrUnavailable
 }
 
-// maxRetries bounds the retries of an operation whose precondition failed. In each round
-// another operation has made progress.
+// maxRetries bounds the retries of an operation whose precondition failed. In each round another
+// operation has made progress.
 const maxRetries = 8
 
-// issue makes one new token.
+// issue creates a new token.
 func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	now := v.opts.Clock.Now()
 	version := v.ring.Load().Newest()
@@ -262,7 +261,7 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 		if err != nil {
 			return "", err
 		}
-		// The cap is the session's: a later token of it lives as much shorter.
+		// The cap is the session's: later tokens of it have a shorter lifetime.
 		if in.Life = s.ends(v, now).Sub(now); in.Life <= 0 {
 			return "", IsSessionEnded
 		}
@@ -301,14 +300,13 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	return t, nil
 }
 
-// Detokenize returns the credential, when everything that belongs to its use
-// is on disk.
+// Detokenize returns the credential once all records of its use are on disk.
 func (v *Vault) Detokenize(c Caller, u Use) (seal.Secret, error) {
 	r := v.attempt(c, u, Detokenize)
 	return r.credential, r.err
 }
 
-// Revoke ends a token. An ended token is not an error.
+// Revoke ends a token. It is not an error if the token has already ended.
 func (v *Vault) Revoke(c Caller, u Use) error { return v.attempt(c, u, Revoke).err }
 
 // Introspect describes a token without using it.
@@ -327,8 +325,8 @@ func (v *Vault) attempt(c Caller, u Use, op Operation) result {
 	})
 }
 
-// EndSession ends a participant's checkout session for good, and with it all
-// its tokens. Ending it again is fine.
+// EndSession permanently ends a participant's checkout session, and with it all its tokens. It is
+// idempotent.
 func (v *Vault) EndSession(c Caller, participant, checkout string) error {
 	hash := CheckoutHash(checkout)
 	return v.ask(&command{
@@ -360,7 +358,7 @@ func (v *Vault) ask(cmd *command) result {
 	}
 }
 
-// get reads a row; nil when there is none.
+// get reads a row; nil if there is none.
 func (v *Vault) get(table string, key []byte) ([]byte, error) {
 	b, err := v.opts.Journal.Get(table, key)
 	if errors.Is(err, durable.ErrNotFound) {
@@ -372,20 +370,19 @@ func (v *Vault) get(table string, key []byte) ([]byte, error) {
 	return b, err
 }
 
-// audit returns the rows of an audit record about a token or session. It names
-// a token by its reference; there is no way from there to the token.
+// audit returns the rows of an audit record about a token or session. It identifies a token by its
+// reference, from which the token cannot be derived.
 //
-// It is in the event logs of the caller and of the bound participant. These name the token
-// by its last four characters; type, brand and last four digits of the credential stay
-// sealed.
+// It is in the event logs of the caller and of the bound participant. These identify the token by
+// its last four characters; type, brand and last four digits of the credential stay sealed.
 func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target string, now time.Time, more map[string]string) []durable.Row {
 	c, bound := cmd.caller, more["participant"]
 	own := &audit.Own{TokenLastFour: string(cmd.token[max(0, len(cmd.token)-4):])}
 	if policy != pb.Policy_POLICY_UNSPECIFIED {
 		own.Policy = PolicyName(policy)
 	}
-	// Default values are omitted, because half of the data that the store writes for a
-	// token is its audit record.
+	// Default values are omitted, because half of the data that the store writes for a token is its
+	// audit record.
 	if v.opts.Environment != seal.Production {
 		more["environment"] = string(v.opts.Environment)
 	}
@@ -398,7 +395,7 @@ func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target stri
 	}, own, c.Participant, bound)
 }
 
-// Close answers what is open and stops the shards.
+// Close answers open operations and stops the shards.
 func (v *Vault) Close(ctx context.Context) error {
 	if v.closed.Swap(true) {
 		return nil

@@ -8,13 +8,13 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// wheel counts live tokens by the second in which they end, Unix seconds. A heap of tokens
-// would need memory for each token. A million timers that fire together would need a
-// million goroutines. Counting needs neither, since a token's end is decided by its record.
+// wheel counts live tokens by the second in which they end, Unix seconds. A heap of tokens would
+// need memory per token. A million timers that fire together would need a million goroutines.
+// Counting needs neither, because a token's end is determined by its record.
 type wheel map[int64]int
 
-// add counts n tokens that end in a second, in or out. It reports whether it
-// did: a second that was passed is not counted any more.
+// add adds n to the count of a second, and reports whether it did: seconds that have passed are not
+// counted.
 func (w wheel) add(second int64, n int) bool {
 	if n < 0 && w[second] == 0 {
 		return false
@@ -25,7 +25,7 @@ func (w wheel) add(second int64, n int) bool {
 	return true
 }
 
-// turn drops the seconds that are over and returns how many ended in them.
+// turn removes the passed seconds and returns how many tokens ended in them.
 func (w wheel) turn(now time.Time) (ended int) {
 	for second, n := range w {
 		if second < now.Unix() {
@@ -36,7 +36,7 @@ func (w wheel) turn(now time.Time) (ended int) {
 	return ended
 }
 
-// turn sends the shards the time, a part of them each 62 ms, all of them in four seconds.
+// turn sends the shards the time, a part of them every 62 ms, all of them within four seconds.
 func (v *Vault) turn(ctx context.Context) {
 	const parts = 64
 	tick := v.opts.Clock.NewTicker(4 * time.Second / parts)
@@ -53,9 +53,8 @@ func (v *Vault) turn(ctx context.Context) {
 	}
 }
 
-// recount fills the wheels with the tokens that were there at the start; those
-// made since are counted when they are made, also if this begins late. Nothing
-// waits for it: it only counts.
+// recount fills the wheels with the tokens that existed at startup; later ones are counted when
+// they are created, even if this starts late. Nothing waits for it, because it only counts.
 func (v *Vault) recount(ctx context.Context, now time.Time) {
 	began, total := v.opts.Clock.Uptime(), 0
 	ends := make([]map[int64]int, shardCount)

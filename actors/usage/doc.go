@@ -1,6 +1,5 @@
-// Package usage sums what language models were asked, a sum for each model.
-// Codelabs count what their people asked, the settings what was asked about no
-// codelab.
+// Package usage sums the use of language models, per model. Codelabs count the use by their people,
+// the settings the use outside codelabs.
 package usage
 
 //go:generate go run atelier/actors/internal/protogen

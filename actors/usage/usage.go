@@ -4,15 +4,15 @@ import (
 	"slices"
 )
 
-// MaxModels bounds the models with sums of their own, so that the sums stay a short list.
-// The use of further models is summed as [Other].
+// MaxModels bounds the models with their own sum, so that the sums stay a short list. The use of
+// further models is summed as [Other].
 const MaxModels = 50
 
 // Other is the model under which the usage of models beyond MaxModels is summed.
 const Other = "other"
 
-// Add returns the sums with one more use. It changes neither the list nor its elements,
-// which views can share.
+// Add returns the sums with one more use. It modifies neither the list nor its elements, which
+// views can share.
 func Add(sums []*AIUsage, u *AIUsage) []*AIUsage {
 	of := func(model string) int {
 		return slices.IndexFunc(sums, func(have *AIUsage) bool { return have.Model == model })

@@ -12,7 +12,7 @@ import (
 	"atelier/actors/naming"
 )
 
-// The events that a webhook can subscribe to.
+// Events to which a webhook can subscribe.
 const (
 	AttendeeRegistered = "attendee_registered"
 	HelpRequested      = "help_requested"
@@ -26,12 +26,12 @@ const (
 	Test = "test"
 )
 
-// Events are all events that a webhook can subscribe to.
+// Events are all events to which a webhook can subscribe.
 var Events = []string{
 	AttendeeRegistered, HelpRequested, AttendeeCompleted, WorkshopEnded, CheckReported, TokenUsed, TokenReused, TokenLocked,
 }
 
-// The states of a webhook.
+// States of a webhook.
 const (
 	Active  = "active"
 	Stopped = "stopped"
@@ -40,24 +40,24 @@ const (
 // Bounds of webhooks (transport/rest/RULES.md, "Limits").
 const (
 	MaxHooks    = 20
-	MaxWaiting  = 1_000 // deliveries, for each webhook
-	MaxFailed   = 100   // kept, for each webhook; the oldest are dropped
-	MaxFailures = 20    // tries in a row that stop a webhook
-	MaxTries    = 50    // kept, for each webhook: the last
+	MaxWaiting  = 1_000 // deliveries, per webhook
+	MaxFailed   = 100   // kept, per webhook; the oldest are dropped
+	MaxFailures = 20    // consecutive attempts that stop a webhook
+	MaxTries    = 50    // kept, per webhook: the last
 	maxURL      = 2_000 // characters
 	maxCodelabs = 100
 )
 
-// Pauses are the times before each try: after the event, and after the previous try.
+// Pauses are the times before each attempt: after the event, and after the previous attempt.
 var Pauses = []time.Duration{
 	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
 
-// Delivered reports whether a receiver took a delivery. A redirect is a failure: a receiver
-// that answers at another address was not checked.
+// Delivered reports whether a receiver accepted a delivery. A redirect is a failure, because its
+// address was not checked.
 func Delivered(status int32) bool { return status >= 200 && status < 300 }
 
-// State is the state of a webhook.
+// State returns the state of a webhook.
 func (m *Hook) State() string {
 	if m.GetStopped() {
 		return Stopped
@@ -91,7 +91,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Resume, durable.Nothing](),
 )
 
-// codec encodes commands for the node that owns the webhook. None must be executed twice.
+// codec encodes commands for the node that owns the webhook. None may be executed twice.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
@@ -118,7 +118,7 @@ func (d *decision) record(action, actorType string) {
 	})...)
 }
 
-// Create makes a webhook. Its secret comes sealed.
+// Create creates a webhook. Its secret is already sealed.
 type Create struct {
 	URL      string
 	Events   []string
@@ -163,8 +163,8 @@ func (b Create) decide(d *decision) error {
 	return nil
 }
 
-// checkURL refuses addresses to which nothing is ever sent. The host name is resolved and
-// checked for each delivery, because it can change.
+// checkURL refuses addresses to which nothing may be sent. The host name is resolved and checked
+// for each delivery, because it can change.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -208,10 +208,10 @@ const (
 	NotConnected   = "connect"
 )
 
-// Errors are all of them.
+// Errors are all causes.
 var Errors = []string{RefusedAddress, TimedOut, Redirected, BadTLS, NotConnected}
 
-// Outcome is the outcome of a try.
+// Outcome is the result of an attempt.
 type Outcome struct {
 	Status int32 // 0 if there was no answer
 	TookMS int32
@@ -222,10 +222,10 @@ func (o Outcome) tried(d *Delivery) *Tried {
 	return &Tried{Status: o.Status, Id: d.Id, Type: d.Type, Number: d.Tries + 1, TookMs: o.TookMS, Error: o.Error}
 }
 
-// Note records the outcome of a try. The delivery goes, waits for its next try, or is kept
-// as failed.
+// Note records the result of an attempt. The delivery is removed, waits for its next attempt, or is
+// kept as failed.
 type Note struct {
-	// Due is when the delivery was due, which is part of its row's key.
+	// Due is when the delivery was due, part of its row's key.
 	Due      int64
 	Delivery *Delivery
 	Outcome
@@ -261,8 +261,8 @@ func (b Note) decide(d *decision) error {
 	return nil
 }
 
-// NoteTest records the outcome of a test delivery. It is shown as the last try and has no
-// other effect.
+// NoteTest records the result of a test delivery. It is shown as the last attempt and has no other
+// effect.
 type NoteTest struct {
 	ID string // of the delivery
 	Outcome
@@ -275,7 +275,7 @@ func (b NoteTest) decide(d *decision) error {
 	return nil
 }
 
-// Resume lets a webhook continue. Failed deliveries start their attempts again.
+// Resume resumes a webhook. Failed deliveries start their attempts again.
 type Resume struct{ Failed []*Delivery }
 
 func (b Resume) decide(d *decision) error {

@@ -14,11 +14,11 @@ type Host = durable.Host[Command, *Change, View]
 
 // View is the committed state of one webhook. Immutable.
 type View struct {
-	// Hook is nil when there is no such webhook.
+	// Hook is nil if the webhook does not exist.
 	Hook *Hook
 }
 
-// Kind describes the actor of a webhook, whose id is the webhook's.
+// Kind describes the actor of a webhook, which has the webhook's id.
 func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 	return durable.Kind[Command, *Change, View]{
 		Name: "webhooks",
@@ -38,7 +38,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 			return e, nil
 		},
 		EncodeState: func(v *View) ([]byte, error) { return pbwire.Encode(&Snapshot{Hook: v.Hook}), nil },
-		// The secret of a deleted webhook leaves the log, because a later backup must not
+		// The secret of a deleted webhook is erased from the log, because a later backup must not
 		// contain it.
 		Erases: func(e *Change) bool { return e.GetDeleted() != nil },
 		Erase: func(*View) func(*Change) (*Change, bool) {
@@ -52,11 +52,11 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 	}
 }
 
-// core is the pure part. Owned by its actor; the record is replaced, never changed.
+// core is the pure part. Owned by its actor; the record is replaced, never modified.
 type core struct {
 	id    string
 	audit *audit.Trail
-	hook  *Hook // nil before it is created, and once it is deleted
+	hook  *Hook // nil before creation and after deletion
 }
 
 // Decide implements durable.Core.
@@ -96,7 +96,7 @@ func (c *core) change(fn func(*Hook)) {
 	fn(c.hook)
 }
 
-// tried records the outcome of a try.
+// tried records the result of an attempt.
 func tried(h *Hook, at int64, t *Tried) {
 	h.LastAt, h.LastStatus = at, t.Status
 	if t.Id != "" {

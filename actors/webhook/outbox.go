@@ -14,23 +14,22 @@ import (
 	"atelier/actors/naming"
 )
 
-// Tables of webhooks: the list with the events of each, the deliveries to send, in the
-// order in which they are due, and the failed deliveries.
+// Tables of webhooks: the list with the events of each, the deliveries to send, ordered by due
+// time, and the failed deliveries.
 const (
 	listTable   = "webhooks"
 	queueTable  = "hookqueue"
 	failedTable = "hookfailed"
 )
 
-// Waiting deliveries are due within 18 hours; a week leaves time to resume a stopped
-// webhook. It is also how long a row stays that a codelab committed while its webhook was
-// being deleted.
+// Waiting deliveries are due within 18 hours; a week leaves time to resume a stopped webhook. It is
+// also the lifetime of a row that a codelab committed while its webhook was being deleted.
 const (
 	keepWaiting = 7 * 24 * time.Hour
 	keepFailed  = 30 * 24 * time.Hour
 )
 
-// listed is the row that lists a webhook, without the data that only its actor needs.
+// listed returns the row that lists a webhook, without the data that only its actor needs.
 func listed(h *Hook) durable.Row {
 	h = &Hook{Id: h.Id, Url: h.Url, Events: h.Events, Codelabs: h.Codelabs, Stopped: h.Stopped, CreatedAt: h.CreatedAt}
 	return durable.Row{Table: listTable, Key: []byte(h.Id), Value: pbwire.Encode(h)}
@@ -40,7 +39,7 @@ func waitingKey(hook string, due int64, id string) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte(hook+"\x00"), uint64(due)), id...)
 }
 
-// dueOf is the time at which the delivery under a key of a webhook is due.
+// dueOf returns the due time of the delivery under a key of a webhook.
 func dueOf(hook string, key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key[len(hook)+1:]))
 }
@@ -68,21 +67,21 @@ type Told struct {
 	Data      *Data
 }
 
-// Outbox has the subscriptions of the webhooks, and makes the rows that are committed with
-// the events. Safe for concurrent use. Other nodes learn of a webhook within a second.
+// Outbox has the subscriptions of the webhooks, and creates the rows that are committed with the
+// events. Safe for concurrent use. Other nodes learn of a webhook within a second.
 type Outbox struct {
 	journal durable.Journal
 	ids     *naming.SharedIDs
 	log     *slog.Logger
 	wanted  atomic.Pointer[map[string][]*target] // by event
-	news    chan struct{}                        // signals possible deliveries; holds one
+	news    chan struct{}                        // signals possible deliveries; capacity 1
 	dropped atomic.Int64
 }
 
-// target is a webhook from the side of an event's sender.
+// target is a webhook for the senders of events.
 type target struct {
 	hook *Hook
-	// room is how many more deliveries can wait for it, by this node's count.
+	// room is the number of further deliveries that can wait for it, by this node's count.
 	room *atomic.Int64
 }
 
@@ -133,7 +132,7 @@ type queued struct {
 	due     int64 // when the first is due; 0 if none
 }
 
-// refresh reads the webhooks, and the number of waiting deliveries of each.
+// refresh reads the webhooks, and counts the waiting deliveries of each.
 func (o *Outbox) refresh() (all []queued, err error) {
 	hooks, err := o.hooks()
 	if err != nil {
@@ -185,7 +184,7 @@ func (o *Outbox) hooks() (all []*Hook, err error) {
 	return all, nil
 }
 
-// first returns the delivery that is due first, nil if none is due yet.
+// first returns the first due delivery, nil if none is due yet.
 func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err error) {
 	var failed error
 	prefix := []byte(hook + "\x00")

@@ -17,20 +17,20 @@ import (
 	"atelier/actors/naming"
 )
 
-// Send tries one delivery. It blocks, for a bounded time, and ends with ctx.
+// Send makes one delivery attempt. It blocks for a bounded time, and ends with ctx.
 type Send func(ctx context.Context, h *Hook, d *Delivery) Outcome
 
 const (
 	// round is the maximum time between two checks for due deliveries.
 	round = time.Second
 	// settle is the pause before new deliveries are read: their commit is in progress, and
-	// deliveries that are added meanwhile are read at the same time.
+	// deliveries added meanwhile are read at the same time.
 	settle = 50 * time.Millisecond
-	// rest is the pause after an outcome that could not be recorded. The delivery is sent
-	// again, and a receiver must not get it each second while a disk is full.
+	// rest is the pause after a result that could not be recorded. The delivery is sent again, and
+	// a receiver must not get it each second while a disk is full.
 	rest = 30 * time.Second
-	// maxTests bounds the concurrent tests: each holds the goroutine of its request until
-	// the receiver answers.
+	// maxTests bounds the concurrent tests: each blocks the goroutine of its request until the
+	// receiver answers.
 	maxTests = 4
 )
 
@@ -44,16 +44,16 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// Webhooks are all of them. Safe for concurrent use.
+// Webhooks manages all webhooks. Safe for concurrent use.
 type Webhooks struct {
 	*Outbox
 	host  *Host
-	gate  func() error // returns an error while nothing can be recorded; nil for never
+	gate  func() error // returns an error while nothing can be recorded; may be nil
 	clock clock.Clock
 	log   *slog.Logger
-	tests chan struct{} // has a place for each test
+	tests chan struct{} // semaphore for tests
 
-	creating sync.Mutex // the number of webhooks is read and raised under it
+	creating sync.Mutex // guards the check of their number
 
 	delivered, failedTries atomic.Int64
 	waiting, stopped       atomic.Int64
@@ -80,14 +80,14 @@ func New(cfg Config) (*Webhooks, error) {
 // Close stops the actors.
 func (w *Webhooks) Close(ctx context.Context) error { return w.host.Close(ctx) }
 
-// Host runs the actors of the webhooks.
+// Host returns the host of the webhooks' actors.
 func (w *Webhooks) Host() *Host { return w.host }
 
-// Stats are counted since the start; Waiting is the number of waiting deliveries, and Stopped
+// Stats are counted since startup, except Waiting, the number of waiting deliveries, and Stopped,
 // the number of stopped webhooks.
 type Stats struct{ Delivered, Failed, Dropped, Waiting, Stopped int64 }
 
-// Stats counts.
+// Stats returns the statistics.
 func (w *Webhooks) Stats() Stats {
 	return Stats{w.delivered.Load(), w.failedTries.Load(), w.dropped.Load(), w.waiting.Load(), w.stopped.Load()}
 }
@@ -100,8 +100,8 @@ func (w *Webhooks) ask(id string, caller Caller, body Body) error {
 	return err
 }
 
-// listens reports whether a webhook is on the list. Actors are looked up only for those,
-// because a look-up loads the actor.
+// listens reports whether a webhook is listed. Actors are looked up only for those, because a
+// look-up loads the actor.
 func (w *Webhooks) listens(id string) error {
 	if !naming.ValidID(id) {
 		return errMissing
@@ -113,7 +113,7 @@ func (w *Webhooks) listens(id string) error {
 	return err
 }
 
-// Create makes a webhook and returns its id.
+// Create creates a webhook and returns its id.
 func (w *Webhooks) Create(caller Caller, b Create) (string, error) {
 	w.creating.Lock()
 	defer w.creating.Unlock()
@@ -143,14 +143,14 @@ func (w *Webhooks) All() (all []*Hook, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if x := h.View().Hook; x != nil { // else it was deleted meanwhile
+		if x := h.View().Hook; x != nil { // nil if it was deleted meanwhile
 			all = append(all, x)
 		}
 	}
 	return all, nil
 }
 
-// Tries returns the last tries of a webhook, newest first.
+// Tries returns the last attempts of a webhook, newest first.
 func (w *Webhooks) Tries(id string) ([]*Try, error) {
 	if err := w.listens(id); err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (w *Webhooks) Resume(caller Caller, id string) error {
 	return nil
 }
 
-// Test sends a test event, once and at once, and returns the status.
+// Test sends a test event at once, without retries, and returns the status.
 func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error) {
 	if err := w.listens(id); err != nil {
 		return 0, err
@@ -237,7 +237,7 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 	defer sending.Wait()
 	tick := w.clock.NewTicker(round)
 	defer tick.Stop()
-	var reported int64 // of the dropped
+	var reported int64 // number of dropped deliveries already reported
 	for failed := false; ; {
 		hooks, err := w.refresh()
 		if err != nil && !failed {
@@ -253,7 +253,7 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 			if q.waiting == 0 || q.due > now || q.Stopped {
 				continue
 			}
-			// One at a time for each, so a slow receiver has one connection.
+			// One at a time per webhook, so a slow receiver has one connection.
 			if _, under := w.busy.LoadOrStore(q.Id, true); !under {
 				sending.Go(func() {
 					defer w.busy.Delete(q.Id)
@@ -277,7 +277,7 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 	}
 }
 
-// pause waits, unless ctx ends.
+// pause waits for d or the end of ctx.
 func (w *Webhooks) pause(ctx context.Context, d time.Duration) {
 	t := w.clock.NewTimer(d)
 	defer t.Stop()
@@ -291,7 +291,7 @@ func (w *Webhooks) pause(ctx context.Context, d time.Duration) {
 func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 	for ctx.Err() == nil {
 		if w.gate != nil && w.gate() != nil {
-			return // its outcome could not be recorded
+			return // its result could not be recorded
 		}
 		h, err := w.host.Get(id)
 		if err != nil {
@@ -314,7 +314,7 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		}
 		outcome := send(ctx, hook, d)
 		if ctx.Err() != nil {
-			return // it ended here, not because of the receiver
+			return // it was canceled here, not by the receiver
 		}
 		if Delivered(outcome.Status) {
 			w.delivered.Add(1)

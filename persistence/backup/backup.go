@@ -25,15 +25,15 @@ var ErrNewer = errors.New("the backup was written by a newer program")
 type Section struct {
 	// Name is the section's name in the backup: lower-case letters, never changed.
 	Name string
-	// Folder is what holds it, below the data folder.
+	// Folder is its folder below the data folder.
 	Folder string
-	// Hold, if set, is called before the first section is saved: until release
-	// is called nothing disappears that earlier sections may refer to.
+	// Hold, if set, is called before the first section is saved. Until release is called, no object
+	// to which earlier sections may refer is removed.
 	Hold func() (release func(), err error)
-	// Save writes the content, while everybody goes on working.
+	// Save writes the content while the server keeps running.
 	Save func(w io.Writer) error
-	// Load makes dir, which does not exist yet, from the output of Save. It reads to the
-	// end, and dir is on disk when it returns.
+	// Load creates dir, which does not exist yet, from the output of Save. It reads to the end, and
+	// dir is on disk when it returns.
 	Load func(dir string, r io.Reader) error
 	// Required means that a backup without the section is not restored.
 	Required bool
@@ -45,8 +45,8 @@ type Section struct {
 	Place           func(dir string) error
 }
 
-// Write writes a backup. It is whole only when Write returned nil; w should be
-// synced by the caller before it is relied on.
+// Write writes a backup. The backup is complete only if Write returns nil; the caller should sync w
+// before relying on it.
 func Write(w io.Writer, sections ...Section) error {
 	for _, s := range sections {
 		if s.Hold == nil {
@@ -63,8 +63,8 @@ func Write(w io.Writer, sections ...Section) error {
 	return writeSections(out, sections)
 }
 
-// Append adds sections to a whole backup, in a file that is read and written. What
-// fails leaves a backup that is not whole.
+// Append adds sections to a complete backup in a file opened for reading and writing. A failure
+// leaves an incomplete backup.
 func Append(f *os.File, sections ...Section) error {
 	const end = endLine + "\n"
 	tail := make([]byte, len(end))
@@ -96,8 +96,8 @@ func writeSections(out *bufio.Writer, sections []Section) error {
 	return nil
 }
 
-// Restore makes the folders of the sections in the data folder, where they
-// must be empty or missing. A backup need not have all of them.
+// Restore creates the folders of the sections in the data folder, where they must be empty or
+// missing. A backup need not have all of them.
 func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	for _, s := range sections {
 		if s.Vacant == nil {
@@ -119,8 +119,8 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	if err != nil {
 		return err
 	}
-	// The first section holds the references: without it there is no data, so
-	// it takes its place last.
+	// The first section has the references: without it there is no data, so it is moved into place
+	// last.
 	for i := len(loaded) - 1; i >= 0; i-- {
 		s := loaded[i]
 		if s.Place == nil {
@@ -133,8 +133,7 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	return nil
 }
 
-// load reads all sections into folders below temp and returns them in the
-// order of the backup.
+// load reads all sections into folders below temp and returns them in the order of the backup.
 func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 	first, err := in.Peek(len("atelier-backup 1 "))
 	if err == nil && string(first) == "atelier-backup 1 " {
@@ -176,7 +175,7 @@ func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 		if err := s.Load(filepath.Join(temp, s.Folder), frames); err != nil {
 			return nil, fmt.Errorf("restore %s: %w", name, err)
 		}
-		// The end of the frames proves that the section was whole.
+		// The end of the frames proves that the section is complete.
 		if n, err := io.Copy(io.Discard, frames); err != nil || n > 0 {
 			return nil, errors.Join(fmt.Errorf("%w: %d bytes behind %s", ErrDamaged, n, name), err)
 		}

@@ -1,7 +1,7 @@
-// Package backup is the form of a backup: a stream of named sections, one for
-// each part of the data folder.
+// Package backup defines the format of backups: a stream of named sections, one per part of the
+// data folder.
 //
-// # Form
+// # Format
 //
 // The first line is "atelier-backup 2". Each section is a line
 // "section <name>", and its content in checked frames (frames.go), which end
@@ -14,8 +14,7 @@
 // of a later one, so the one with the references comes first. The Hold of every section is
 // called before any is saved; until the end no referenced object is removed.
 //
-// Restore builds every section in a folder beside and gives it its name only
-// when the whole backup was read and right. A damaged backup, one of a newer
-// program, and one with a section that this program does not know, change
-// nothing.
+// Restore builds every section in a temporary folder and renames it only after the whole backup was
+// read and verified. A damaged backup, one of a newer program, and one with an unknown section
+// change nothing.
 package backup

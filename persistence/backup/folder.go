@@ -13,9 +13,9 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// SaveFolder writes the folders and plain files below dir as a tar stream,
-// without the folders in dir that have one of the names to skip. Files that disappear
-// meanwhile are left out, and so is anything that is neither a folder nor a plain file. A
+// SaveFolder writes the folders and regular files below dir as a tar stream, without folders in dir
+// whose names are to be skipped. Files that disappear meanwhile are left out, and so is anything
+// that is neither a folder nor a regular file. A missing folder counts as empty.
 // missing folder counts as empty.
 func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	tw := tar.NewWriter(w)
@@ -47,8 +47,7 @@ func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	return tw.Close()
 }
 
-// SaveFiles writes files of dir as SaveFolder does. Those that are missing are left
-// out.
+// SaveFiles writes files of dir as SaveFolder does. Missing ones are left out.
 func SaveFiles(w io.Writer, dir string, names ...string) error {
 	tw := tar.NewWriter(w)
 	for _, name := range names {
@@ -75,13 +74,13 @@ func saveFile(tw *tar.Writer, path, name string) error {
 	if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(info.Mode().Perm()), Size: info.Size(), ModTime: info.ModTime()}); err != nil {
 		return err
 	}
-	// One that grows is saved as it was when it was opened.
+	// A growing file is saved with its size at the time of opening.
 	_, err = io.CopyN(tw, f, info.Size())
 	return err
 }
 
-// LoadFolder makes dir from the output of SaveFolder. Nothing is written outside of dir,
-// whatever the stream contains.
+// LoadFolder creates dir from the output of SaveFolder. Nothing is written outside dir, whatever
+// the stream contains.
 func LoadFolder(dir string, r io.Reader) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -134,7 +133,7 @@ func loadFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// damaged turns the end of a stream inside a file into ErrDamaged.
+// damaged converts the end of a stream inside a file to ErrDamaged.
 func damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -142,7 +141,7 @@ func damaged(err error) error {
 	return err
 }
 
-// syncFolders makes the names of all files below dir last.
+// syncFolders syncs the folders below dir, so that all file names are durable.
 func syncFolders(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
@@ -152,7 +151,7 @@ func syncFolders(dir string) error {
 	})
 }
 
-// CheckVacant makes sure that nothing would be overwritten.
+// CheckVacant returns an error if dir contains anything that would be overwritten.
 func CheckVacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -164,7 +163,7 @@ func CheckVacant(dir string) error {
 	return err
 }
 
-// PutInPlace gives temp the name dir, for good.
+// PutInPlace durably renames temp to dir.
 func PutInPlace(temp, dir string) error {
 	// A rename does not replace a folder, not even an empty one.
 	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -11,10 +11,10 @@ import (
 	"io"
 )
 
-// Content is written as frames, so that a reader never uses unverified bytes. A frame is
-// its length (4 bytes), a CRC32C (4), and content. A frame of length 0 ends the content.
-// After it are the number of bytes of content (8) and the SHA-256 of all of it (32), which
-// detect frames that are missing or out of place.
+// Content is written as frames, so that a reader never uses unverified bytes. A frame is its length
+// (4 bytes), a CRC32C (4), and content. A frame of length 0 ends the content. It is followed by the
+// number of bytes of content (8) and the SHA-256 of all of it (32), which detect frames that are
+// missing or out of place.
 const (
 	FrameBytes    = 1 << 20
 	TrailerBytes  = 8 + sha256.Size
@@ -23,10 +23,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged means that a backup is cut off, damaged, or no backup.
+// ErrDamaged means that a backup is truncated, damaged, or not a backup.
 var ErrDamaged = errors.New("backup is damaged")
 
-// FrameWriter gathers what is written to it into frames. Finish ends it.
+// FrameWriter writes its input as frames. Finish completes it.
 type FrameWriter struct {
 	w     io.Writer
 	buf   bytes.Buffer
@@ -63,7 +63,7 @@ func (f *FrameWriter) frame(content []byte) error {
 	return err
 }
 
-// Finish writes what is left, and the end.
+// Finish flushes, and writes the trailer.
 func (f *FrameWriter) Finish() error {
 	if f.buf.Len() > 0 {
 		if err := f.frame(f.buf.Next(f.buf.Len())); err != nil {
@@ -78,18 +78,18 @@ func (f *FrameWriter) Finish() error {
 	return err
 }
 
-// FrameReader reads checked content. It gives io.EOF only when the trailer was
-// there and right, and ErrDamaged for everything that is wrong.
+// FrameReader reads verified content. It returns io.EOF only after a valid trailer, and ErrDamaged
+// for every fault.
 type FrameReader struct {
 	r       io.Reader
-	content []byte // the current frame's rest
+	content []byte // rest of the current frame
 	buf     []byte
 	total   uint64
 	sum     hash.Hash
 	ended   bool
 }
 
-// NewFrameReader reads what a FrameWriter wrote.
+// NewFrameReader reads the output of a FrameWriter.
 func NewFrameReader(r io.Reader) *FrameReader {
 	return &FrameReader{r: r, sum: sha256.New()}
 }

@@ -35,7 +35,7 @@ func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
 	})
 }
 
-// actorCursor walks over the identities in one family of keys.
+// actorCursor iterates over the identities in one family of keys.
 type actorCursor struct {
 	it     *badgerdb.Iterator
 	family byte
@@ -78,8 +78,8 @@ func (c *actorCursor) pass(actor string) {
 	c.read()
 }
 
-// nearKeys is how many keys are walked over before the next actor is sought: most have
-// few, and to seek costs as much as a dozen.
+// nearKeys is the number of keys to iterate over before seeking the next actor: most actors have
+// few keys, and a seek costs as much as a dozen.
 const nearKeys = 6
 
 // eachKey calls fn with a copy of every key with the prefix.

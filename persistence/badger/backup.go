@@ -11,17 +11,16 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Backup writes everything the store holds to w while it goes on serving: one
-// consistent state, the one at the moment of the call. It does not depend on
-// Badger's version (package layout). w should be synced by the caller before it
-// is relied on.
+// Backup writes a consistent state of the store, at the time of the call, to w while the store
+// keeps serving. The format does not depend on Badger's version (package layout). The caller should
+// sync w before relying on it.
 func (s *Store) Backup(w io.Writer) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
 	}
 	defer s.gate.Leave()
-	// A damaged table would end the iteration early without an error, and the
-	// backup would be whole in form only.
+	// A damaged table would end the iteration early without an error, and the backup would be
+	// complete in form only.
 	var damaged error
 	s.verifyTables(func() bool { return damaged != nil }, func(name string, err error) {
 		damaged = fmt.Errorf("backup: %w: %s: %w", durable.ErrCorrupt, name, err)
@@ -48,7 +47,7 @@ func writeEntries(out *layout.EntryWriter, txn *badgerdb.Txn) error {
 	for it.Rewind(); it.Valid(); it.Next() {
 		item := it.Item()
 		if item.Key()[0] == familyLarge || bytes.Equal(item.Key(), tickKey) {
-			continue // part of a value, and written with that; or of this store only
+			continue // part of a value, and written with it; or of this store only
 		}
 		err := viewValue(txn, item, func(value []byte) error {
 			return out.Put(layout.Entry{Key: item.Key(), Value: value, Expires: item.ExpiresAt()})

@@ -27,8 +27,7 @@ const (
 	bulkRest       = 3 // times as long as the transaction took
 )
 
-// add queues an entry whose key and value stay as they are; a nil value
-// deletes.
+// add queues an entry, whose key and value must not be modified; a nil value deletes.
 func (b *bulk) add(key, value []byte) error {
 	cost := txnCost{bytes: b.store.costs.entry(len(key), len(value)), entries: 1}
 	size := len(key) + len(value)
@@ -43,7 +42,7 @@ func (b *bulk) add(key, value []byte) error {
 	return nil
 }
 
-// flush commits what is queued.
+// flush commits the queued entries.
 func (b *bulk) flush() error {
 	if len(b.entries) == 0 {
 		return nil
@@ -54,8 +53,7 @@ func (b *bulk) flush() error {
 	return err
 }
 
-// flushAndRest leaves the store to others for a while, except when it is
-// being closed.
+// flushAndRest flushes and pauses for other writers, unless the store is being closed.
 func (b *bulk) flushAndRest() error {
 	if len(b.entries) == 0 {
 		return nil

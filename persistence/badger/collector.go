@@ -13,7 +13,7 @@ type collector struct {
 	done  chan struct{} // closed when run returns
 }
 
-// patrolInterval is the time between two looks at all tables.
+// patrolInterval is the interval between verifications of all tables.
 const patrolInterval = 24 * time.Hour
 
 func newCollector(s *Store) *collector {
@@ -42,7 +42,7 @@ func (c *collector) run() {
 	}
 }
 
-// collect removes the parts of large values that nothing refers to.
+// collect removes unreferenced parts of large values.
 func (c *collector) collect() error {
 	if c.store.writable() != nil {
 		return nil
@@ -50,9 +50,8 @@ func (c *collector) collect() error {
 	return c.store.health.read(func() error { return c.store.sweepLarge(c.stopped) })
 }
 
-// patrol verifies the tables. A damaged one ends writing: its keys may be
-// damaged, and then a compaction would write them down as if they were right,
-// and a look-up miss what is stored.
+// patrol verifies the tables. A damaged table stops all writes: its keys may be damaged, so a
+// compaction would write them as if they were valid, and a look-up could miss stored data.
 func (c *collector) patrol() {
 	c.store.verifyTables(c.stopped, func(name string, err error) {
 		c.store.breakDown(faultRead, fmt.Errorf("%s: %w", name, err))

@@ -5,21 +5,21 @@ import (
 	"atelier/persistence/layout"
 )
 
-// txnCost is what something takes of a transaction, in Badger's own measure.
-// Counting it beforehand keeps ErrTxnTooBig from cutting a batch in two.
+// txnCost is the cost of an entry in a transaction, in Badger's own measure. Counting it beforehand
+// prevents ErrTxnTooBig from splitting a batch.
 type txnCost struct {
 	bytes   int64
 	entries int64
 }
 
-// costModel knows the limits of the opened database.
+// costModel has the limits of the opened database.
 type costModel struct {
 	limit     txnCost
 	threshold int64 // values of at least this size are stored in parts (large.go)
 }
 
-// entryOverhead is a little more than Badger adds to an entry: two bytes of
-// meta, ten for the version, twenty for the reference to a large value.
+// entryOverhead is slightly more than Badger adds to an entry: two bytes of meta, ten for the
+// version, twenty for the reference to a large value.
 const entryOverhead = 36
 
 func (m costModel) entry(key, value int) int64 {
@@ -49,8 +49,8 @@ func (m costModel) fits(c txnCost) bool {
 	return c.bytes <= m.limit.bytes && c.entries <= m.limit.entries
 }
 
-// Limits implements durable.Journal. The rest of a transaction is for records that are too
-// small for parts.
+// Limits implements durable.Journal. The rest of a transaction is for records that are too small to
+// be stored in parts.
 func (s *Store) Limits() durable.Limits {
 	m := s.costs
 	rows := m.limit.bytes - m.threshold - m.entry(layout.MaxActor, layout.MaxChunkHeader)

@@ -10,23 +10,21 @@
 //
 // # Order
 //
-// Batches of one log are committed in the order of their Append calls, and
-// their Done calls come in that order too. Nothing is promised between two
-// logs. A batch and its rows are in one transaction; a transaction usually
-// holds the batches of many logs.
+// Batches of one log are committed in the order of their Append calls, and their Done calls have
+// the same order. There is no order between two logs. A batch and its rows are in one transaction,
+// which usually has the batches of many logs.
 //
 // # Back-pressure
 //
-// Append never blocks. The queue is bounded in bytes; beyond the bound Append
-// gives durable.ErrBusy. Snapshots have a bound of their own.
+// Append never blocks. The queue is bounded in bytes; beyond the bound Append returns
+// durable.ErrBusy. Snapshots have a separate bound.
 //
 // # Failure
 //
-// Done(nil) means that the bytes went through fsync. After a failed batch every later batch
-// of its handle fails too; the actor opens a new handle. When a write to the disk fails, or
-// Badger fails in the background, the state of the store is unknown. It then refuses
-// everything but reads until the next start (Stats.Failed). A disk that is nearly full
-// makes it read-only for as long as that lasts. Damaged or unreadable bytes return
-// durable.ErrCorrupt to their actor. Open verifies every file and returns ErrDamaged for
-// damage that a crash does not explain.
+// Done(nil) means that the bytes went through fsync. After a failed batch every later batch of its
+// handle fails, too; the actor opens a new handle. If a write to the disk fails, or Badger fails in
+// the background, the state of the store is unknown. It then permits only reads until the next
+// start (Stats.Failed). While the disk is nearly full, the store is read-only. Damaged or
+// unreadable bytes return durable.ErrCorrupt to their actor. Open verifies every file and returns
+// ErrDamaged for damage that a crash does not explain.
 package badger

@@ -12,8 +12,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// health is what is wrong with a store that is open. Badger's logger writes to
-// it too, from the goroutines of Badger.
+// health records the faults of an open store. Badger's logger also writes to it, from Badger's
+// goroutines.
 type health struct {
 	log      *slog.Logger
 	brokenBy atomic.Pointer[error] // set once, by breakDown
@@ -24,9 +24,9 @@ type health struct {
 type fault uint8
 
 const (
-	faultRead       fault = iota // a stored place cannot be read, or is not what was written
+	faultRead       fault = iota // a stored value cannot be read, or is not what was written
 	faultWrite                   // a commit failed
-	faultSync                    // the folder or the mark could not be synced
+	faultSync                    // syncing the folder or the mark failed
 	faultBackground              // Badger's flushing, compacting or cleaning up failed
 	faultKinds      = iota
 )
@@ -38,10 +38,10 @@ func (h *health) stats() durable.StoreFaults {
 	}
 }
 
-// breakDown ends writing for good. After a failed write or sync it is unknown which part of
-// the transaction is on disk. Badger may already show it to readers, and the kernel may
-// have dropped the dirty pages. A later sync that succeeds proves nothing about them. Only
-// a new start, which reads the actual content of the disk, gives a state to build on.
+// breakDown permanently ends writing. After a failed write or sync it is unknown which part of the
+// transaction is on disk. Badger may already show it to readers, and the kernel may have dropped
+// the dirty pages. A later successful sync proves nothing about them. Only a restart, which reads
+// the actual content of the disk, leads to a known state.
 func (h *health) breakDown(kind fault, cause error) {
 	h.counts[kind].Add(1)
 	err := fmt.Errorf("%w: the disk failed, restart to recover: %w", durable.ErrReadOnly, cause)
@@ -50,7 +50,7 @@ func (h *health) breakDown(kind fault, cause error) {
 	}
 }
 
-// broken is the reason why the store ended writing, or nil.
+// broken returns the reason why the store ended writing, or nil.
 func (h *health) broken() error {
 	if err := h.brokenBy.Load(); err != nil {
 		return *err
@@ -58,14 +58,14 @@ func (h *health) broken() error {
 	return nil
 }
 
-// read runs fn, which reads from Badger. Badger reads its tables through memory maps. A
-// page that the disk does not return, or that is behind the end of a file that shrank, is a
-// fault of the processor there. A block with impossible content is a panic. Both become
-// errors here. It cannot help Badger's own goroutines (DESIGN.md has the consequences).
+// read runs fn, which reads from Badger. Badger reads its tables through memory maps. An unreadable
+// page, or one after the end of a shrunken file, causes a processor fault there. A block with
+// impossible content causes a panic. Both become errors here. This does not protect Badger's own
+// goroutines (DESIGN.md has the consequences).
 func (h *health) read(fn func() error) error {
 	err := onFault(fn)
 	if broken := h.broken(); broken != nil && errors.Is(err, errStumbled) {
-		// A failure takes pieces of Badger along: nothing stored is damaged.
+		// After a failure parts of Badger stop working: stored data is not damaged.
 		return broken
 	}
 	if err != nil && errors.Is(err, durable.ErrCorrupt) {
@@ -76,14 +76,14 @@ func (h *health) read(fn func() error) error {
 	return err
 }
 
-// errFault means that memory which is mapped to a file could not be read.
+// errFault means that file-mapped memory could not be read.
 var errFault = errors.New("the disk does not give what a file holds")
 
 // errStumbled means that Badger panicked.
 var errStumbled = errors.New("what is stored there makes no sense")
 
-// onFault runs fn and returns faults of mapped memory, and panics of Badger,
-// as errors. Every other panic goes on.
+// onFault runs fn and returns faults of mapped memory, and panics of Badger, as errors. Other
+// panics propagate.
 func onFault(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -105,8 +105,7 @@ func onFault(fn func() error) (err error) {
 	return fn()
 }
 
-// fromBadger reports whether the panic that is being recovered was raised in
-// Badger's code.
+// fromBadger reports whether the panic being recovered was raised in Badger's code.
 func fromBadger() bool {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])

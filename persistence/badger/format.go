@@ -14,11 +14,10 @@ import (
 // Format is the version of the layout that this program writes.
 const Format = layout.Format
 
-// migrations[n] brings a store from format n to n+1. A step must stand being run
-// again after a crash.
+// migrations[n] upgrades a store from format n to n+1. After a crash a step is run again.
 var migrations = map[int]func(*Store) error{}
 
-// formatError is about a store that has another format.
+// formatError is the error for a store with another format.
 type formatError struct {
 	found int
 	error
@@ -26,8 +25,8 @@ type formatError struct {
 
 func (e *formatError) Unwrap() error { return e.error }
 
-// FormatOf reads the format of a store that was closed properly, and changes nothing. A
-// store in use gives ErrLocked.
+// FormatOf reads the format of a properly closed store without changing it. For a store in use it
+// returns ErrLocked.
 func FormatOf(o Options) (int, error) {
 	o.ReadOnly = true
 	s, err := Open(o)
@@ -41,14 +40,13 @@ func FormatOf(o Options) (int, error) {
 	return Format, s.Close()
 }
 
-// meta is a store's description of itself.
+// meta is a store's metadata.
 type meta struct {
 	format int
 	stream string
 }
 
-// openMeta reads the store's own description, writes it into a new store, and
-// brings an older one up to date.
+// openMeta reads the store's metadata, writes it into a new store, and upgrades an older one.
 func (s *Store) openMeta() (meta, error) {
 	m, err := s.readMeta()
 	if errors.Is(err, durable.ErrNotFound) {

@@ -10,9 +10,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// group is the content of one transaction. The writer owns and reuses it: entries, keys and
-// values are in slabs that survive the commit, because Badger copies them before a commit
-// returns.
+// group is the content of one transaction. The writer owns and reuses it: entries, keys and values
+// are in slabs that survive the commit, because Badger copies them before a commit returns.
 type group struct {
 	cost    txnCost
 	batches int
@@ -20,8 +19,8 @@ type group struct {
 	bytes   int
 
 	spans []span
-	rows  []int32 // items that have rows, in order
-	round uint64  // identifies the logs whose span index is of this group
+	rows  []int32 // items with rows, in order
+	round uint64  // identifies the logs whose span index belongs to this group
 
 	slab []badgerdb.Entry
 	mem  []byte
@@ -29,8 +28,8 @@ type group struct {
 	guarded []guarded
 }
 
-// guarded is one append with preconditions: its entries of the slab, and the item
-// that is notified of a conflict.
+// guarded is one append with preconditions: its entries in the slab, and the item to notify of a
+// conflict.
 type guarded struct {
 	it         *item
 	start, end int
@@ -47,17 +46,17 @@ type span struct {
 
 const (
 	noItem = int32(-1)
-	// maxSpanBytes ends a chunk: beyond it, merging saves nothing any more,
-	// and a reader must load a chunk as a whole.
+	// maxSpanBytes ends a chunk: beyond it, merging has no advantage, and a reader must load whole
+	// chunks.
 	maxSpanBytes = 64 << 10
-	// maxKeptMemory is the largest slab of bytes that outlives its group.
+	// maxKeptMemory bounds the slab of bytes that is kept after its group.
 	maxKeptMemory = 16 << 20
 )
 
 func (g *group) empty() bool { return len(g.spans) == 0 && len(g.rows) == 0 }
 
-// hasRoom reports whether the item may join. An empty group takes everything:
-// Append has made sure that a batch fits into a transaction.
+// hasRoom reports whether the item fits in. An empty group accepts everything: Append has checked
+// that a batch fits into a transaction.
 func (g *group) hasRoom(m costModel, c txnCost) bool {
 	return g.empty() || m.fits(g.cost.plus(c))
 }
@@ -95,7 +94,7 @@ func (g *group) add(items []item, i int32) {
 	})
 }
 
-// entries builds the transaction's entries; they are valid until reset.
+// entries returns the transaction's entries; they are valid until reset.
 func (g *group) entries(items []item) []badgerdb.Entry {
 	for i := range g.spans {
 		g.addChunk(&g.spans[i], items)
@@ -147,8 +146,7 @@ func (g *group) addRow(r *durable.Row, now time.Time) {
 	g.slab = append(g.slab, badgerdb.Entry{Key: key, Value: value, ExpiresAt: expiresAt(now, r.TTL)})
 }
 
-// expiresAt is the second from which a row is gone, never earlier than its
-// TTL says; 0 is never.
+// expiresAt returns the second from which a row is expired, never earlier than its TTL; 0 is never.
 func expiresAt(now time.Time, ttl time.Duration) uint64 {
 	if ttl <= 0 {
 		return 0

@@ -15,7 +15,7 @@ func readHead(txn *badgerdb.Txn, actor string) (layout.Head, error) {
 	return layout.DecodeHead(payload)
 }
 
-// readState puts the state together and checks it.
+// readState assembles the state from its parts and verifies it.
 func readState(txn *badgerdb.Txn, actor string, h layout.Head) ([]byte, error) {
 	return h.State(actor, func(part uint32) ([]byte, error) { return getValue(txn, layout.PartKey(actor, h.ID, part)) })
 }

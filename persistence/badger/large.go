@@ -13,33 +13,31 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A large value is in the tree like all others. It is stored in parts, each under a
-// separate key, with a reference to them under the value's key. The parts are on disk
-// before the reference is written, so a reference without its parts is damage. The
-// collector removes parts without a reference, because they were never acknowledged or are
-// replaced.
+// A large value is in the tree like all others. It is stored in parts, each under a separate key,
+// with a reference to them under the value's key. The parts are on disk before the reference is
+// written, so a reference without its parts is damage. The collector removes unreferenced parts,
+// which were never acknowledged or have been replaced.
 //
-// Badger's value log would take such values. But a failed sync of it is only logged, after
-// which a commit with a pointer to nothing succeeds. It is also one more kind of file that
-// can be cut, lost or full. Records of 2 MiB take 1.1 times as long as through the value
-// log, which took 14 ms. Records of 16 MiB take 1.3 to 1.6 times as long as the earlier 75
-// ms. The tree writes them to its log and then into a table (BenchmarkLargeRecord, medians
-// of six alternating runs on a busy machine). Such records are rare.
+// Badger's value log is the alternative for such values. But a failed sync of it is only logged,
+// after which a commit with a dangling pointer succeeds. It is also another kind of file that can
+// be truncated, lost or full. Records of 2 MiB take 1.1 times as long as through the value log,
+// which took 14 ms. Records of 16 MiB take 1.3 to 1.6 times as long as the earlier 75 ms. The tree
+// writes them to its log and then into a table (BenchmarkLargeRecord, medians of six alternating
+// runs on a busy machine). Such records are rare.
 
 // familyLarge is the family of the parts' keys. Such a key is the owner's key, a random id
 // of 8 bytes, and the part's number in 4 bytes.
 const familyLarge = 'l'
 
-// largeReference is the user's meta byte of an entry whose value is a
-// reference.
+// largeReference is the user meta byte of an entry whose value is a reference.
 const largeReference = 1
 
 const largeKeyTail = 8 + 4
 
-// maxLargeValue bounds what a reference may claim: a batch, with its header.
+// maxLargeValue bounds the size in a reference: a batch with its header.
 const maxLargeValue = MaxBatchBytes + 1<<20
 
-// reference names the parts of a large value.
+// reference identifies the parts of a large value.
 type reference struct {
 	id     uint64
 	parts  uint32
@@ -76,7 +74,7 @@ func largeKey(owner []byte, id uint64, part uint32) []byte {
 	return binary.BigEndian.AppendUint32(key, part)
 }
 
-// splitLargeKey takes the key of a part apart.
+// splitLargeKey parses the key of a part.
 func splitLargeKey(key []byte) (owner []byte, id uint64, ok bool) {
 	end := len(key) - largeKeyTail
 	if end < 2 || key[0] != familyLarge {
@@ -85,8 +83,8 @@ func splitLargeKey(key []byte) (owner []byte, id uint64, ok bool) {
 	return key[1:end], binary.BigEndian.Uint64(key[end:]), true
 }
 
-// splitLarge stores the parts of a large value with put and turns the entry
-// into the reference to them.
+// splitLarge stores the parts of a large value with put and replaces the entry's value by a
+// reference to them.
 func splitLarge(e *badgerdb.Entry, threshold int64, put func(key, value []byte) error) error {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -117,9 +115,8 @@ func chunksOf(b []byte, size int) func(yield func([]byte) bool) {
 // maxPartBytes bounds a transaction of parts.
 const maxPartBytes = 4 << 20
 
-// moveLarge replaces the large values among the entries by references whose
-// parts are on disk when it returns. The caller calls release when the
-// references are committed, or never will be.
+// moveLarge replaces the large values among the entries by references whose parts are on disk when
+// it returns. The caller calls release once the references are committed, or never will be.
 func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) {
 	release = func() {}
 	var parts []badgerdb.Entry
@@ -154,13 +151,13 @@ func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) 
 		}
 	}
 	if len(parts) > 0 {
-		err = flush() // on disk before the reference, not with it
+		err = flush() // on disk before the reference is written
 	}
 	return release, err
 }
 
-// viewValue passes an item's value to fn, joined if it is stored in parts. A value that
-// cannot be read is damage too.
+// viewValue passes an item's value to fn, joined if it is stored in parts. An unreadable value is
+// also damage.
 func viewValue(txn *badgerdb.Txn, item *badgerdb.Item, fn func(value []byte) error) error {
 	called := false
 	err := item.Value(func(value []byte) error {
@@ -183,7 +180,7 @@ func viewValue(txn *badgerdb.Txn, item *badgerdb.Item, fn func(value []byte) err
 	return err
 }
 
-// joinLarge reads the parts that a reference names.
+// joinLarge reads the parts of a reference.
 func joinLarge(txn *badgerdb.Txn, owner, value []byte) ([]byte, error) {
 	payload, err := layout.Unseal(owner, value)
 	if err != nil {
@@ -223,7 +220,7 @@ func (s *Store) sweepLarge(stop func() bool) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{familyLarge}})
 	defer it.Close()
 	b := bulk{store: s}
-	var last []byte // owner and id of the part before
+	var last []byte // owner and id of the previous part
 	live := false
 	for it.Rewind(); it.Valid() && !stop(); it.Next() {
 		key := it.Item().KeyCopy(nil)

@@ -13,20 +13,20 @@ import (
 	"atelier/persistence/layout"
 )
 
-// actorLog is one handle. Its owner calls it from one goroutine; the writer
-// keeps its own notes in it.
+// actorLog is one handle. Its owner calls it from one goroutine; the writer keeps some of its state
+// in it.
 type actorLog struct {
 	// Immutable after Open.
 	store  *Store
 	prefix []byte // of the actor's chunks
 
 	// Set by Open.
-	tail uint64 // seq of the last record then
+	tail uint64 // seq of the last record at that time
 
 	// Set by Close, which can be called while Rewrite runs.
 	closed atomic.Bool
 
-	// Where the log goes on; the writer's.
+	// The position of the log; owned by the writer.
 	calls.Cursor
 	span      int    // index of the log's newest span in the group ...
 	spanRound uint64 // ... of this round
@@ -53,7 +53,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := s.wait(entry{Kind: calls.KindOpen, Log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	// Everything earlier handles may still commit is committed now.
+	// Everything that earlier handles could commit is committed now.
 	tail, err := s.tail(actor)
 	if err != nil {
 		l.Close()
@@ -66,8 +66,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 // Tail implements durable.Log.
 func (l *actorLog) Tail() uint64 { return l.tail }
 
-// wait sends an item through the writer's queue and waits until everything
-// before it is committed.
+// wait sends an item through the writer's queue and waits until everything before it is committed.
 func (s *Store) wait(e entry) error {
 	done := make(chan error, 1)
 	e.Done = func(err error) { done <- err }
@@ -77,7 +76,7 @@ func (s *Store) wait(e entry) error {
 	return <-done
 }
 
-// tail is the seq of an actor's last record, truncated or not.
+// tail returns the seq of an actor's last record, truncated or not.
 func (s *Store) tail(actor string) (tail uint64, err error) {
 	err = s.view(func(txn *badgerdb.Txn) error {
 		head, err := readHead(txn, actor)
@@ -120,7 +119,7 @@ func (l *actorLog) Append(b durable.Batch) error {
 	return l.store.push(item{entry: e, urgent: b.Urgent, cost: l.store.costs.batch(l.Actor, b)})
 }
 
-// batchOverhead is what a queued batch takes in addition to its bytes.
+// batchOverhead is the memory of a queued batch in addition to its bytes.
 const batchOverhead = 256
 
 // push queues a batch or rows for the writer.
@@ -139,7 +138,7 @@ func (l *actorLog) Close() {
 	if l.closed.Swap(true) {
 		return
 	}
-	// Fails only when the store is closing, and then nothing needs releasing.
+	// Fails only if the store is closing, and then nothing needs to be released.
 	_ = l.store.queue.Push(item{entry: entry{Kind: calls.KindRelease, Log: l}}, 0)
 }
 

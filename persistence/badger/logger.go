@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 )
 
-// bridge passes Badger's warnings and errors to slog. Its informational lines
-// report every compaction and are dropped.
+// bridge passes Badger's warnings and errors to slog. It drops informational lines, which report
+// every compaction.
 //
-// Badger's goroutines that flush, compact and clean up have nobody to return
-// an error to: they log it and go on, or try again. So every line that is not
-// known to be harmless ends writing, those of later versions included.
+// Badger's goroutines for flushing, compaction and cleanup cannot return errors: they log them and
+// continue or retry. So every line that is not known to be harmless ends writing, including those
+// of later versions.
 type bridge struct {
 	*health
 	closing atomic.Bool // set when the store closes
@@ -24,7 +24,7 @@ type bridge struct {
 
 func newBridge(o Options) *bridge { return &bridge{health: &health{log: o.Logger}} }
 
-// How lines of Badger v4.9 begin.
+// Prefixes of lines of Badger v4.9.
 const (
 	lineFlush   = "error flushing memtable to disk"
 	lineCompact = "While running doCompact: "
@@ -32,12 +32,11 @@ const (
 	lineTable = "error while creating table"
 )
 
-// returned are lines whose error somebody gets anyway, as the end of a commit
-// or of opening.
+// returned are lines whose error is returned anyway, by a commit or when opening.
 var returned = []string{"writeRequests: ", "Received err: ", "Got error: "}
 
-// noise is of use only to tune the cache: a large store outgrows any, and its
-// blocks are in the page cache anyway.
+// noise is only useful for tuning the cache: a large store exceeds any cache, and its blocks are in
+// the page cache anyway.
 var noise = []string{"%s might be too small", "Cache life expectancy"}
 
 // busyLevels is the error of a compaction that another one overtook.
@@ -52,10 +51,9 @@ func (b *bridge) Errorf(format string, args ...any) {
 	}
 	b.failed(text)
 	if strings.HasPrefix(format, lineFlush) && (b.closing.Load() || !strings.Contains(fmt.Sprint(args...), lineTable)) {
-		// The MANIFEST may name the table or not, and Badger has deleted it.
-		// Another try would write it once more, and then delete the log that
-		// still holds everything. So this goroutine ends: what it was about
-		// to write out stays in its log, as after a crash.
+		// The MANIFEST may contain the table or not, and Badger has deleted it. A retry would write
+		// it once more, and then delete the log that still has everything. So this goroutine ends:
+		// the unwritten data stays in its log, as after a crash.
 		b.stopped.Store(true)
 		runtime.Goexit()
 	}
@@ -74,8 +72,8 @@ func (b *bridge) Warningf(format string, args ...any) {
 	}
 	b.failed(text)
 	if strings.HasPrefix(format, lineCompact) {
-		// Badger's picture of its MANIFEST and the file may differ now. No
-		// lock is held where this line is written.
+		// Badger's copy of its MANIFEST and the file may differ now. No lock is held where this
+		// line is logged.
 		runtime.Goexit()
 	}
 }
@@ -97,8 +95,8 @@ func begins(format string, lines []string) bool {
 	return false
 }
 
-// root is the error that a chain of them begins with. What Badger wraps around
-// it may print the ranges of tables, which are keys.
+// root returns the innermost error of a chain. Badger's wrappers may contain the ranges of tables,
+// which are keys.
 func root(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -109,8 +107,8 @@ func root(err error) error {
 	}
 }
 
-// line is the text of a line, with only the errors and plain values among its
-// arguments: the others may print keys, which may name people.
+// line returns the text of a line, with only errors and plain values among its arguments: others
+// may print keys, which may name people.
 func line(format string, args []any) string {
 	shown := make([]any, len(args))
 	for i, arg := range args {

@@ -17,15 +17,15 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Badger's MANIFEST is a header and then sets of changes, each with its length and a
-// CRC32C: added and removed tables. Badger deletes every table that the MANIFEST does not
-// name. So the sets are read here first, and more carefully. A set from a failed sync is
-// distinguished from one whose tables are lost.
+// Badger's MANIFEST is a header and sets of changes, each with its length and a CRC32C: added and
+// removed tables. Badger deletes every table that is not in the MANIFEST. So the sets are read here
+// first, and more carefully. A set from a failed sync is distinguished from one whose tables are
+// lost.
 
 // manifestHeader is Badger's magic, the user's (0), and the version.
 var manifestHeader = []byte{'B', 'd', 'g', 'r', 0, 0, 0, 8}
 
-// changeSet is what one compaction or one flush of a memtable changed.
+// changeSet is the changes of one compaction or one flush of a memtable.
 type changeSet []*badgerpb.ManifestChange
 
 // isFlush reports whether the set only adds a table to level 0: a memtable.
@@ -42,18 +42,18 @@ func (c changeSet) ids(op badgerpb.ManifestChange_Operation) (ids []uint64) {
 	return ids
 }
 
-// manifest is what the sets add up to.
+// manifest is the result of all sets.
 type manifest struct {
 	sets    []changeSet
 	named   map[uint64]*badgerpb.ManifestChange // as they were created
 	removed map[uint64]bool                     // deleted by a set
-	// cut is true when bytes follow the last set that is sound.
+	// cut is true if bytes follow the last valid set.
 	cut bool
 }
 
 var errNoManifest = errors.New("it is missing")
 
-// readManifest reads the sets of a folder up to the first that is not sound.
+// readManifest reads the sets of a folder up to the first invalid one.
 func readManifest(dir string) (*manifest, error) {
 	data, err := os.ReadFile(filepath.Join(dir, badgerdb.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +98,7 @@ func nextChangeSet(b []byte) (set changeSet, size int, ok bool) {
 	return changes.Changes, 8 + int(length), true
 }
 
-// add works out what the sets add up to.
+// add computes the result of the sets.
 func (m *manifest) add() error {
 	m.named, m.removed = map[uint64]*badgerpb.ManifestChange{}, map[uint64]bool{}
 	for _, set := range m.sets {
@@ -121,11 +121,11 @@ func (m *manifest) add() error {
 	return nil
 }
 
-// undoFailed reverts the sets that Badger wrote but could not sync. Badger then deletes the
-// tables that the set was to add, and goes on with those that it was to remove. undoFailed
-// reverts a set only if nothing is lost. Everything that the set removed must still be there
-// (or compacted by another set), and the memtable that it wrote must still be in a log.
-// firstLogged is the oldest transaction in the logs, maxVersion the newest in a table.
+// undoFailed reverts the sets that Badger wrote but could not sync. Badger then deletes the tables
+// that the set was to add, and continues with those that it was to remove. undoFailed reverts a set
+// only if nothing is lost. Everything that the set removed must still exist (or have been compacted
+// by another set), and the memtable that it wrote must still be in a log. firstLogged is the oldest
+// transaction in the logs, maxVersion the newest in a table.
 func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, maxVersion func(ids map[uint64]*badgerpb.ManifestChange) uint64) bool {
 	failed := func(set changeSet) bool {
 		for _, id := range set.ids(badgerpb.ManifestChange_CREATE) {
@@ -170,8 +170,8 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 	return true
 }
 
-// write replaces the MANIFEST of a folder by one that names the same tables.
-// It marks the tables in leftovers as removed.
+// write replaces the MANIFEST of a folder by one with the same tables. It marks the tables in
+// leftovers as removed.
 func (m *manifest) write(dir string, leftovers []uint64) error {
 	var all badgerpb.ManifestChangeSet
 	for _, id := range leftovers {
@@ -192,9 +192,8 @@ func (m *manifest) write(dir string, leftovers []uint64) error {
 	return ondisk.Replace(filepath.Join(dir, badgerdb.ManifestFilename), append(content, body...))
 }
 
-// tableChange is the entry of a table that is taken up again. On level 0
-// tables may overlap, and every version is looked for on every level, so it is
-// the right place for any table.
+// tableChange returns the entry for a table that is added again. On level 0 tables may overlap, and
+// every version is searched on every level, so it is correct for any table.
 func tableChange(id uint64) *badgerpb.ManifestChange {
 	return &badgerpb.ManifestChange{Id: id, Op: badgerpb.ManifestChange_CREATE, EncryptionAlgo: badgerpb.EncryptionAlgo_aes}
 }

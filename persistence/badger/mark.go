@@ -18,30 +18,30 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// The high-water mark is a file next to the store's folder with the newest position of the
-// store. A folder that ends before its mark is older than it was. A snapshot of the file
-// system was restored, an older copy has replaced the folder, or a file with the newest
-// transactions is gone. Tokens that were used since would return their cards again.
+// The high-water mark is a file next to the store's folder with the newest position of the store. A
+// folder that ends before its mark is older than it was. A snapshot of the file system was
+// restored, an older copy has replaced the folder, or a file with the newest transactions is
+// missing. Tokens that were used since would return their cards again.
 //
-// It is written after each commit, which protects it from the end of the process. It is
-// synced once per Options.SpaceInterval and at the end, so after a loss of power it lags
-// that much behind. It is never ahead of the disk.
+// It is written after each commit, so that it survives the end of the process. It is synced once
+// per Options.SpaceInterval and on closing, so after a power failure it lags by that much. It is
+// never ahead of the disk.
 
-// markName is the path of the mark of the store in dir.
+// markName returns the path of the mark of the store in dir.
 func markName(dir string) string { return dir + ".mark" }
 
-// Marked reports whether there was a store in a folder, which can be missing now.
+// Marked reports whether a store has ever been in a folder, even if it is missing now.
 func Marked(dir string) bool {
 	_, err := os.Stat(markName(dir))
 	return err == nil
 }
 
-// mark is the open file. The lock on it is the store's: one process at a time
-// looks at the folder.
+// mark is the open file. The lock on it is the store's: only one process at a time examines the
+// folder.
 type mark struct {
 	file *os.File // nil for a read-only store without one
-	// emptied means that it was there before, and nothing is in it. A mark is filled and synced before
-	// there is a store beside it.
+	// emptied means that it already existed but is empty. A mark is filled and synced before there
+	// is a store beside it.
 	emptied bool
 
 	mu    sync.Mutex
@@ -51,17 +51,16 @@ type mark struct {
 
 // markState is the content.
 type markState struct {
-	seq     uint64 // of the write; the newer of two slots counts
-	version uint64 // the store holds a transaction at least as new
+	seq     uint64 // of the write; the newer of the two slots counts
+	version uint64 // the store has a transaction at least as new
 	logs    []logStart
 }
 
-// flushed is not a log: its entry is for those that are gone. A log holds a tick,
-// and compactions keep the newest of those; so some table is always as new.
+// flushed is not a log: its entry is for removed logs. A log has a tick, and compactions keep the
+// newest tick; so some table is always as new.
 const flushed = 0
 
-// logStart records that a log has a transaction. The log can be deleted only when there is
-// a table that is as new.
+// logStart records that a log has a transaction. The log may be deleted only if a table is as new.
 type logStart struct {
 	log     uint32 // number of the file
 	version uint64
@@ -69,15 +68,15 @@ type logStart struct {
 
 const (
 	markMagic   = "ATELMARK"
-	markSlot    = 512 // two of them, written in turn, so that one is always whole
+	markSlot    = 512 // two slots, written alternately, so that one is always complete
 	maxMarkLogs = 32
 	markFixed   = len(markMagic) + 8 + 8 + 1
 )
 
 var errMark = errors.New("the high-water mark is damaged")
 
-// openMark opens the mark of the store in dir, or creates it, and locks it.
-// known is false for a new one.
+// openMark opens or creates the mark of the store in dir, and locks it. known is false for a new
+// one.
 func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 	m = &mark{}
 	flags, how := os.O_RDWR|os.O_CREATE, unix.LOCK_EX
@@ -101,7 +100,7 @@ func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 	n, err := m.file.ReadAt(b, 0)
 	switch {
 	case n == 0 && !readOnly:
-		// A crash may leave it so, before the store is created.
+		// A crash before the store was created can leave it in this state.
 		m.emptied = missing == nil
 		return m, false, nil
 	case n < len(b):
@@ -147,7 +146,7 @@ func decodeMark(b []byte) (s markState, ok bool) {
 	return s, true
 }
 
-// reached notes that a transaction is on disk.
+// reached records that a transaction is on disk.
 func (m *mark) reached(version uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,7 +157,7 @@ func (m *mark) reached(version uint64) error {
 	return m.write()
 }
 
-// newest is the number of the newest log that the mark knows.
+// newest returns the number of the newest log known to the mark.
 func (m *mark) newest() (log uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,7 +167,7 @@ func (m *mark) newest() (log uint32) {
 	return log
 }
 
-// setLogs notes which logs are there, and that the newest holds version.
+// setLogs records the existing logs, and that the newest has version.
 func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -181,8 +180,8 @@ func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 	return m.write()
 }
 
-// forget drops the logs that are not there any more. Their transactions are in tables.
-// Badger counts on from the present logs, so it can use their numbers again.
+// forget drops the logs that no longer exist. Their transactions are in tables. Badger continues
+// counting from the existing logs, so it can reuse their numbers.
 func (m *mark) forget(present []walLog) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -193,8 +192,8 @@ func (m *mark) forget(present []walLog) {
 	m.keep(numbers)
 }
 
-// keep drops the logs that are not present, and remembers how far they came. m.mu
-// is held.
+// keep drops the logs that are not present, and remembers their newest transaction. The caller
+// holds m.mu.
 func (m *mark) keep(present []uint32) {
 	inTables := logStart{log: flushed}
 	m.state.logs = slices.DeleteFunc(m.state.logs, func(l logStart) bool {
@@ -209,7 +208,7 @@ func (m *mark) keep(present []uint32) {
 	}
 }
 
-// write puts the state into the slot that is older. m.mu is held.
+// write writes the state into the older slot. The caller holds m.mu.
 func (m *mark) write() error {
 	m.state.seq++
 	_, err := m.file.WriteAt(m.state.encode(), int64(m.state.seq%2)*markSlot)
@@ -234,8 +233,8 @@ func (m *mark) sync() error {
 	return nil
 }
 
-// restart forgets what the mark says: another store begins. The file is
-// written in full, so that no later write needs space.
+// restart resets the mark for a new store. The file is written in full, so that no later write
+// needs space.
 func (m *mark) restart() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -248,22 +247,21 @@ func (m *mark) restart() error {
 	return errors.Join(m.file.Truncate(2*markSlot), m.file.Sync(), ondisk.SyncFolder(filepath.Dir(m.file.Name())))
 }
 
-// tickKey is written now and then, and never deleted. The newest transaction can otherwise
-// be a deletion, which a compaction drops. Then the store would seem to end before its
-// mark.
+// tickKey is written now and then, and never deleted. Otherwise the newest transaction could be a
+// deletion, which a compaction drops, and the store would seem to end before its mark.
 var tickKey = []byte{layout.FamilyMeta, 't', 'i', 'c', 'k'}
 
-// tick commits a transaction that stays, and returns its version or an earlier
-// one that no older log holds.
+// tick commits a transaction that is never deleted, and returns its version or an earlier one that
+// no older log has.
 func (s *Store) tick() (version uint64, err error) {
 	return s.commitVersion([]badgerdb.Entry{{Key: tickKey, Value: layout.Sealed(tickKey, nil)}}, nil)
 }
 
-// noteLogs looks which logs there are, after the folder has changed. A new one
-// gets a tick, so that the mark shows whether a table has its content.
+// noteLogs records the existing logs after the folder has changed. A new log gets a tick, so that
+// the mark shows whether a table has its content.
 func (s *Store) noteLogs() error {
 	if s.opts.ReadOnly || !s.ticking.TryLock() {
-		return nil // the one who holds it looks again
+		return nil // the holder checks again
 	}
 	defer s.ticking.Unlock()
 	for {
@@ -278,7 +276,7 @@ func (s *Store) noteLogs() error {
 		if err != nil {
 			return err
 		}
-		// Was the tick the first in another log?
+		// Check whether the tick is the first entry of another log.
 		after, again, err := s.presentLogs()
 		if err != nil {
 			return err
@@ -293,8 +291,8 @@ func (s *Store) noteLogs() error {
 	}
 }
 
-// reserve takes the space that a log may need: Badger writes it through a
-// memory map. A log takes one more transaction when it is full, 15 % of it.
+// reserve allocates the space that a log may need, because Badger writes it through a memory map. A
+// full log accepts one more transaction, 15 % of it.
 func (s *Store) reserve(log string) error {
 	reserve := ondisk.Reserve
 	if s.hooks.reserve != nil {

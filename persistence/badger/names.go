@@ -7,28 +7,27 @@ import (
 	"time"
 )
 
-// names makes sure that the files of the store are found after a power cut. Badger creates
-// a write-ahead log, or a file of its value log, without syncing the folder. Until a
-// compaction syncs it, a synced write can be in a file without a name on disk. So whenever
-// the folder's listing has changed, it is synced before anything is acknowledged.
+// names ensures that the files of the store are found after a power failure. Badger creates a
+// write-ahead log, or a file of its value log, without syncing the folder. Until a compaction syncs
+// it, a synced write can be in a file without a name on disk. So whenever the folder's listing has
+// changed, it is synced before anything is acknowledged.
 type names struct {
 	dir  string
 	sync func(dir string) error // nil: the real one
-	// folder is open as long as the store: a process that has run out of
-	// descriptors can still sync it.
+	// folder stays open as long as the store, so that a process without free descriptors can still
+	// sync it.
 	folder *os.File
 
-	mu   sync.Mutex // one sync serves all who wait
-	seen time.Time  // guarded by mu; when the synced listing had last changed
+	mu   sync.Mutex // one sync serves all callers that wait
+	seen time.Time  // guarded by mu; modification time of the synced listing
 }
 
-// clockTick is longer than the granularity of a folder's modification time: of
-// two changes within it the second may leave no trace there.
+// clockTick is longer than the granularity of a folder's modification time: the second of two
+// changes within it is possibly invisible there.
 const clockTick = 25 * time.Millisecond
 
-// settle returns when every name in the folder is on disk. It asks the file system for the
-// time of the folder's last change, which takes 1 us. It syncs only if that has changed,
-// and returns whether it did.
+// settle returns when every name in the folder is on disk. It reads the folder's modification time,
+// which takes 1 us. It syncs only if that has changed, and returns whether it did.
 func (n *names) settle() (moved bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Errors of this package in addition to those of the journal contract.
+// Errors of this package in addition to those of durable.Journal.
 var (
 	// ErrLocked means that another process has the folder open.
 	ErrLocked = errors.New("badger: folder is in use by another process")
@@ -21,17 +21,16 @@ var (
 	ErrNewerFormat = layout.ErrNewerFormat
 )
 
-// MaxBatchBytes limits the records and rows of one batch together; more gives
-// durable.ErrTooLarge. Values of a megabyte and more are committed in parts before their
-// batch (large.go), so the limit bounds memory and the delay of other batches. Smaller
-// values are in the transaction, which is limited to 15 % of a memtable (2.4 MB by
-// default): only a batch with very many rows meets that limit, which is ErrTooLarge too.
+// MaxBatchBytes bounds the records and rows of one batch together; larger ones fail with
+// durable.ErrTooLarge. Values of a megabyte and more are committed in parts before their batch
+// (large.go), so the limit bounds memory and the delay of other batches. Smaller values are in the
+// transaction, which is limited to 15 % of a memtable (2.4 MB by default): only a batch with very
+// many rows exceeds that limit, which also is ErrTooLarge.
 const MaxBatchBytes = 64 << 20
 
-// Options are the place and the limits of a store. The zero value of a field, Dir excepted,
-// takes the default.
+// Options are the folder and the limits of a store. Zero fields except Dir have their defaults.
 type Options struct {
-	// Dir is the folder of the store; it is created when missing.
+	// Dir is the folder of the store; it is created if missing.
 	Dir string
 
 	// MemTableBytes is the size of Badger's table in memory. Up to three exist while the
@@ -46,35 +45,32 @@ type Options struct {
 
 	durable.StoreLimits
 
-	// MinFreeBytes is the free space below which the store refuses writes,
-	// until a quarter more than that is free again. Badger maps its files into
-	// memory and dies of SIGBUS when a page of them finds no space, so this
-	// check cannot be turned off. Default 1 GiB.
+	// MinFreeBytes is the free space below which the store refuses writes, until a quarter more is
+	// free again. Badger maps its files into memory and dies of SIGBUS if there is no space for a
+	// page, so this check cannot be disabled. Default 1 GiB.
 	MinFreeBytes uint64
-	// SpaceInterval is the time between two looks at the free space.
-	// Default 1 s.
+	// SpaceInterval is the interval of checks of the free space. Default 1 s.
 	SpaceInterval time.Duration
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
 
-	// GCInterval is the time between two collections of the parts of replaced large values.
-	// Default 5 min.
+	// GCInterval is the interval of collections of the parts of replaced large values. Default 5
+	// min.
 	GCInterval time.Duration
 
-	// OnCommit, if set, is called by the writer after each commit that
-	// succeeded; it must not block.
+	// OnCommit, if set, is called by the writer after each successful commit; it must not block.
 	OnCommit func(Commit)
 
-	// Logger receives what an operator acts on, and Badger's own warnings.
-	// Default: nothing is logged.
+	// Logger receives messages for operators, and Badger's own warnings. Default: nothing is
+	// logged.
 	Logger *slog.Logger
 
-	// RecoverDamaged opens a store whose files are damaged, missing, or older than they
-	// were, using its sound part, and gives it another stream; otherwise Open returns
-	// ErrDamaged. Changed or omitted files are kept in a folder next to the store's.
+	// RecoverDamaged opens a store whose files are damaged, missing, or older than they were, using
+	// its valid part, and gives it another stream; otherwise Open returns ErrDamaged. Changed or
+	// omitted files are kept in a folder next to the store's.
 	RecoverDamaged bool
 
-	// ReadOnly opens a store that was closed properly without writing to it.
+	// ReadOnly opens a properly closed store without writing to it.
 	ReadOnly bool
 }
 
@@ -114,10 +110,10 @@ func (o Options) withDefaults() Options {
 }
 
 const (
-	// valueLogThreshold is Badger's own upper limit for it.
+	// valueLogThreshold is Badger's upper limit.
 	valueLogThreshold = 1 << 20
-	// valueLogFileBytes is the least that Badger takes. Nothing is written
-	// there, but each commit syncs it.
+	// valueLogFileBytes is Badger's lower limit. Nothing is written there, but each commit syncs
+	// it.
 	valueLogFileBytes = 1 << 20
 )
 
@@ -126,15 +122,15 @@ func (o Options) badgerOptions(logger *bridge) badgerdb.Options {
 	// Badger refuses a threshold above 15 % of the memtable.
 	threshold := min(valueLogThreshold, o.MemTableBytes/10)
 	return badgerdb.DefaultOptions(o.Dir).
-		// An acknowledged batch is on disk. This is the point of the store
-		// and therefore not an option.
+		// An acknowledged batch is on disk. This is the purpose of the store and therefore not an
+		// option.
 		WithSyncWrites(true).
-		// One goroutine appends to each log, so there is nothing to detect,
-		// and the set of read keys costs memory.
+		// One goroutine appends to each log, so there are no conflicts to detect, and the set of
+		// read keys costs memory.
 		WithDetectConflicts(false).
 		WithNumVersionsToKeep(1).
-		// A damaged compressed block ends an iteration without an error. Bare
-		// blocks reach our own checksums, which blame one actor.
+		// A damaged compressed block ends an iteration without an error. Uncompressed blocks reach
+		// our own checksums, which identify the affected actor.
 		WithCompression(options.None).
 		WithMemTableSize(o.MemTableBytes).
 		WithNumMemtables(3).

@@ -9,9 +9,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Purge implements durable.Journal. A row of layout.PurgeTable marks a purge in progress:
-// an interrupted one is finished when the store opens. Purging stays possible while the
-// disk is nearly full: it only writes small markers, and it is what gives space back.
+// Purge implements durable.Journal. A row of layout.PurgeTable marks a purge in progress: an
+// interrupted one is finished when the store opens. Purging is possible while the disk is nearly
+// full, because it writes only small markers and frees space.
 func (s *Store) Purge(actor string) error {
 	if err := layout.CheckActor(actor); err != nil {
 		return err
@@ -49,14 +49,14 @@ func (s *Store) purge(actor string) error {
 			return err
 		}
 	}
-	// In order, so the mark goes with the last of it or later.
+	// In order, so the mark is not removed before the rest.
 	return errors.Join(remove(mark), b.flush())
 }
 
-// stepPurge comes after each family of keys.
+// stepPurge follows each family of keys.
 const stepPurge = "purge"
 
-// finishPurges does what a crash left undone. The store is not in use yet.
+// finishPurges completes purges interrupted by a crash. The store is not in use yet.
 func (s *Store) finishPurges() error {
 	if s.opts.ReadOnly {
 		return nil

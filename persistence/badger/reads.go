@@ -7,45 +7,42 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// reads lets look-ups of single rows share a transaction for as long as nothing is
-// committed. Opening and ending one for each look-up went through two channels to one
-// goroutine of Badger. At 30,000 look-ups per second that goroutine was the queue in which
-// all callers waited, the writer included.
+// reads lets look-ups of single rows share a transaction while nothing is committed. Opening and
+// ending one per look-up went through two channels to one goroutine of Badger. At 30,000 look-ups
+// per second that goroutine was the bottleneck for all callers, including the writer.
 //
 // A look-up includes everything that was committed before it began: a commit advances the
 // generation before it is acknowledged.
 type reads struct {
 	db         *badgerdb.DB
-	generation atomic.Uint64 // commits so far
+	generation atomic.Uint64 // number of commits
 	current    atomic.Pointer[view]
 	mu         sync.Mutex // held to replace current
 }
 
-// view is a transaction that many read from. Badger's Get changes nothing of
-// one that only reads.
+// view is a transaction shared by many readers. In a read-only transaction Badger's Get changes
+// nothing.
 type view struct {
 	txn        *badgerdb.Txn
 	generation uint64
-	users      atomic.Int64 // with one for being current; 0 is discarded
+	users      atomic.Int64 // plus one while it is current; discarded at 0
 }
 
-// committed ends the present view for those who come later. It does not wait
-// for them: while a view is open, Badger keeps everything that was replaced
-// since.
+// committed ends the present view for later readers. It does not wait for present ones: while a
+// view is open, Badger keeps everything replaced since.
 func (r *reads) committed() {
 	r.generation.Add(1)
 	r.put(nil)
 }
 
-// put makes v the current view. The reader that takes a view out of its place leaves
-// it.
+// put makes v the current view. The reader that replaces a view leaves it.
 func (r *reads) put(v *view) {
 	if old := r.current.Swap(v); old != nil {
 		old.leave()
 	}
 }
 
-// enter returns a view of everything committed so far. The caller leaves it.
+// enter returns a view of everything committed so far. The caller must leave it.
 func (r *reads) enter() *view {
 	for {
 		if v := r.current.Load(); v != nil && v.generation >= r.generation.Load() && v.enter() {
@@ -58,11 +55,11 @@ func (r *reads) enter() *view {
 func (r *reads) renew() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// First the generation, then the transaction: it may show more than that,
-	// never less.
+	// The generation is read before the transaction begins: the transaction may show more than
+	// that, never less.
 	generation := r.generation.Load()
 	if v := r.current.Load(); v != nil && v.generation >= generation {
-		return // somebody else was here
+		return // another reader was faster
 	}
 	v := &view{txn: r.db.NewTransaction(false), generation: generation}
 	v.users.Store(1)
@@ -87,5 +84,5 @@ func (v *view) leave() {
 	}
 }
 
-// close ends the last view. Nobody may be reading.
+// close ends the last view. There must be no readers.
 func (r *reads) close() { r.put(nil) }

@@ -20,10 +20,9 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// inspect checks the folder of a store before Badger opens it. It refuses a store whose
-// files are damaged, missing or older than they were. If it is to open it nevertheless, it
-// moves the original of every file that it changes aside, and reports the losses. The
-// returned mark is locked.
+// inspect checks the folder of a store before Badger opens it. It refuses a store whose files are
+// damaged, missing or older than they were. If it is to open it nevertheless, it sets aside the
+// original of every file that it changes, and reports the losses. The returned mark is locked.
 func inspect(o Options) (*mark, error) {
 	m, known, err := openMark(o.Dir, o.ReadOnly)
 	markErr := err
@@ -80,8 +79,7 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 	return s.tidy(o.Logger)
 }
 
-// lockFolder takes the lock that Badger will take on a folder, for the time of
-// the look at it.
+// lockFolder takes the lock that Badger will take on a folder, for the duration of the inspection.
 func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +109,8 @@ func (s *survey) refusal(dropped *Dropped) error {
 	return errors.Join(errs...)
 }
 
-// tidy makes the folder one in which Badger finds nothing to stumble over, and
-// nothing to do that was not explained.
+// tidy changes the folder so that Badger does not fail on it and takes only actions that were
+// explained.
 func (s *survey) tidy(log *slog.Logger) error {
 	if !s.noted {
 		if err := s.writeManifest(); err != nil {
@@ -140,7 +138,7 @@ func (s *survey) tidy(log *slog.Logger) error {
 	return ondisk.SyncFolder(s.dir)
 }
 
-// moveStrange moves files aside with bytes that nobody wrote.
+// moveStrange sets aside files with unexplained bytes.
 func (s *survey) moveStrange(log *slog.Logger) error {
 	if len(s.strange) == 0 {
 		return nil
@@ -159,15 +157,15 @@ func (s *survey) moveStrange(log *slog.Logger) error {
 	return errors.Join(ondisk.SyncFolder(aside), ondisk.SyncFolder(s.dir))
 }
 
-// asideName is the folder beside the store's for files that are no longer part of it.
+// asideName returns the folder beside the store's for files that no longer belong to it.
 func asideName(dir string) string {
 	return filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405.000000Z"))
 }
 
-// holdsNothing reports whether the store loses nothing with a file. Such a file is a log
-// that a crash left without content, or a file of the value log (look has verified that it
-// is empty). So are Badger's statistics about that log, and its register of keys for
-// encryption, of which this store has none. Badger refuses to start, or crashes, when some
+// holdsNothing reports whether the store loses nothing without a file. Such a file is a log that a
+// crash left without content, or a file of the value log (look has verified that it is empty). So
+// are Badger's statistics about that log, and its key registry for encryption, which this store
+// does not use. Badger refuses to start, or crashes, if some of them are empty or damaged.
 // of them are empty or damaged.
 func (s *survey) holdsNothing(name string) (bool, error) {
 	switch {
@@ -180,7 +178,7 @@ func (s *survey) holdsNothing(name string) (bool, error) {
 	return false, nil
 }
 
-// writeManifest writes down what the survey made of the MANIFEST.
+// writeManifest writes the survey's result for the MANIFEST.
 func (s *survey) writeManifest() error {
 	var leftovers []uint64
 	for _, id := range s.unnamed() {
@@ -192,15 +190,14 @@ func (s *survey) writeManifest() error {
 	return s.manifest.write(s.dir, leftovers)
 }
 
-// repair makes the folder openable with its sound part. Changed or omitted files are kept
-// in a folder next to it.
+// repair makes the folder openable with its valid part. Changed or omitted files are kept in a
+// folder next to it.
 func (s *survey) repair(o Options, dropped *Dropped) error {
 	if o.ReadOnly {
 		return errors.New("a store cannot be recovered read-only")
 	}
-	// From here on it is another stream, as after a restore: what was dropped
-	// may have been seen by clients, and tokens may have been used in it. The
-	// note survives a crash before that is recorded.
+	// From here on it is another stream, as after a restore: clients may have seen the dropped
+	// data, and tokens may have been used in it. The note survives a crash before that is recorded.
 	if err := ondisk.Replace(filepath.Join(o.Dir, recoveryNote), nil); err != nil {
 		return fmt.Errorf("note the recovery: %w", err)
 	}
@@ -224,9 +221,9 @@ func (s *survey) repair(o Options, dropped *Dropped) error {
 	return nil
 }
 
-// rebuild replaces damaged tables by their undamaged part, and adds every remaining table
-// to the MANIFEST. It uses the entries that the MANIFEST still has. Without a MANIFEST all
-// tables are on level 0.
+// rebuild replaces damaged tables by their undamaged part, and adds every remaining table to the
+// MANIFEST. It uses the remaining entries of the MANIFEST. Without a MANIFEST all tables are on
+// level 0.
 func (s *survey) rebuild(aside string) error {
 	if s.manifest == nil {
 		s.manifest = &manifest{named: map[uint64]*badgerpb.ManifestChange{}, removed: map[uint64]bool{}}
@@ -249,8 +246,8 @@ func (s *survey) rebuild(aside string) error {
 	return s.writeManifest()
 }
 
-// replaceTable moves a damaged table aside and puts its sound part in its
-// place; left is false when there is none.
+// replaceTable sets a damaged table aside and replaces it by its valid part; left is false if there
+// is none.
 func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
 	name := table.IDToFilename(id)
 	if !s.files[name] {
@@ -269,7 +266,7 @@ func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
 	return true, ondisk.Replace(filepath.Join(s.dir, name), content)
 }
 
-// keep copies the logs, which Badger cuts and then removes, and the MANIFEST.
+// keep copies the logs, which Badger truncates and then removes, and the MANIFEST.
 func (s *survey) keep(aside string) error {
 	if err := os.Mkdir(aside, 0o700); err != nil {
 		return err
@@ -285,7 +282,7 @@ func (s *survey) keep(aside string) error {
 	return ondisk.SyncFolder(aside)
 }
 
-// copyFile copies what was written of a log, without the hole behind it.
+// copyFile copies the written part of a log, without the hole after it.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -310,7 +307,7 @@ func copyFile(from, to string) error {
 // recoveryNote is in the store's folder until the store has another stream.
 const recoveryNote = "RECOVERED"
 
-// renewStream gives the store another stream if it was recovered.
+// renewStream gives a recovered store another stream.
 func (s *Store) renewStream(m meta) (meta, error) {
 	note := filepath.Join(s.opts.Dir, recoveryNote)
 	if _, err := os.Stat(note); errors.Is(err, fs.ErrNotExist) || s.opts.ReadOnly {

@@ -37,8 +37,8 @@ func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error
 	})
 }
 
-// view calls fn with one consistent state of the store, and the position of the log in it.
-// That is the log's head, empty when there is none, and the seq of its last record.
+// view calls fn with one consistent state of the store, and the log's position in it. That is the
+// log's head, empty if there is none, and the seq of its last record.
 func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64) error) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -61,8 +61,7 @@ func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64
 	})
 }
 
-// records calls fn for the stored records above after. All of those above the
-// base must be there.
+// records calls fn for the stored records after after. All records above the base must exist.
 func (l *actorLog) records(txn *badgerdb.Txn, head layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
 	start, err := l.chunkBefore(txn, after)
 	if err != nil {
@@ -91,8 +90,8 @@ func (l *actorLog) records(txn *badgerdb.Txn, head layout.Head, after, tail uint
 	return err
 }
 
-// chunkBefore is the first seq of the chunk that can contain the record after+1, or 0 when
-// the replay starts at the log's beginning.
+// chunkBefore returns the first seq of the chunk that can contain the record after+1, or 0 if the
+// replay starts at the log's beginning.
 func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) {
 	if after == 0 {
 		return 0, nil
@@ -106,8 +105,8 @@ func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) 
 	return layout.ChunkSeq(it.Item().Key(), len(l.prefix))
 }
 
-// chunks calls fn for the log's chunks from the one with seq first on. A chunk
-// is valid only during the call.
+// chunks calls fn for the log's chunks, beginning with the one with seq first. A chunk is valid
+// only during the call.
 func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk) error) error {
 	// Values are fetched one by one: Badger's prefetching starts a goroutine per value, and
 	// most values are stored with their keys anyway.
@@ -121,7 +120,7 @@ func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk)
 	return nil
 }
 
-// viewChunk decodes the item's value for the time of the call.
+// viewChunk decodes the item's value for the duration of the call.
 func viewChunk(txn *badgerdb.Txn, item *badgerdb.Item, prefix int, fn func(layout.Chunk) error) error {
 	return viewValue(txn, item, func(value []byte) error {
 		c, err := layout.DecodeChunk(item.Key(), value, prefix)

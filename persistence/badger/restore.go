@@ -14,10 +14,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Restore makes a new store in dir from a backup. dir must be empty or not exist. The store
-// is built in a folder beside it and takes dir's name only when the backup was complete. So
-// a damaged backup (ErrBadBackup), or one of a newer program (ErrNewerFormat), changes
-// nothing. The new store has a new StreamID.
+// Restore creates a store in dir from a backup. dir must be empty or not exist. The store is built
+// in a folder beside it and renamed to dir only if the backup was complete. So a damaged backup
+// (ErrBadBackup), or one of a newer program (ErrNewerFormat), changes nothing. The new store has a
+// new StreamID.
 func Restore(dir string, r io.Reader) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -44,14 +44,14 @@ func Restore(dir string, r io.Reader) error {
 	return nil
 }
 
-// build fills the store in dir, and opens it once to see that it opens.
+// build fills the store in dir, and opens it once as a check.
 func build(dir string, r io.Reader) error {
 	in, err := layout.NewEntryReader(r)
 	if err != nil {
 		return err
 	}
 	o := Options{Dir: dir}.withDefaults()
-	// Nothing of it counts before it is whole, so Badger opens it without us.
+	// Nothing is valid before it is complete, so Badger opens it without our checks.
 	db, err := badgerdb.Open(o.badgerOptions(newBridge(o)))
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func build(dir string, r io.Reader) error {
 func loadEntries(db *badgerdb.DB, in *layout.EntryReader) error {
 	batch := db.NewWriteBatch()
 	defer batch.Cancel()
-	batch.SetMaxPendingTxns(2) // each can use much memory
+	batch.SetMaxPendingTxns(2) // each can need much memory
 	for {
 		e, err := in.Next()
 		if err == io.EOF {
@@ -90,5 +90,5 @@ func loadEntries(db *badgerdb.DB, in *layout.EntryReader) error {
 	}
 }
 
-// ErrBadBackup means that a backup is cut off, damaged, or no backup.
+// ErrBadBackup means that a backup is truncated, damaged, or not a backup.
 var ErrBadBackup = layout.ErrBadBackup

@@ -10,11 +10,11 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Rewrite implements durable.Log. The replaced bytes leave the disk with
-// Badger's compactions and the collection of its value log, not at once.
+// Rewrite implements durable.Log. The replaced bytes leave the disk with Badger's compactions and
+// the collection of its value log, not at once.
 //
-// Appends only add chunks, and Rewrite only replaces chunks that are there, so
-// the two never meet; truncation waits for the actor's lock.
+// Appends only add chunks, and Rewrite only replaces existing chunks, so they do not conflict;
+// truncation waits for the actor's lock.
 func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -72,5 +72,5 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 	return nil
 }
 
-// errRewritten ends the walk behind the last record that may be rewritten.
+// errRewritten ends the iteration after the last record that may be rewritten.
 var errRewritten = errors.New("rewritten")

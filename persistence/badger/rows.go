@@ -24,7 +24,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 	})
 }
 
-// Get implements durable.Journal. It sees everything acknowledged before it.
+// Get implements durable.Journal. It includes everything acknowledged earlier.
 func (s *Store) Get(table string, key []byte) ([]byte, error) {
 	if err := layout.CheckTable(table); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	})
 }
 
-// seekRows moves to the first row that the scan wants.
+// seekRows moves to the first row of the scan.
 func seekRows(it *badgerdb.Iterator, q durable.Scan, prefix []byte) {
 	from := layout.AppendRowKey(nil, q.Table, q.From)
 	if !q.Reverse {
@@ -130,7 +130,7 @@ func seekRows(it *badgerdb.Iterator, q durable.Scan, prefix []byte) {
 		return
 	}
 	it.Seek(end)
-	// The seek may stop at the end itself, which is a row of another prefix.
+	// The seek may stop at the end itself, which is a row with another prefix.
 	if it.Valid() && bytes.Equal(it.Item().Key(), end) {
 		it.Next()
 	}

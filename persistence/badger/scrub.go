@@ -11,8 +11,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Scrub reads everything in the store and calls bad for each table or entry that does not
-// match its checksum. An entry is named by its key's family.
+// Scrub reads everything in the store and calls bad for each table or entry that does not match its
+// checksum. An entry is identified by its key's family.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
@@ -42,8 +42,7 @@ func (s *Store) Scrub(bad func(what string)) error {
 	})
 }
 
-// verifyTables reads every table, with plain reads, and calls bad for those
-// that are not what was written.
+// verifyTables reads every table, with plain reads, and calls bad for damaged ones.
 func (s *Store) verifyTables(stop func() bool, bad func(name string, err error)) {
 	tables, err := s.namedTables()
 	for id := range tables {
@@ -66,8 +65,8 @@ func (s *Store) verifyTables(stop func() bool, bad func(name string, err error))
 	}
 }
 
-// namedTables reads which tables count. Badger would say it too, but with a
-// lock held while it reads mapped memory.
+// namedTables reads which tables are valid. Badger could also report it, but holds a lock while it
+// reads mapped memory.
 func (s *Store) namedTables() (map[uint64]*badgerpb.ManifestChange, error) {
 	m, err := readManifest(s.opts.Dir)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 // snapshotJob is one request to store a state.
 type snapshotJob = calls.Snapshot[*actorLog]
 
-// Snapshot implements durable.Log. done is called from the goroutine that
-// stores snapshots.
+// Snapshot implements durable.Log. done is called on the goroutine that stores snapshots.
 func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -42,14 +41,13 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 	return err
 }
 
-// storeSnapshot writes the parts, then the head, and only then removes what
-// the new snapshot makes superfluous. Wherever it stops, one whole snapshot is
-// there, and the records behind it.
+// storeSnapshot writes the parts, then the head, and only then removes data made superfluous by the
+// new snapshot. Wherever it stops, there is a complete snapshot with the records after it.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	actor := job.Log.Actor
 	defer s.locks.Lock(actor)()
-	// Under the lock no newer handle can be opening: what an old incarnation
-	// stores does not come behind what a new one has read.
+	// Under the lock no newer handle can be opening, so an old incarnation's snapshot is never
+	// stored after a new one has read the state.
 	if job.Log.Fenced() {
 		return durable.ErrFenced
 	}
@@ -99,8 +97,8 @@ func (s *Store) writeParts(actor string, h layout.Head, state []byte) error {
 	return b.flush()
 }
 
-// writeHead queues the head. What b deletes afterwards may share the head's
-// transaction but never comes before it.
+// writeHead queues the head. Later deletions in b may share its transaction but are never committed
+// before it.
 func (s *Store) writeHead(b *bulk, actor string, h layout.Head) error {
 	if err := s.step(stepHead); err != nil {
 		return err

@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// spaceGuard watches the free space. Badger writes through memory maps, where
-// a full disk is not an error but a SIGBUS that ends the process; so the store
-// stops writing before.
+// spaceGuard watches the free space. Badger writes through memory maps, where a full disk is not an
+// error but a SIGBUS that ends the process; so the store stops writing before that.
 type spaceGuard struct {
 	measure  func() (uint64, error)
 	min      uint64
 	interval time.Duration
 	log      *slog.Logger
-	each     func() // called at each look; may be nil
+	each     func() // called at each check; may be nil
 
 	free atomic.Uint64
 	low  atomic.Bool
@@ -24,7 +23,7 @@ type spaceGuard struct {
 	done chan struct{} // closed when run returns
 }
 
-// newSpaceGuard measures once, so that a store on a full disk opens read-only.
+// newSpaceGuard checks once, so that a store on a full disk opens read-only.
 func newSpaceGuard(o Options) (*spaceGuard, error) {
 	g := &spaceGuard{
 		measure:  o.FreeBytes,
@@ -46,7 +45,7 @@ func (g *spaceGuard) run() {
 		case <-g.quit:
 			return
 		case <-ticker.C:
-			// A disk that cannot be asked keeps its last answer.
+			// If the disk cannot be queried, the last result is kept.
 			if err := g.check(); err != nil {
 				g.log.Warn("the store cannot measure the free space of its disk", "error", err)
 			}
@@ -57,8 +56,8 @@ func (g *spaceGuard) run() {
 	}
 }
 
-// check measures and switches. Writing comes back only with a quarter more
-// than the minimum, so that it does not flutter.
+// check measures the free space. Writing resumes only with a quarter more than the minimum, so that
+// it does not flap.
 func (g *spaceGuard) check() error {
 	free, err := g.measure()
 	if err != nil {

@@ -41,30 +41,30 @@ type Store struct {
 	space     *spaceGuard
 	collector *collector
 
-	moving  sync.RWMutex // held to read between the parts of a large value and its reference
+	moving  sync.RWMutex // held for reading between the parts of a large value and its reference
 	ticking sync.Mutex   // held by noteLogs
 	closing atomic.Bool
-	// commits is the version at which the store was opened, and one for each
-	// transaction that succeeded since.
+	// commits is the version at which the store was opened, plus one for each successful
+	// transaction since.
 	commits atomic.Uint64
-	hurry   chan struct{} // closed by Close: no more rests
+	hurry   chan struct{} // closed by Close: no more pauses
 	stats   calls.Stats
 }
 
-// hooks let tests of this package fail or delay what they cannot reach.
+// hooks let tests of this package cause failures and delays.
 type hooks struct {
 	beforeCommit func(entries int) error
 	snapshotStep func(step string) error
 	syncFolder   func(dir string) error // instead of the real one
 	reserve      func(path string, bytes int64) error
-	// uncompacted leaves tables as they are flushed.
+	// uncompacted disables compaction of flushed tables.
 	uncompacted bool
 }
 
 var _ durable.Journal = (*Store)(nil)
 
-// Open opens the store in o.Dir, or creates it. It gives ErrLocked when
-// another process has it, and ErrNewerFormat when a newer program wrote it.
+// Open opens or creates the store in o.Dir. It returns ErrLocked if another process has it open,
+// and ErrNewerFormat if a newer program wrote it.
 func Open(o Options) (*Store, error) { return open(o, hooks{}) }
 
 func open(o Options, h hooks) (*Store, error) {
@@ -89,7 +89,7 @@ func open(o Options, h hooks) (*Store, error) {
 	return s, nil
 }
 
-// openDB opens Badger in a folder that was inspected.
+// openDB opens Badger in an inspected folder.
 func openDB(o Options, h hooks, m *mark) (*Store, error) {
 	b := newBridge(o)
 	bo := o.badgerOptions(b)
@@ -123,7 +123,7 @@ func openDB(o Options, h hooks, m *mark) (*Store, error) {
 	s.commits.Store(txn.ReadTs())
 	txn.Discard()
 	if s.names.folder, err = os.Open(o.Dir); err == nil && !o.ReadOnly {
-		err = ondisk.MakeFolder(o.Dir, 0o755) // Badger made it, and put no name on disk
+		err = ondisk.MakeFolder(o.Dir, 0o755) // Badger created it without syncing the parent
 	}
 	if err == nil {
 		err = s.prepare()
@@ -134,7 +134,7 @@ func openDB(o Options, h hooks, m *mark) (*Store, error) {
 	return s, nil
 }
 
-// prepare checks what must be right before anybody may use the store.
+// prepare makes the checks that must precede any use of the store.
 func (s *Store) prepare() error {
 	meta, err := s.openMeta()
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *Store) start() {
 	go s.collector.run()
 }
 
-// syncMark keeps the mark from lagging behind after a loss of power.
+// syncMark keeps the mark from lagging after a power failure.
 func (s *Store) syncMark() {
 	if s.opts.ReadOnly || s.broken() != nil {
 		return
@@ -174,7 +174,7 @@ func (s *Store) syncMark() {
 	}
 }
 
-// openError puts Badger's errors, which carry no type, into our words.
+// openError converts Badger's untyped errors to ours.
 func openError(o Options, err error) error {
 	switch {
 	case strings.Contains(err.Error(), "Cannot acquire directory lock"):
@@ -186,7 +186,7 @@ func openError(o Options, err error) error {
 	}
 }
 
-// writable returns why the store takes no writes at the moment, or nil.
+// writable returns why the store accepts no writes at the moment, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.closing.Load():
@@ -201,8 +201,8 @@ func (s *Store) writable() error {
 	}
 }
 
-// takes is writable for an append, which may be urgent: then half of the space
-// that must stay free is its reserve.
+// takes is writable for an append. If it is urgent, it may use half of the space that must stay
+// free.
 func (s *Store) takes(urgent bool) error {
 	if urgent && s.space.low.Load() && s.space.free.Load() >= s.opts.MinFreeBytes/2 && !s.closing.Load() && !s.opts.ReadOnly {
 		return s.broken()
@@ -210,8 +210,8 @@ func (s *Store) takes(urgent bool) error {
 	return s.writable()
 }
 
-// Close commits what is queued, finishes pending snapshots, waits for the
-// calls that are inside, and closes the folder. A second call does nothing.
+// Close commits queued batches, finishes pending snapshots, waits for calls in progress, and closes
+// the folder. Further calls do nothing.
 func (s *Store) Close() error {
 	if !s.closing.CompareAndSwap(false, true) {
 		return nil
@@ -219,8 +219,8 @@ func (s *Store) Close() error {
 	close(s.hurry)
 	s.gate.Close()
 	s.queue.Close()
-	// Calls inside may be waiting for the writer, and the writer feeds the
-	// snapshots; so this is the order.
+	// The order matters: calls in progress may wait for the writer, and the writer feeds the
+	// snapshots.
 	s.writer.Wait()
 	s.snapshots.Close()
 	s.gate.Wait()
@@ -233,7 +233,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// closeMarked closes Badger and notes how far the store came.
+// closeMarked closes Badger and records the store's position in the mark.
 func (s *Store) closeMarked() error {
 	if s.opts.ReadOnly {
 		return s.db.Close()
@@ -251,12 +251,11 @@ func (s *Store) closeMarked() error {
 	return errors.Join(s.mark.setLogs(nil, 0, 0), s.mark.sync())
 }
 
-// maxClosing is how long Close waits for a Badger whose memtables nobody
-// writes out any more.
+// maxClosing is how long Close waits for Badger if its memtables are no longer being flushed.
 const maxClosing = 10 * time.Second
 
-// closeDB closes Badger. If the goroutine that writes memtables out has ended,
-// Badger may wait for it; then the folder is left as a crash leaves it.
+// closeDB closes Badger. If the goroutine that flushes memtables has ended, Badger may wait for it;
+// then the folder is left as after a crash.
 func (s *Store) closeDB() error {
 	s.bridge.closing.Store(true)
 	done := make(chan error, 1)

@@ -21,33 +21,32 @@ import (
 	"atelier/actors/durable"
 )
 
-// survey is the result of reading the folder before Badger opens it. Badger deletes tables
-// that its MANIFEST does not name, cuts logs at the first unsound entry, and starts empty
-// without a MANIFEST. So everything that it would do silently is explained first, or
-// refused.
+// survey is the result of reading the folder before Badger opens it. Badger deletes tables that its
+// MANIFEST does not contain, truncates logs at the first invalid entry, and starts empty without a
+// MANIFEST. So everything that it would do silently is explained first, or refused.
 type survey struct {
 	dir      string
 	files    map[string]bool
-	manifest *manifest // nil when it cannot be read
+	manifest *manifest // nil if it cannot be read
 	noted    bool      // Badger can read the MANIFEST as it is
 	tables   map[uint64]sstable
-	bad      map[uint64]error // tables that are not sound
+	bad      map[uint64]error // damaged tables
 	logs     *walCheck
 	findings []finding
-	// strange are files with bytes that nobody wrote; they are moved aside.
+	// strange are files with unexplained bytes; they are quarantined.
 	strange []string
-	// unexplained are tables that the MANIFEST does not name, and whose
-	// entries are nowhere else.
+	// unexplained are tables that the MANIFEST does not contain, and whose entries are nowhere
+	// else.
 	unexplained []uint64
 }
 
-// finding is one thing that is wrong.
+// finding is one fault.
 type finding struct {
 	file string
 	what error
 }
 
-// damaged is the error for them.
+// damaged is the error for findings.
 type damaged []finding
 
 func (d damaged) Error() string {
@@ -100,8 +99,8 @@ func look(dir string) (*survey, error) {
 	return s, s.explain()
 }
 
-// checkUnused refuses a file of the value log that holds a value. Other bytes
-// are nothing that this store has written.
+// checkUnused refuses a file of the value log that has a value. Other bytes were not written by
+// this store.
 func (s *survey) checkUnused(name string) (err error) {
 	readErr := readLog(filepath.Join(s.dir, name), func(data []byte) {
 		for at := walHeader; at < len(data); at++ {
@@ -109,8 +108,8 @@ func (s *survey) checkUnused(name string) (err error) {
 			if at > walHeader && at < len(data) {
 				s.strange = append(s.strange, name)
 			}
-			// The lengths of short keys may be zero bytes, of which an
-			// entry has at most two before anything is set.
+			// The lengths of short keys may be zero bytes; an entry has at most two of them before
+			// any nonzero byte.
 			for from := max(walHeader, at-2); from <= at && from < len(data); from++ {
 				if _, ok := walEntryAt(data, from); ok {
 					err = errOldValues
@@ -123,7 +122,7 @@ func (s *survey) checkUnused(name string) (err error) {
 	return errors.Join(err, readErr)
 }
 
-// readTables verifies every table, a few at once.
+// readTables verifies every table, a few concurrently.
 func (s *survey) readTables() {
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -149,7 +148,7 @@ func (s *survey) readTables() {
 	all.Wait()
 }
 
-// tableID reads the number out of a table's name, as Badger would.
+// tableID parses the number in a table's name, as Badger would.
 func tableID(name string) (uint64, bool) {
 	digits, ok := strings.CutSuffix(name, tableExt)
 	if !ok {
@@ -159,7 +158,7 @@ func tableID(name string) (uint64, bool) {
 	return id, err == nil && table.IDToFilename(id) == name
 }
 
-// readManifest finds which tables are valid, and which of them are missing.
+// readManifest determines which tables are valid, and which of them are missing.
 func (s *survey) readManifest() error {
 	m, err := readManifest(s.dir)
 	switch {
@@ -173,8 +172,7 @@ func (s *survey) readManifest() error {
 		return nil
 	}
 	s.manifest = m
-	// The end that a crash tore was never synced; what it would have said is
-	// explained like all the rest.
+	// An end torn by a crash was never synced; its changes are explained like all others.
 	s.noted = !m.cut
 	undone := m.undoFailed(func(id uint64) bool { _, ok := s.tables[id]; return ok }, s.logs.firstLogged(), s.maxOf)
 	s.noted = s.noted && !undone
@@ -192,7 +190,7 @@ func (s *survey) readManifest() error {
 	return nil
 }
 
-// maxOf is the newest version in the named tables.
+// maxOf returns the newest version in the named tables.
 func (s *survey) maxOf(named map[uint64]*badgerpb.ManifestChange) (version uint64) {
 	for id := range named {
 		version = max(version, s.tables[id].maxVersion)
@@ -200,8 +198,8 @@ func (s *survey) maxOf(named map[uint64]*badgerpb.ManifestChange) (version uint6
 	return version
 }
 
-// checkLevels looks for overlapping tables on a level that forbids them: they are not the
-// tables that the MANIFEST means.
+// checkLevels finds overlapping tables on a level that forbids them: they are not the tables meant
+// by the MANIFEST.
 func (s *survey) checkLevels() {
 	levels := map[uint32][]uint64{}
 	for id, change := range s.manifest.named {
@@ -222,7 +220,7 @@ func (s *survey) checkLevels() {
 	}
 }
 
-// unnamed are the tables, sound or not, that the MANIFEST does not name.
+// unnamed returns the tables, valid or not, that the MANIFEST does not contain.
 func (s *survey) unnamed() (ids []uint64) {
 	for name := range s.files {
 		if id, ok := tableID(name); ok && (s.manifest == nil || s.manifest.named[id] == nil) {
@@ -233,10 +231,10 @@ func (s *survey) unnamed() (ids []uint64) {
 	return ids
 }
 
-// explain distinguishes tables that a crash left from tables that were lost. A crash leaves
-// tables that the MANIFEST has removed, and tables of a memtable whose log is still there.
-// It also leaves tables of a compaction, whose entries are still in the tables that it
-// read. So an entry that is nowhere else is lost with its table.
+// explain distinguishes tables that a crash left from tables that were lost. A crash leaves tables
+// that the MANIFEST has removed, and tables of a memtable whose log still exists. It also leaves
+// tables of a compaction, whose entries are still in the tables that it read. So an entry that is
+// nowhere else is lost with its table.
 func (s *survey) explain() error {
 	if s.manifest == nil {
 		s.unexplained = s.unnamed()
@@ -271,7 +269,7 @@ func (s *survey) explain() error {
 	return nil
 }
 
-// eachEntry calls fn for the entries that can be read of a table.
+// eachEntry calls fn for the readable entries of a table.
 func (s *survey) eachEntry(id uint64, fn func(key []byte)) {
 	path := filepath.Join(s.dir, table.IDToFilename(id))
 	if _, err := readTable(path, fn); err == nil {
@@ -287,10 +285,10 @@ func (s *survey) eachEntry(id uint64, fn func(key []byte)) {
 	})
 }
 
-// compare looks whether the folder is as far as its mark says.
+// compare checks whether the folder has reached the position of its mark.
 func (s *survey) compare(m *mark) {
 	if s.logs.verdict() != nil || len(s.findings) > 0 {
-		return // it is known already that it is not
+		return // already reported
 	}
 	var tables uint64
 	if s.manifest != nil {
@@ -308,8 +306,8 @@ func (s *survey) compare(m *mark) {
 	s.compareLogs(m.state.logs, tables)
 }
 
-// compareLogs looks for logs that are gone or end too early; tables is the newest
-// version in a table.
+// compareLogs finds logs that are missing or end too early; tables is the newest version in a
+// table.
 func (s *survey) compareLogs(noted []logStart, tables uint64) {
 	for _, l := range noted {
 		held := slices.ContainsFunc(s.logs.logs, func(w walLog) bool { return logNumber(w.name) == l.log && w.last >= l.version })
@@ -331,7 +329,7 @@ func (s *survey) compareLogs(noted []logStart, tables uint64) {
 
 func logName(number uint32) string { return fmt.Sprintf("%05d%s", number, walExt) }
 
-// logNumber is the number in the name of a log; 0 for another name.
+// logNumber returns the number in the name of a log; 0 for another name.
 func logNumber(name string) uint32 {
 	n, err := strconv.ParseUint(strings.TrimSuffix(name, walExt), 10, 32)
 	if err != nil {

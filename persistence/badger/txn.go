@@ -9,10 +9,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// commitEntries writes entries in one transaction, after the parts of those
-// that are too large for it. An entry without a value is a deletion: everything
-// that is stored has at least its seal. The entries of a guarded append whose
-// preconditions do not hold are left out, and its item is notified.
+// commitEntries writes entries in one transaction, after the parts of those that are too large for
+// it. An entry without a value is a deletion: every stored value has at least its seal. The entries
+// of a guarded append whose preconditions fail are left out, and its item is notified.
 func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error {
 	if hook := s.hooks.beforeCommit; hook != nil {
 		if err := hook(len(entries)); err != nil {
@@ -27,14 +26,14 @@ func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error
 	return s.commitTxn(entries, appends)
 }
 
-// commitTxn writes entries of which none is large.
+// commitTxn writes entries without large ones.
 func (s *Store) commitTxn(entries []badgerdb.Entry, appends []guarded) error {
 	_, err := s.commitVersion(entries, appends)
 	return err
 }
 
-// commitVersion returns the lowest version that the transaction may have got;
-// 0 when there was nothing to write.
+// commitVersion returns the lowest possible version of the transaction; 0 if there was nothing to
+// write.
 func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (version uint64, err error) {
 	if err := s.broken(); err != nil {
 		return 0, err
@@ -59,15 +58,15 @@ func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (vers
 	if err != nil {
 		s.breakDown(faultSync, err)
 	}
-	// Badger may have failed meanwhile, in a way that it only logs.
+	// Badger may have failed meanwhile in a way that it only logs.
 	if err := s.broken(); err != nil {
 		return 0, err
 	}
 	s.reads.committed()
-	// The transaction has this version or a later one: others may have come
-	// between. Each that succeeds takes one, so counting them shows how far the store is
-	// when all of them are done. A mark that cannot be written changes nothing about what
-	// is on disk, but it ends writing.
+	// The transaction has this version or a later one, because others may have been committed in
+	// between. Each successful one takes one version, so their count is the store's version when
+	// all are done. A mark that cannot be written does not affect the data on disk, but it ends
+	// writing.
 	version = txn.ReadTs() + 1
 	if err := s.mark.reached(max(version, s.commits.Add(1))); err != nil {
 		s.breakDown(faultWrite, err)
@@ -80,7 +79,7 @@ func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (vers
 	return version, nil
 }
 
-// fill puts the entries into the transaction and counts them.
+// fill adds the entries to the transaction and counts them.
 func (s *Store) fill(txn *badgerdb.Txn, entries []badgerdb.Entry, appends []guarded) (writes int, err error) {
 	for i := 0; ; i++ {
 		for len(appends) > 0 && appends[0].start == i {
@@ -114,12 +113,12 @@ func commitError(err error) error {
 	return fmt.Errorf("badger: commit: %w", err)
 }
 
-// harmless reports whether a failed commit certainly left nothing behind.
+// harmless reports whether a failed commit certainly left nothing on disk.
 func harmless(err error) bool {
 	return errors.Is(err, badgerdb.ErrTxnTooBig) || errors.Is(err, badgerdb.ErrBlockedWrites)
 }
 
-// view runs fn in a transaction that only reads.
+// view runs fn in a read-only transaction.
 func (s *Store) view(fn func(txn *badgerdb.Txn) error) error {
 	return s.health.read(func() error { return s.db.View(fn) })
 }

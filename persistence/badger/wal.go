@@ -20,19 +20,18 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// When Badger opens, it replays its write-ahead logs, one per memtable. At the first entry
-// that does not match its checksum it assumes that a crash tore the rest, and cuts the file
-// there. So one damaged bit would silently drop every acknowledged write after it.
-// Therefore the logs are verified first.
+// When Badger opens, it replays its write-ahead logs, one per memtable. At the first entry that
+// does not match its checksum it assumes that a crash tore the rest, and truncates the file there.
+// So one damaged bit would silently drop every acknowledged write after it. Therefore the logs are
+// verified first.
 //
 // Badger syncs one transaction before it writes the next. So a crash can tear only the last
-// transaction, though its pages reach the disk in any order. Sound entries of that one
-// transaction after a bad one are the result of a crash. A sound entry of a later
-// transaction proves that the torn one was synced and acknowledged. That is damage, and
-// nothing must be cut.
+// transaction, though its pages reach the disk in any order. Valid entries of that one transaction
+// after an invalid one are the result of a crash. A valid entry of a later transaction proves that
+// the torn one was synced and acknowledged. That is damage, and nothing may be truncated.
 
-// ErrDamaged means that files of the store are damaged or missing, and with them
-// acknowledged writes. Options.RecoverDamaged opens the store nevertheless.
+// ErrDamaged means that files of the store, with acknowledged writes, are damaged or missing.
+// Options.RecoverDamaged opens the store nevertheless.
 var ErrDamaged = errors.New("badger: the store is damaged")
 
 // Dropped is a part that is lost when a damaged store is opened.
@@ -40,8 +39,8 @@ type Dropped struct {
 	// File and Offset are the beginning of the damage.
 	File   string
 	Offset int64
-	// LastCommit is the newest transaction before the damage, and Behind how
-	// many others have sound entries behind it, up to NewestCommit.
+	// LastCommit is the newest transaction before the damage, and Behind the number of others with
+	// valid entries after it, up to NewestCommit.
 	LastCommit, NewestCommit uint64
 	Behind                   int
 }
@@ -55,10 +54,10 @@ func (d *Dropped) Error() string {
 // Unwrap makes errors.Is recognise ErrDamaged.
 func (d *Dropped) Unwrap() error { return ErrDamaged }
 
-// How the names of Badger's logs end.
+// File name extensions of Badger's logs.
 const (
 	walExt   = ".mem"
-	valueExt = ".vlog" // Badger makes one, and nothing is ever written to it
+	valueExt = ".vlog" // Badger creates one, and nothing is ever written to it
 	tableExt = ".sst"
 )
 
@@ -93,7 +92,7 @@ func logFiles(dir, ext string) ([]string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	// Numbers with leading zeros, longer ones behind them.
+	// Numbers with leading zeros; longer names follow.
 	slices.SortFunc(names, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(a) - len(b)
@@ -103,25 +102,25 @@ func logFiles(dir, ext string) ([]string, error) {
 	return names, nil
 }
 
-// walCheck reads one log after the other.
+// walCheck reads the logs one after the other.
 type walCheck struct {
-	each func(key []byte) // called for every sound entry before the damage; may be nil
-	logs []walLog         // those with whole transactions, oldest first
-	last uint64           // newest transaction that is whole
-	// bad is set at the first entry that is not sound; from there on only
-	// whose entries follow is of interest.
+	each func(key []byte) // called for every valid entry before the damage; may be nil
+	logs []walLog         // logs with complete transactions, oldest first
+	last uint64           // newest complete transaction
+	// bad is set at the first invalid entry; after that only the transactions of the following
+	// entries matter.
 	bad    *Dropped
-	torn   uint64 // the transaction that a crash may have torn; 0: not known
+	torn   uint64 // the transaction that a crash may have torn; 0: unknown
 	behind map[uint64]bool
 }
 
-// walLog is a log with whole transactions.
+// walLog is a log with complete transactions.
 type walLog struct {
 	name        string
 	first, last uint64 // the oldest and the newest of them
 }
 
-// commit takes note of a transaction that is whole.
+// commit records a complete transaction.
 func (c *walCheck) commit(name string, ts uint64) {
 	c.last = max(c.last, ts)
 	if n := len(c.logs); n == 0 || c.logs[n-1].name != name {
@@ -131,7 +130,7 @@ func (c *walCheck) commit(name string, ts uint64) {
 	l.first, l.last = min(l.first, ts), max(l.last, ts)
 }
 
-// firstLogged is the oldest transaction in the logs; 0 without any.
+// firstLogged returns the oldest transaction in the logs; 0 if there is none.
 func (c *walCheck) firstLogged() uint64 {
 	var first uint64
 	for _, l := range c.logs {
@@ -153,7 +152,7 @@ func (c *walCheck) verdict() *Dropped {
 	return c.bad
 }
 
-// file takes the next log.
+// file processes the next log.
 func (c *walCheck) file(name string, data []byte) {
 	at := walHeader
 	if c.bad == nil {
@@ -200,8 +199,8 @@ func (c *walCheck) replay(name string, data []byte) int {
 	return at
 }
 
-// search looks for sound entries from at on and notes the transactions that
-// must have been written after the torn one was synced.
+// search finds valid entries from at on and records the transactions that must have been written
+// after the torn one was synced.
 func (c *walCheck) search(data []byte, at int) {
 	for at < len(data) {
 		if data[at]&(walTxn|walEnd) == 0 {
@@ -220,7 +219,7 @@ func (c *walCheck) search(data []byte, at int) {
 		case c.torn == 0:
 			c.torn = e.ts
 			if c.last != 0 && e.ts > c.last+1 {
-				// The one between is gone altogether.
+				// The one in between is missing completely.
 				c.behind[e.ts] = true
 			}
 		case e.ts > c.torn:
@@ -229,8 +228,8 @@ func (c *walCheck) search(data []byte, at int) {
 	}
 }
 
-// readLog shows what was written of a log. The file is as large as it may
-// become; what was never written is a hole.
+// readLog passes the written part of a log to look. The file has its maximum size; the unwritten
+// part is a hole.
 func readLog(path string, look func(data []byte)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -252,7 +251,7 @@ func readLog(path string, look func(data []byte)) error {
 	return errors.Join(err, unix.Munmap(data))
 }
 
-// written is the beginning of the hole at the end of a file.
+// written returns the beginning of the hole at the end of a file.
 func written(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -274,10 +273,9 @@ func written(f *os.File) (int64, error) {
 	}
 }
 
-// The form of Badger's logs: a header of the file, then entries. An entry has a head
-// (flags, user's flags, and as uvarints the lengths of key and value and the expiry), key,
-// value, and a CRC-32C over all of them. A key ends with the inverted timestamp of its
-// transaction.
+// The format of Badger's logs: a file header, then entries. An entry has a header (flags, user's
+// flags, and as uvarints the lengths of key and value and the expiry), key, value, and a CRC-32C
+// over all of them. A key ends with the inverted timestamp of its transaction.
 const (
 	walHeader = 20
 	walTxn    = 1 << 6
@@ -285,7 +283,7 @@ const (
 	walFlags  = walTxn | walEnd | 0x0f
 )
 
-// walEntry is a sound entry.
+// walEntry is a valid entry.
 type walEntry struct {
 	key   []byte // with the version, in the log's memory
 	ts    uint64
@@ -294,7 +292,7 @@ type walEntry struct {
 	ends  bool // it ends its transaction
 }
 
-// walEntryAt reads the entry at an offset, if a sound one is there.
+// walEntryAt parses the entry at an offset, if there is a valid one.
 func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 	b := data[at:]
 	if len(b) < 5 || b[0]&^walFlags != 0 || b[1] > largeReference {
@@ -332,7 +330,7 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 	return e, true
 }
 
-// knownFamily avoids computing a checksum if no entry can begin there.
+// knownFamily avoids computing a checksum where no entry can begin.
 func knownFamily(first byte) bool {
 	switch first {
 	case familyLarge, layout.FamilyMeta, layout.FamilyChunk, layout.FamilyHead, layout.FamilyPart, layout.FamilyRow, '!': // the last is Badger's own
@@ -341,7 +339,7 @@ func knownFamily(first byte) bool {
 	return false
 }
 
-// zeros counts the zero bytes with which b begins.
+// zeros counts the leading zero bytes of b.
 func zeros(b []byte) int {
 	n := 0
 	for len(b)-n >= 4096 && isZero(b[n:n+4096]) {

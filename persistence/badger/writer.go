@@ -6,8 +6,8 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// writer commits what is queued, one transaction for each group: more only when Badger's
-// limit demands it, and then between batches.
+// writer commits queued items, one transaction per group. It uses several only if Badger's limit
+// requires it, and then splits between batches.
 type writer struct {
 	*calls.Writer[*actorLog, item, *item]
 	store *Store
@@ -33,7 +33,7 @@ func (w *writer) process(items []item) {
 	w.commit(items[start:])
 }
 
-// commit writes the group that was gathered from items and finishes them all.
+// commit writes the group gathered from items and finishes them all.
 func (w *writer) commit(items []item) {
 	s := w.store
 	var err error

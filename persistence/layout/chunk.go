@@ -8,24 +8,22 @@ import (
 	"atelier/actors/durable"
 )
 
-// Chunk holds consecutive records of one log; the seq of the first is in its
-// key. Its payload is the number of records (uvarint) and then the records as
-// durable.Records has them. One chunk per batch instead of one key per record
-// is what carries 200,000 records/s: Badger's price is per key.
+// Chunk has consecutive records of one log; the seq of the first is in its key. Its payload is the
+// number of records (uvarint) and the records in the form of durable.Records. One chunk per batch
+// instead of one key per record makes 200,000 records/s possible, because Badger's cost is per key.
 type Chunk struct {
 	First   uint64
 	Count   int
 	Records durable.Records
 }
 
-// MaxChunkHeader is what a chunk adds to its records, at most.
+// MaxChunkHeader bounds a chunk's size beyond its records, bytes.
 const MaxChunkHeader = SealBytes + binary.MaxVarintLen64
 
-// Last is the seq of the last record.
+// Last returns the seq of the last record.
 func (c Chunk) Last() uint64 { return c.First + uint64(c.Count) - 1 }
 
-// DecodeChunk checks the seal and the header of a stored chunk. The records
-// share value's memory.
+// DecodeChunk verifies the seal and the header of a stored chunk. The records share value's memory.
 func DecodeChunk(key, value []byte, prefix int) (Chunk, error) {
 	payload, err := Unseal(key, value)
 	if err != nil {
@@ -36,7 +34,7 @@ func DecodeChunk(key, value []byte, prefix int) (Chunk, error) {
 		return Chunk{}, err
 	}
 	count, n := binary.Uvarint(payload)
-	// A record is at least its length byte, which bounds the count.
+	// A record has at least its length byte, which bounds the count.
 	if n <= 0 || count == 0 || count > uint64(len(payload)-n) || first == 0 || first+count < first {
 		return Chunk{}, fmt.Errorf("%w: chunk header of key %q", durable.ErrCorrupt, key)
 	}
@@ -59,14 +57,14 @@ func (c Chunk) Each(fn func(seq uint64, record []byte) error) error {
 	return err
 }
 
-// AppendChunkHeader starts a chunk's value: room for the seal, and the count.
+// AppendChunkHeader starts a chunk's value: space for the seal, and the count.
 func AppendChunkHeader(dst []byte, count int) []byte {
 	dst = append(dst, make([]byte, SealBytes)...)
 	return binary.AppendUvarint(dst, uint64(count))
 }
 
-// Rewrite passes the records up to the seq upTo to fn and builds the chunk's new
-// value, still without its seal, when any of them changed.
+// Rewrite passes the records up to the seq upTo to fn and, if any changed, returns the chunk's new
+// value, still without its seal.
 func (c Chunk) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) (value []byte, changed bool, err error) {
 	records := make(durable.Records, 0, len(c.Records))
 	err = c.Each(func(seq uint64, record []byte) error {
@@ -90,8 +88,8 @@ func (c Chunk) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error
 	return append(AppendChunkHeader(nil, c.Count), records...), true, nil
 }
 
-// CountRecords counts a batch's records and refuses a damaged or empty run,
-// on the appender's goroutine, so that the writer need not.
+// CountRecords counts a batch's records and refuses a damaged or empty run, on the appender's
+// goroutine, to save the writer's time.
 func CountRecords(r durable.Records) (int, error) {
 	n := 0
 	if err := r.Each(func([]byte) error { n++; return nil }); err != nil {

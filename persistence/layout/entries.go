@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/backup"
 )
 
-// The store's part of a backup is a line that names the formats, then entries
-// in checked frames (package backup).
+// The store's part of a backup is a line with the formats, then entries in checked frames (package
+// backup).
 const (
 	backupFormat = 1
 	backupHeader = "atelier-backup %d " + formatMark + "%d\n"
@@ -22,23 +22,23 @@ const (
 )
 
 var (
-	// ErrBadBackup means that a backup is cut off, damaged, or no backup.
+	// ErrBadBackup means that a backup is truncated, damaged, or not a backup.
 	ErrBadBackup = backup.ErrDamaged
 	// ErrNewerFormat means that a newer program wrote the store or the backup.
 	ErrNewerFormat = errors.New("store: format is newer than this program")
 )
 
-// maxValue bounds the value of an entry, for a damaged backup.
+// maxValue bounds the value of an entry, in case a backup is damaged.
 const maxValue = 256 << 20
 
 // Entry is one key with its sealed value.
 type Entry struct {
 	Key, Value []byte
-	// Expires is when the entry is gone, in seconds since 1970; 0 is never.
+	// Expires is the expiry, in seconds since 1970; 0 is never.
 	Expires uint64
 }
 
-// EntryWriter writes the store's part of a backup. Finish ends it.
+// EntryWriter writes the store's part of a backup. Finish completes it.
 type EntryWriter struct {
 	out    *bufio.Writer
 	frames *backup.FrameWriter
@@ -54,8 +54,8 @@ func NewEntryWriter(w io.Writer) (*EntryWriter, error) {
 	return &EntryWriter{out: out, frames: backup.NewFrameWriter(out)}, nil
 }
 
-// Put writes one entry: the lengths of key and value and the time of expiry
-// (uvarints), the key, the value with its seal. It keeps neither.
+// Put writes one entry: the lengths of key and value and the time of expiry (uvarints), the key,
+// the value with its seal. It retains neither.
 func (w *EntryWriter) Put(e Entry) error {
 	w.head = binary.AppendUvarint(w.head[:0], uint64(len(e.Key)))
 	w.head = binary.AppendUvarint(w.head, uint64(len(e.Value)))
@@ -68,7 +68,7 @@ func (w *EntryWriter) Put(e Entry) error {
 	return err
 }
 
-// Finish writes the end. Only then the backup is whole.
+// Finish writes the end, without which the backup is incomplete.
 func (w *EntryWriter) Finish() error {
 	if err := w.frames.Finish(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (w *EntryWriter) Finish() error {
 	return w.out.Flush()
 }
 
-// EntryReader reads what an EntryWriter wrote.
+// EntryReader reads the output of an EntryWriter.
 type EntryReader struct{ in *bufio.Reader }
 
 // NewEntryReader reads the first line.
@@ -100,7 +100,7 @@ func NewEntryReader(r io.Reader) (*EntryReader, error) {
 	return &EntryReader{in: bufio.NewReader(backup.NewFrameReader(in))}, nil
 }
 
-// FormatIn finds the format of a store in the beginning of its backup, as a server sends it.
+// FormatIn returns the format of a store from the beginning of its backup, as sent by a server.
 func FormatIn(beginning []byte) (format int, ok bool) {
 	_, after, ok := bytes.Cut(beginning, []byte(formatMark))
 	line, _, whole := bytes.Cut(after, []byte{'\n'})
@@ -108,8 +108,8 @@ func FormatIn(beginning []byte) (format int, ok bool) {
 	return format, ok && whole && err == nil && format > 0
 }
 
-// Next returns the next entry, whose memory is the caller's; io.EOF at the end
-// of a whole backup, and nowhere else.
+// Next returns the next entry, whose memory belongs to the caller. It returns io.EOF only at the
+// end of a complete backup.
 func (r *EntryReader) Next() (Entry, error) {
 	keySize, err := binary.ReadUvarint(r.in)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *EntryReader) Next() (Entry, error) {
 	return Entry{Key: buf[:keySize:keySize], Value: buf[keySize:], Expires: expires}, nil
 }
 
-// endsEarly turns the end of the input inside an entry into damage.
+// endsEarly converts the end of the input inside an entry to damage.
 func endsEarly(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: it ends inside an entry", ErrBadBackup)

@@ -10,39 +10,37 @@ import (
 	"atelier/actors/durable"
 )
 
-// Head is the record that makes a snapshot valid: as long as it names the old
-// parts, the old snapshot is the snapshot.
+// Head is the record that makes a snapshot valid: as long as it names the old parts, the old
+// snapshot is valid.
 //
-// Its payload: 0, seq, base, id, parts, length (uvarints), CRC32C of the whole
-// state (4 bytes), and the state itself when it is small enough to need no parts.
+// Its payload: 0, seq, base, id, parts, length (uvarints), CRC32C of the whole state (4 bytes), and
+// the state itself if it is small enough to need no parts.
 type Head struct {
 	Seq    uint64
 	Base   uint64 // of the log, see durable.LogReader; at most Seq
-	ID     uint64 // names the parts; grows by one with each snapshot
+	ID     uint64 // identifies the parts; incremented with each snapshot
 	Parts  uint64
 	Length uint64
 	Sum    uint32
-	Inline []byte // the whole state when parts is 0
+	Inline []byte // the whole state if Parts is 0
 }
 
 const (
 	// MaxInline is the maximum size of a state in the head, which needs one commit instead
 	// of several; most actors are smaller.
 	MaxInline = 128 << 10
-	// PartBytes is the size of a part. It is below the value log's threshold, so replaced
-	// parts leave with the next compactions. In the value log they would stay until
-	// compactions elsewhere have counted them as garbage, which on a quiet store takes for
-	// ever.
+	// PartBytes is the size of a part. It is below the value log's threshold, so replaced parts are
+	// removed by the next compactions. In the value log they would stay until compactions elsewhere
+	// have counted them as garbage, which on a quiet store takes forever.
 	PartBytes = 256 << 10
-	// MaxState is a limit of sanity for a damaged head.
+	// MaxState is a sanity limit for a damaged head.
 	MaxState = 4 << 30
 )
 
-// HeadKey is the key of an actor's head.
+// HeadKey returns the key of an actor's head.
 func HeadKey(actor string) []byte { return ActorPrefix(FamilyHead, actor) }
 
-// NewHead describes a state as the snapshot with this id, of a log with this
-// base.
+// NewHead returns the head of a state as the snapshot with this id, of a log with this base.
 func NewHead(seq, base, id uint64, state []byte) Head {
 	h := Head{Seq: seq, Base: base, ID: id, Length: uint64(len(state)), Sum: crc32.Checksum(state, castagnoli)}
 	if len(state) <= MaxInline {
@@ -53,7 +51,7 @@ func NewHead(seq, base, id uint64, state []byte) Head {
 	return h
 }
 
-// Encode returns the payload, without its seal.
+// Encode returns the payload without its seal.
 func (h Head) Encode() []byte {
 	p := make([]byte, 0, 1+5*binary.MaxVarintLen64+4+len(h.Inline))
 	p = binary.AppendUvarint(append(p, 0), h.Seq)
@@ -65,7 +63,7 @@ func (h Head) Encode() []byte {
 	return append(p, h.Inline...)
 }
 
-// DecodeHead reads the payload.
+// DecodeHead decodes the payload.
 func DecodeHead(payload []byte) (Head, error) {
 	var h Head
 	payload, ok := bytes.CutPrefix(payload, []byte{0})
@@ -90,15 +88,15 @@ func DecodeHead(payload []byte) (Head, error) {
 	return h, nil
 }
 
-// Snapshot describes what Load reads: the state, and the log that ends at tail
-// or with the snapshot.
+// Snapshot returns the result of Load: the state, and the log that ends at tail or with the
+// snapshot.
 func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
 	return durable.Snapshot{State: state, Seq: h.Seq, Base: h.Base, Tail: max(tail, h.Seq)}
 }
 
-// State puts the state together from its parts, which part returns without their seals, and
-// verifies it. A missing part (durable.ErrNotFound) is damage; any other error of part is
-// returned unchanged.
+// State assembles the state from its parts, which part returns without their seals, and verifies
+// it. A missing part (durable.ErrNotFound) is damage; any other error of part is returned
+// unchanged.
 func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, error) {
 	state := h.Inline
 	if h.Parts > 0 {
@@ -108,11 +106,11 @@ func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, 
 			if errors.Is(err, durable.ErrNotFound) || errors.Is(err, durable.ErrCorrupt) {
 				return nil, fmt.Errorf("%w: snapshot of %s, part %d: %w", durable.ErrCorrupt, actor, n, err)
 			}
-			if err != nil { // nobody knows what is stored
+			if err != nil { // it is unknown what is stored
 				return nil, fmt.Errorf("snapshot of %s, part %d: %w", actor, n, err)
 			}
 			if state == nil {
-				// The size of the first part is real, so it limits the length roughly.
+				// The size of the first part is real, so it roughly bounds the length.
 				state = make([]byte, 0, min(h.Length, h.Parts*uint64(len(piece))))
 			}
 			state = append(state, piece...)
@@ -124,7 +122,7 @@ func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, 
 	return state, nil
 }
 
-// Piece is part n of a state.
+// Piece returns part n of a state.
 func (h Head) Piece(state []byte, n uint64) []byte {
 	return state[n*PartBytes : min(h.Length, (n+1)*PartBytes)]
 }

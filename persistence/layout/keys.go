@@ -26,7 +26,7 @@ const (
 const (
 	MaxActor  = 256
 	MaxTable  = 64
-	MaxRowKey = 32 << 10 // Badger ends at 65,000
+	MaxRowKey = 32 << 10 // Badger's limit is 65,000
 )
 
 var (
@@ -34,7 +34,7 @@ var (
 	errTable = errors.New("store: a table's name is 1 to 64 of a-z, 0-9, - and _")
 )
 
-// CheckActor refuses what is not an identity of an actor.
+// CheckActor returns an error if the identity of an actor is invalid.
 func CheckActor(actor string) error {
 	if actor == "" || len(actor) > MaxActor || strings.IndexByte(actor, separator) >= 0 {
 		return fmt.Errorf("%w: %q", errActor, actor)
@@ -42,7 +42,7 @@ func CheckActor(actor string) error {
 	return nil
 }
 
-// CheckTable refuses what is not a name of a table.
+// CheckTable returns an error if the name of a table is invalid.
 func CheckTable(table string) error {
 	if table == "" || len(table) > MaxTable {
 		return fmt.Errorf("%w: %q", errTable, table)
@@ -55,7 +55,7 @@ func CheckTable(table string) error {
 	return nil
 }
 
-// CheckRows refuses rows whose tables or keys cannot be stored.
+// CheckRows returns an error for rows whose tables or keys cannot be stored.
 func CheckRows(rows []durable.Row) error {
 	for i := range rows {
 		if err := CheckTable(rows[i].Table); err != nil {
@@ -68,27 +68,27 @@ func CheckRows(rows []durable.Row) error {
 	return nil
 }
 
-// ActorPrefix is the prefix of an actor's keys in a family. No identity holds
-// a NUL, so no prefix of one actor is a prefix of another's.
+// ActorPrefix returns the prefix of an actor's keys in a family. Identities contain no NUL, so no
+// prefix of one actor is a prefix of another's.
 func ActorPrefix(family byte, actor string) []byte {
-	key := make([]byte, 0, 1+len(actor)+1+SeqBytes+4) // room for the longest
+	key := make([]byte, 0, 1+len(actor)+1+SeqBytes+4) // capacity for the longest
 	key = append(key, family)
 	key = append(key, actor...)
 	return append(key, separator)
 }
 
-// ChunkKey is the key of the chunk with this first seq.
+// ChunkKey returns the key of the chunk with this first seq.
 func ChunkKey(actor string, first uint64) []byte {
 	return binary.BigEndian.AppendUint64(ActorPrefix(FamilyChunk, actor), first)
 }
 
-// PartKey is the key of a part of a snapshot.
+// PartKey returns the key of a part of a snapshot.
 func PartKey(actor string, id uint64, part uint32) []byte {
 	key := binary.BigEndian.AppendUint64(ActorPrefix(FamilyPart, actor), id)
 	return binary.BigEndian.AppendUint32(key, part)
 }
 
-// ChunkSeq reads the first seq out of a chunk's key.
+// ChunkSeq parses the first seq in a chunk's key.
 func ChunkSeq(key []byte, prefix int) (uint64, error) {
 	if len(key) != prefix+SeqBytes {
 		return 0, fmt.Errorf("%w: chunk key of %d bytes", durable.ErrCorrupt, len(key))
@@ -96,8 +96,8 @@ func ChunkSeq(key []byte, prefix int) (uint64, error) {
 	return binary.BigEndian.Uint64(key[prefix:]), nil
 }
 
-// PartOf reads snapshot id and part number out of a part's key; ok is false
-// when the key has another form.
+// PartOf parses snapshot id and part number in a part's key; ok is false if the key has another
+// form.
 func PartOf(key []byte, prefix int) (id uint64, part uint32, ok bool) {
 	if len(key) != prefix+12 {
 		return 0, 0, false
@@ -105,7 +105,7 @@ func PartOf(key []byte, prefix int) (id uint64, part uint32, ok bool) {
 	return binary.BigEndian.Uint64(key[prefix:]), binary.BigEndian.Uint32(key[prefix+8:]), true
 }
 
-// ActorOf reads the identity out of a key of an actor's family.
+// ActorOf parses the identity in a key of an actor's family.
 func ActorOf(key []byte) (string, bool) {
 	end := bytes.IndexByte(key, separator)
 	if end < 2 {
@@ -122,8 +122,8 @@ func AppendRowKey(dst []byte, table string, key []byte) []byte {
 	return append(dst, key...)
 }
 
-// PrefixEnd is the first key behind all keys with the prefix. Every prefix
-// here begins with a family letter, so there always is one.
+// PrefixEnd returns the first key after all keys with the prefix. Every prefix here begins with a
+// family letter, so there always is one.
 func PrefixEnd(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; ; i-- {
@@ -134,7 +134,7 @@ func PrefixEnd(prefix []byte) []byte {
 	}
 }
 
-// SplitRowKey takes the key of a row apart.
+// SplitRowKey splits the key of a row.
 func SplitRowKey(k []byte) (table string, key []byte) {
 	head, key, _ := bytes.Cut(k[1:], []byte{separator})
 	return string(head), key

@@ -6,29 +6,29 @@ import (
 	"fmt"
 )
 
-// Format is the version of this layout, and FirstFormat that of the first release: earlier
-// ones are not read.
+// Format is the version of this layout, and FirstFormat that of the first release; earlier ones are
+// not supported.
 const Format, FirstFormat = 2, 2
 
-// Unreleased is the error about what has a format that no release wrote.
+// Unreleased returns the error for a format that no release wrote.
 func Unreleased(format int) error {
 	return fmt.Errorf("the data has format %d, which no release wrote; this program reads formats from %d", format, FirstFormat)
 }
 
-// Keys of a store's description of itself: the version of its layout, in decimal digits,
-// and the id of its stream.
+// Keys of a store's metadata: the version of its layout, in decimal digits, and the id of its
+// stream.
 var (
 	FormatKey = []byte{FamilyMeta, 'f', 'o', 'r', 'm', 'a', 't'}
 	StreamKey = []byte{FamilyMeta, 's', 't', 'r', 'e', 'a', 'm'}
 )
 
-// NewStreamID returns an id that no stream has: see durable.Store.
+// NewStreamID returns a new id of a stream: see durable.Store.
 func NewStreamID() string {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
 	return hex.EncodeToString(id)
 }
 
-// PurgeTable is the table of actors with a purge in progress: a node that finds such a row
-// finishes it.
+// PurgeTable is the table of actors with a purge in progress: a node that finds such a row finishes
+// the purge.
 const PurgeTable = "purge"

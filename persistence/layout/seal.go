@@ -8,14 +8,14 @@ import (
 	"atelier/actors/durable"
 )
 
-// Every value in the store is Sealed: four bytes of CRC32C over key and
-// payload, then the payload. The key is part of it so that a value which
-// turns up under a wrong key is found out too.
+// SealBytes is the size of a seal. Every stored value is sealed: four bytes of CRC32C over key and
+// payload, then the payload. The checksum includes the key, so that a value under a wrong key is
+// detected.
 const SealBytes = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Seal writes the checksum into value[:4]; the payload behind it is complete.
+// Seal writes the checksum into value[:4]; the payload after it must be complete.
 func Seal(key, value []byte) {
 	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value[SealBytes:])
 	binary.BigEndian.PutUint32(value, sum)
@@ -29,7 +29,7 @@ func Sealed(key, payload []byte) []byte {
 	return value
 }
 
-// Unseal checks the seal and returns the payload, which shares value's memory.
+// Unseal verifies the seal and returns the payload, which shares value's memory.
 func Unseal(key, value []byte) ([]byte, error) {
 	if len(value) < SealBytes {
 		return nil, fmt.Errorf("%w: %d bytes under key %q", durable.ErrCorrupt, len(value), key)

@@ -13,15 +13,14 @@ import (
 	"atelier/actors/durable"
 )
 
-// content is a Store's data, as it would be on a disk. Guarded by the mutex of the Store
-// that has it.
+// content is a Store's data, as on a disk. Guarded by the mutex of its Store.
 type content struct {
 	written int    // rows since the last sweep
 	stream  string // see durable.Store.StreamID
 	actors  map[string]*actorContent
 	rows    map[string]map[string]row
-	// changed says when each row was written or removed last, as the number of that
-	// change, so that feeds also report rows that came and went between two looks.
+	// changed has the number of the last change of each row, so that feeds also report rows that
+	// were created and removed between two polls.
 	changed map[place]uint64
 	changes uint64
 
@@ -30,8 +29,7 @@ type content struct {
 	owners  map[string]owner // by actor
 	epochs  uint64           // given so far
 
-	// committed is called for each batch of records; nil for none. It must not call the
-	// store.
+	// committed is called for each batch of records; may be nil. It must not call the store.
 	committed func(node, actor string, first uint64, records [][]byte)
 }
 
@@ -82,8 +80,8 @@ func (c *content) add(actor string, first uint64, records [][]byte) {
 	a.records = append(a.records, records...)
 }
 
-// read returns a picture of a log that later changes leave alone: the snapshot,
-// and the records with the seq of the first.
+// read returns a log in a form that later changes do not affect: the snapshot, and the records with
+// the seq of the first.
 func (c *content) read(actor string) (snap durable.Snapshot, first uint64, records [][]byte) {
 	a := c.actors[actor]
 	if a == nil {
@@ -143,8 +141,8 @@ func (c *content) check(rows []durable.Row) error {
 	return nil
 }
 
-// sweepEvery is after how many rows those that are over are looked for: they
-// would else stay where nobody looks again.
+// sweepEvery is the number of rows after which expired rows are removed, which otherwise would stay
+// where nobody reads them.
 const sweepEvery = 50_000
 
 func (c *content) sweep() {

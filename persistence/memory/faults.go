@@ -8,22 +8,22 @@ import (
 	"atelier/actors/durable"
 )
 
-// FailCommits lets the next n commits fail with err. Each batch, and each
-// Append of rows alone, is one commit of Store.
+// FailCommits makes the next n commits fail with err. Each batch, and each Append of rows only, is
+// one commit of Store.
 func (m *Store) FailCommits(n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures = slices.Repeat([]failure{{err: err}}, n)
 }
 
-// failure is how one commit fails: with an error, and done all the same or not.
+// failure is how one commit fails: with an error, and applied nevertheless or not.
 type failure struct {
 	err  error
 	done bool
 }
 
-// LoseAnswer lets the next commit fail with err. done decides whether it was applied
-// nevertheless; the caller cannot find out.
+// LoseAnswer makes the next commit fail with err. done decides whether it was applied nevertheless,
+// which the caller cannot find out.
 func (m *Store) LoseAnswer(err error, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,51 +45,51 @@ func (m *Store) Hold() (release func()) {
 	})
 }
 
-// SetFull lets appends fail with durable.ErrBusy, as those that meet a full queue do.
+// SetFull makes appends fail with durable.ErrBusy, as with a full queue.
 func (m *Store) SetFull(full bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.full = full
 }
 
-// SetReadOnly lets appends that are not urgent and snapshots fail with
-// durable.ErrReadOnly, or ends that.
+// SetReadOnly makes snapshots and appends that are not urgent fail with durable.ErrReadOnly, or
+// ends that.
 func (m *Store) SetReadOnly(readOnly bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.readOnly = readOnly
 }
 
-// SetQueueBytes sets the bound beyond which Append gives durable.ErrBusy.
+// SetQueueBytes sets the bound beyond which Append fails with durable.ErrBusy.
 func (m *Store) SetQueueBytes(limit int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.limit = limit
 }
 
-// SetLimits sets what Limits says.
+// SetLimits sets the result of Limits.
 func (m *Store) SetLimits(l durable.Limits) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.limits = l
 }
 
-// Queued returns how many batches wait, which is exact during a Hold.
+// Queued returns the number of waiting batches, which is exact during a Hold.
 func (m *Store) Queued() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.queue)
 }
 
-// Reopen closes the journal and returns a new one with the same content, as
-// after an orderly restart.
+// Reopen closes the journal and returns a new one with the same content, as after an orderly
+// restart.
 func (m *Store) Reopen() *Store {
 	_ = m.Close()
 	return open(m.content, new(sync.Mutex), nil)
 }
 
-// Crash loses the queued batches, without calling their Done. It returns a new journal with
-// the committed data, as after kill -9.
+// Crash drops the queued batches, without calling their Done. It returns a new journal with the
+// committed data, as after kill -9.
 func (m *Store) Crash() *Store {
 	m.mu.Lock()
 	m.queue = nil
@@ -100,7 +100,7 @@ func (m *Store) Crash() *Store {
 
 // Operations and faults of a node.
 
-// Lose ends the node's lease. It knows of it at once.
+// Lose ends the node's lease. The node is notified at once.
 func (n *Node) Lose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -108,20 +108,19 @@ func (n *Node) Lose() {
 	n.lose()
 }
 
-// Expire ends the node's lease for all others. It does not know of it until the
-// database says so.
+// Expire ends the node's lease for all others. The node does not know until the database tells it.
 func (n *Node) Expire() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.content.members[n.name].until = time.Now()
 }
 
-// Cut blocks all calls of this node until repair is called, or its lease expires. A commit
-// that the database has already received is applied, and its answer waits.
+// Cut blocks all calls of this node until repair is called, or its lease expires. A commit that the
+// database has already received is applied, and its answer waits.
 func (n *Node) Cut() (repair func()) { return n.during(&n.cut) }
 
-// Stop pauses the process: no call passes, and no lease is checked, until goOn is called.
-// Its timers use its clock.
+// Stop pauses the process: no call is made, and no lease is checked, until goOn is called. Its
+// timers use its clock.
 func (n *Node) Stop() (goOn func()) { return n.during(&n.stopped) }
 
 func (n *Node) during(count *int) (end func()) {
@@ -136,8 +135,8 @@ func (n *Node) during(count *int) (end func()) {
 	})
 }
 
-// Kill kills the process. The database applies the first items of its queue, as many as
-// keep returns, and nobody gets an answer. The lease stays until it expires.
+// Kill kills the process. The database applies the first items of its queue, as many as keep
+// returns, and nobody gets an answer. The lease remains until it expires.
 func (n *Node) Kill(keep func(queued int) int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

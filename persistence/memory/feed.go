@@ -9,30 +9,30 @@ import (
 	"atelier/actors/durable"
 )
 
-// feedEvery is how often a feed looks by itself.
+// feedEvery is the polling interval of a feed.
 const feedEvery = 100 * time.Millisecond
 
-// feed notifies one watcher of changes, on a goroutine of its own. It polls the tables, as
-// with a database, so of several changes of a row it can deliver only the newest. Guarded
-// by the database's mu.
+// feed notifies one watcher of changes, on a separate goroutine. It polls the tables, as with a
+// database, so of several changes of a row it may deliver only the newest. Guarded by the
+// database's mu.
 type feed struct {
 	node   *Node
 	tables []string
 	fn     func(table string, key, value []byte)
 	told   map[place]struct{} // the existing rows
-	seen   uint64             // content.changes at the last look
-	looked time.Duration      // when that began, by the node's clock
+	seen   uint64             // content.changes at the last poll
+	looked time.Duration      // beginning of that poll, by the node's clock
 
-	due          bool // a look is wanted
+	due          bool // a poll was requested
 	begun, ended uint64
-	failed       error // of the last look
+	failed       error // error of the last poll
 	closed       bool
 	done         chan struct{}
 }
 
 type change struct {
 	place
-	value []byte // nil when it is gone
+	value []byte // nil if it was removed
 }
 
 // Watch implements durable.Shared.
@@ -82,7 +82,7 @@ func (f *feed) run() {
 	}
 }
 
-// changes are the rows that were written or removed since the last poll, and expired ones.
+// changes returns the rows that were written, removed or expired since the last poll.
 func (f *feed) changes() (out []change) {
 	c := f.node.content
 	for p, n := range c.changed {

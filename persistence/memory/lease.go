@@ -9,8 +9,7 @@ import (
 // lease is one incarnation of a node, from the node's side. Guarded by the database's mu.
 type lease struct {
 	incarnation uint64
-	// renewed is when the last renewal was sent that came through, by the node's
-	// clock.
+	// renewed is when the last successful renewal was sent, by the node's clock.
 	renewed time.Duration
 	over    bool
 	lost    chan struct{}
@@ -31,7 +30,7 @@ func (n *Node) enter() {
 	n.changed.Broadcast()
 }
 
-// renewed notes a renewal that came through, and orders the next.
+// renewed records a successful renewal, and schedules the next.
 func (n *Node) renewed(l *lease) {
 	l.renewed = n.opts.Uptime()
 	if n.opts.Lease == 0 {
@@ -58,10 +57,10 @@ func (n *Node) renewIn(l *lease, wait time.Duration) {
 	})
 }
 
-// limit is how long a lease counts for its node.
+// limit returns how long a lease is valid for its node.
 func (n *Node) limit() time.Duration { return n.opts.Lease * 2 / 3 }
 
-// holds looks at the node's own clock.
+// holds checks the node's own clock.
 func (n *Node) holds() bool {
 	if l := n.lease; !l.over && n.opts.Lease > 0 && n.opts.Uptime()-l.renewed >= n.limit() {
 		n.lose()
@@ -69,7 +68,7 @@ func (n *Node) holds() bool {
 	return !n.lease.over
 }
 
-// counted reports whether the database counts on the lease.
+// counted reports whether the lease is valid for the database.
 func (n *Node) counted() bool {
 	m := n.content.members[n.name]
 	return m.alive() && m.incarnation == n.lease.incarnation
@@ -100,10 +99,10 @@ func (n *Node) Lost() <-chan struct{} {
 	return n.lease.lost
 }
 
-// away reports whether no call comes through.
+// away reports whether calls are blocked.
 func (n *Node) away() bool { return !n.gone && (n.stopped > 0 || n.cut > 0 && n.holds()) }
 
-// reach waits until the database can be asked.
+// reach waits until the database can be reached.
 func (n *Node) reach() error {
 	for n.away() {
 		n.changed.Wait()
@@ -120,8 +119,8 @@ func (n *Node) reach() error {
 	return nil
 }
 
-// answered brings the outcome of an entry to the node, if it is still there to receive it:
-// else it does not know whether the entry is done.
+// answered delivers the result of an entry to the node, if it can still receive it. Otherwise the
+// node does not know whether the entry was applied.
 func (n *Node) answered(err error) error {
 	for n.away() {
 		n.changed.Wait()

@@ -15,9 +15,9 @@ type handle struct {
 	closed atomic.Bool
 
 	tail   uint64 // when it was opened
-	epoch  uint64 // of the ownership, where nodes share the store
+	epoch  uint64 // of the ownership, if nodes share the store
 	next   uint64 // guarded by store.mu; seq of the next record
-	failed error  // guarded by store.mu; why every later batch fails
+	failed error  // guarded by store.mu; the reason why every later batch fails
 }
 
 // Tail implements durable.Log.
@@ -145,8 +145,8 @@ func (l *handle) Snapshot(seq uint64, state []byte, keep uint64, done func(error
 	})
 }
 
-// Rewrite implements durable.Log. fn runs on the caller's goroutine and
-// without a lock, so appends continue meanwhile.
+// Rewrite implements durable.Log. fn runs on the caller's goroutine without a lock, so appends can
+// continue.
 func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -209,8 +209,8 @@ func (l *handle) usable() error {
 	return nil
 }
 
-// Close implements durable.Log. Where nodes share the store, the actor is given
-// back behind what is queued.
+// Close implements durable.Log. If nodes share the store, the actor is released after the queued
+// batches.
 func (l *handle) Close() {
 	if l.closed.Swap(true) || l.store.node == nil {
 		return
@@ -218,7 +218,7 @@ func (l *handle) Close() {
 	m := l.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_ = m.push(entry{apply: func() error { // fails when the node is gone: then nothing is left
+	_ = m.push(entry{apply: func() error { // fails if the node is gone; then nothing is left to do
 		m.node.giveLog(l)
 		return nil
 	}})

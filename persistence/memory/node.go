@@ -12,14 +12,14 @@ import (
 
 // NodeOptions are the options of a Node.
 type NodeOptions struct {
-	// Lease is for how long the database counts on the node behind each renewal. The
-	// node itself counts two thirds of it, by its own clock. 0: it never runs out.
+	// Lease is how long the database considers the node alive after each renewal. The node itself
+	// uses two thirds of it, by its own clock. 0: it never expires.
 	Lease time.Duration
-	// Uptime is the node's clock, and AfterFunc its timers; those of package time.
+	// Uptime is the node's clock, and AfterFunc its timers; by default those of package time.
 	Uptime    func() time.Duration
 	AfterFunc func(time.Duration, func()) (stop func() bool)
-	// Latency is how long each commit takes, and Answer how long its answer then takes to
-	// arrive. nil means no time.
+	// Latency is the duration of each commit, and Answer the time until its answer arrives. nil
+	// means no time.
 	Latency, Answer func() time.Duration
 }
 
@@ -43,15 +43,15 @@ type Node struct {
 
 	// Guarded by the database's mu.
 	lease   *lease
-	cut     int  // Cuts that were not repaired
-	stopped int  // Stops that were not ended
+	cut     int  // Cuts not repaired
+	stopped int  // Stops not ended
 	gone    bool // killed, or closed
 	feeds   []*feed
 }
 
 var _ durable.Shared = (*Node)(nil)
 
-// owns reports whether the database holds a handle for the owner's.
+// owns reports whether the handle is the owner's according to the database.
 func (n *Node) owns(l *handle) bool {
 	o := n.content.owners[l.actor]
 	return o.node == n.name && o.incarnation == n.lease.incarnation && o.epoch == l.epoch
@@ -111,14 +111,14 @@ func (n *Node) Members() (out []durable.Member, err error) {
 	return out, err
 }
 
-// Known implements durable.Shared: nobody is forgotten here.
+// Known implements durable.Shared: no node is ever forgotten here.
 func (n *Node) Known() (names []string, err error) {
 	err = n.look(func() { names = slices.Sorted(maps.Keys(n.content.members)) })
 	return names, err
 }
 
-// Close implements durable.Store: it commits what is queued and gives everything
-// back. A killed node has nothing left.
+// Close implements durable.Store: it commits queued entries and releases everything. A killed node
+// has nothing left.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	feeds := slices.Clone(n.feeds)
@@ -141,7 +141,7 @@ func (n *Node) Close() error {
 	return err
 }
 
-// leave ends what belongs to the process.
+// leave ends the process's feeds and timers.
 func (n *Node) leave() {
 	n.gone = true
 	n.lose()

@@ -28,12 +28,11 @@ func (m *Store) Stats() durable.StoreStats {
 	return s
 }
 
-// ErrNoBackup means that there is nothing to be backed up.
+// ErrNoBackup means that there is nothing to back up.
 var ErrNoBackup = errors.New("a store in memory has no backup: set storage.backend to badger")
 
 // Backup implements durable.Store: it fails with ErrNoBackup.
 func (m *Store) Backup(io.Writer) error { return ErrNoBackup }
 
-// Scrub implements durable.Store. There is nothing that a disk could have
-// changed.
+// Scrub implements durable.Store. There is no disk that could have changed data.
 func (m *Store) Scrub(func(string)) error { return nil }

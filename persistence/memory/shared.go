@@ -9,20 +9,20 @@ import (
 	"atelier/actors/durable"
 )
 
-// Database is a store that several nodes use: each through a Node of its own,
-// with a queue, a lease and faults of its own.
+// Database is a store that several nodes use, each through its own Node, with its own queue, lease
+// and faults.
 type Database struct {
 	mu      sync.Mutex
 	content *content
-	nodes   []*Node // guarded by mu; those that were started and not closed
+	nodes   []*Node // guarded by mu; nodes started and not closed
 }
 
-// member is what the database knows of a node. Guarded by the database's mu.
+// member is the database's data about a node. Guarded by the database's mu.
 type member struct {
 	incarnation uint64
-	until       time.Time // when the lease expires; zero if never
+	until       time.Time // expiry of the lease; zero if never
 	since       time.Time
-	stopped     bool // in order
+	stopped     bool // by an orderly shutdown
 }
 
 func (m *member) alive() bool {
@@ -36,17 +36,17 @@ type owner struct {
 	epoch       uint64
 }
 
-// NewDatabase returns an empty one.
+// NewDatabase returns an empty database.
 func NewDatabase() *Database { return &Database{content: newContent()} }
 
-// Share returns an empty database and n nodes on it, named n1, n2 and so on, whose
-// leases end only when a test ends them.
+// Share returns an empty database with n nodes, named n1, n2 and so on, whose leases end only if a
+// test ends them.
 func Share(n int) (*Database, []*Node) {
 	d := NewDatabase()
 	var nodes []*Node
 	for i := range n {
 		node, err := d.Start(context.Background(), fmt.Sprint("n", i+1), NodeOptions{})
-		if err != nil { // nobody has the name
+		if err != nil { // cannot happen: the names are unused
 			panic(err)
 		}
 		nodes = append(nodes, node)
@@ -54,8 +54,8 @@ func Share(n int) (*Database, []*Node) {
 	return d, nodes
 }
 
-// Start opens the database as a node. While the lease of an earlier process of this
-// name holds it waits for its end.
+// Start opens the database as a node. While the lease of an earlier process with this name is
+// valid, it waits.
 func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node, error) {
 	n := &Node{db: d, name: name, opts: o.withDefaults()}
 	for {
@@ -83,7 +83,7 @@ func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node
 	return n, nil
 }
 
-// Each calls fn for every node that is there.
+// each calls fn for every present node.
 func (d *Database) each(fn func(*Node)) {
 	d.mu.Lock()
 	nodes := append([]*Node{}, d.nodes...)
@@ -93,7 +93,7 @@ func (d *Database) each(fn func(*Node)) {
 	}
 }
 
-// Hold lets no node commit anything until release is called.
+// Hold prevents all commits until release is called.
 func (d *Database) Hold() (release func()) {
 	var all []func()
 	d.each(func(n *Node) { all = append(all, n.Hold()) })
@@ -104,22 +104,21 @@ func (d *Database) Hold() (release func()) {
 	}
 }
 
-// Queued returns how many batches wait on all nodes.
+// Queued returns the number of waiting batches on all nodes.
 func (d *Database) Queued() (queued int) {
 	d.each(func(n *Node) { queued += n.Queued() })
 	return queued
 }
 
-// Committed calls fn for each batch of records before anybody else learns of it, and by
-// which node. fn must not call the database.
+// Committed sets fn, which is called for each batch of records, with the node, before anybody else
+// learns of the batch. fn must not call the database.
 func (d *Database) Committed(fn func(node, actor string, first uint64, records [][]byte)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.content.committed = fn
 }
 
-// Leases says for each node that was ever started whether the database counts on
-// its lease, and of which incarnation it is.
+// Lease reports whether the lease of a node is valid for the database, and its incarnation.
 func (d *Database) Lease(node string) (incarnation uint64, holds bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -143,20 +142,20 @@ func (d *Database) Owners() map[string]string {
 	return out
 }
 
-// Look reads what is stored, past all nodes.
+// Look reads the stored data, bypassing all nodes.
 func (d *Database) Look(fn func(durable.Journal)) {
 	s := open(d.content, &d.mu, nil)
 	defer func() { _ = s.Close() }()
 	fn(s)
 }
 
-// Close closes all nodes that are left.
+// Close closes all remaining nodes.
 func (d *Database) Close() error {
 	d.each(func(n *Node) { _ = n.Close() })
 	return nil
 }
 
-// lives reports whether an owner's lease holds.
+// lives reports whether an owner's lease is valid.
 func (c *content) lives(o owner) bool {
 	m := c.members[o.node]
 	return o.node != "" && m.alive() && m.incarnation == o.incarnation

@@ -10,19 +10,18 @@ import (
 	"atelier/actors/durable"
 )
 
-// Store is a durable.Store that lives in memory. One goroutine commits, batch
-// by batch, and calls Done, as a real journal does; Close ends it. It waits on a
-// sync.Cond, so it may live inside a testing/synctest bubble, whose clock then
-// ends the rows' lives.
+// Store is a durable.Store in memory. One goroutine commits, batch by batch, and calls Done, like a
+// real journal; Close ends it. It waits on a sync.Cond, so it can be used in a testing/synctest
+// bubble, whose clock then expires the rows.
 type Store struct {
 	mu      *sync.Mutex // of the content, and of all stores that share it
-	changed *sync.Cond  // of everything below
+	changed *sync.Cond  // for all fields below
 	content *content    // guarded by mu; handed on by Reopen
-	node    *Node       // through which this store is used; nil for one of its own
+	node    *Node       // the node that uses this store; nil for an unshared store
 
 	queue   []entry
 	working *entry             // taken from the queue and not applied yet
-	bytes   int                // queued and in work
+	bytes   int                // queued and being applied
 	limit   int                // of bytes
 	limits  durable.Limits     // of one append
 	current map[string]*handle // the newest handle of each actor
@@ -30,23 +29,22 @@ type Store struct {
 	closed   bool
 	readOnly bool
 	full     bool      // see SetFull
-	held     int       // Holds that were not released
-	failures []failure // of the next commits
+	held     int       // Holds not released
+	failures []failure // for the next commits
 
 	stats durable.StoreStats // counters of commits
 
 	done chan struct{} // closed when the writer ends
 }
 
-// entry is one thing that waits for the writer. apply runs with mu held and
-// done without.
+// entry is an item of the writer's queue. apply runs with mu held, done without.
 type entry struct {
-	commit bool // a commit, which can be made to fail
-	urgent bool // taken also while the store is read-only
+	commit bool // can be made to fail
+	urgent bool // accepted even while the store is read-only
 	bytes  int
-	// records is how many there are, of a batch of a log.
+	// records is the number of records, for a batch of a log.
 	records int
-	log     *handle // whose later batches fail with this one; may be nil
+	log     *handle // its later batches fail with this one; may be nil
 	apply   func() error
 	done    func(error)
 }
@@ -150,7 +148,7 @@ func (m *Store) counted(e entry, err error) {
 	m.stats.Bytes += uint64(e.bytes)
 }
 
-// injected returns the error of a commit, and whether the commit is done all the same.
+// injected returns the injected error of a commit, and whether the commit is applied nevertheless.
 func (m *Store) injected(e entry) (done bool, err error) {
 	if !e.commit || len(m.failures) == 0 {
 		return false, nil
@@ -160,7 +158,7 @@ func (m *Store) injected(e entry) (done bool, err error) {
 	return f.done, f.err
 }
 
-// push queues an entry; the caller holds mu.
+// push queues an entry. The caller holds mu.
 func (m *Store) push(e entry) error {
 	switch {
 	case m.closed:
@@ -180,11 +178,10 @@ func (m *Store) push(e entry) error {
 	return nil
 }
 
-// maxBatch is the size that any journal must be able to take, and this one's
-// limit.
+// maxBatch is the size that any journal must accept, and the limit of this one.
 const maxBatch = 64 << 20
 
-// wait runs apply in its place in the queue and waits for it.
+// wait runs apply through the queue and waits for it.
 func (m *Store) wait(apply func() error) error {
 	done := make(chan error, 1)
 	m.mu.Lock()
@@ -196,7 +193,7 @@ func (m *Store) wait(apply func() error) error {
 	return <-done
 }
 
-// Close commits what is queued, a Hold notwithstanding, and ends the writer.
+// Close commits queued entries, even during a Hold, and ends the writer.
 func (m *Store) Close() error {
 	m.mu.Lock()
 	m.closed = true
@@ -294,7 +291,7 @@ func (m *Store) Get(table string, key []byte) ([]byte, error) {
 	return value, found
 }
 
-// look reads the content, which may be another journal's once this is closed.
+// look reads the content, which may belong to another journal after this one is closed.
 func (m *Store) look(read func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

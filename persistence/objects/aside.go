@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// asidePrefix is the prefix of the marks of objects in quarantine, followed by the keys of
-// these objects.
+// asidePrefix is the prefix of the marks of objects in quarantine, followed by the keys of these
+// objects.
 const asidePrefix = "aside/"
 
 // Aside has the quarantine of the objects under a prefix during one sweep. For one
@@ -16,15 +16,15 @@ const asidePrefix = "aside/"
 type Aside struct {
 	store  Store
 	grace  time.Duration
-	now    time.Time // by the store's clock, before anything was listed
+	now    time.Time // by the store's clock, before listing
 	prefix string
-	marks  map[string]time.Time // by the marked object, without those that were checked
+	marks  map[string]time.Time // by the marked object, without those already checked
 
-	// Removed counts what was removed for good.
+	// Removed is the number of permanently removed objects.
 	Removed int
 }
 
-// NewAside begins a sweep. It is called before the objects are listed, and the list is made
+// NewAside begins a sweep. It must be called before the objects are listed, and they must be listed
 // before the records are read.
 func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace time.Duration) (*Aside, error) {
 	now, err := clock.Now(ctx)
@@ -42,10 +42,10 @@ func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace t
 	return a, nil
 }
 
-// Old reports whether an object is old enough for anything to happen to it.
+// Old reports whether an object is old enough to be quarantined or removed.
 func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
 
-// OlderThan reports whether an object was put longer ago.
+// OlderThan reports whether an object was put longer than age ago.
 func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
 
 // Needed is called for a referenced object, which leaves the quarantine.
@@ -74,8 +74,7 @@ func (a *Aside) Unneeded(ctx context.Context, i Info) (gone bool, err error) {
 	return a.Remove(ctx, i)
 }
 
-// Remove removes an object that was listed and found unused after that, unless
-// a backup needs it.
+// Remove removes an object that was listed and then found unreferenced, unless a backup needs it.
 func (a *Aside) Remove(ctx context.Context, i Info) (gone bool, err error) {
 	held, err := Held(ctx, a.store, a.now)
 	if err != nil || held {
@@ -92,7 +91,7 @@ func (a *Aside) Remove(ctx context.Context, i Info) (gone bool, err error) {
 func (a *Aside) Finish(ctx context.Context) error {
 	for key, since := range a.marks {
 		if a.now.Sub(since) <= a.grace {
-			continue // the marked object may have been listed before it was put
+			continue // the marked object may have been put after the listing
 		}
 		if err := a.store.Delete(ctx, asidePrefix+key); err != nil {
 			return err
@@ -101,8 +100,7 @@ func (a *Aside) Finish(ctx context.Context) error {
 	return nil
 }
 
-// Tidy removes what nodes that died left of reading the clock, and of
-// holding.
+// Tidy removes objects that dead nodes left: from reading the clock, and from holds.
 func (a *Aside) Tidy(ctx context.Context) error {
 	for _, prefix := range []string{clockPrefix, holdPrefix} {
 		err := a.store.List(ctx, prefix, func(i Info) error {

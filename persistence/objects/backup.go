@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 )
 
-// Save writes the objects under a prefix for a backup, as a tar stream whose files
-// have their keys. Their content is saved as it is; a caller who knows its sums reports
-// what is damaged. The caller holds the store.
+// Save writes the objects under a prefix for a backup, as a tar stream with their keys as file
+// names. Contents are saved unverified; a caller who knows their sums reports damage. The caller
+// holds the store.
 func Save(ctx context.Context, s Store, prefix string, w io.Writer) error {
 	out := tar.NewWriter(w)
 	err := s.List(ctx, prefix, func(i Info) error {
@@ -42,7 +42,7 @@ func saveObject(ctx context.Context, s Store, key string, out *tar.Writer) error
 		if err = errors.Join(err, content.Close()); err == nil || try == tries {
 			return err
 		}
-		// A transfer that breaks off goes on where it was.
+		// An interrupted transfer resumes where it was.
 		done += n
 		if content, _, err = s.Get(ctx, key, done, size-done); err != nil {
 			return err
@@ -50,8 +50,8 @@ func saveObject(ctx context.Context, s Store, key string, out *tar.Writer) error
 	}
 }
 
-// Place puts the files of a folder into a store, each under its path. That is what
-// Save wrote, after backup.LoadFolder.
+// Place puts the files of a folder into a store, each under its path: the output of Save after
+// backup.LoadFolder.
 func Place(ctx context.Context, to Store, dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -7,31 +7,30 @@ import (
 	"time"
 )
 
-// Clock is the clock of a store, by which ages are measured, because a node's clock can be
-// wrong or have paused. It is read from an object that is put for this purpose, and
-// continues with the node's clock for a while.
+// Clock is the clock of a store, by which ages are measured, because a node's clock can be wrong or
+// paused. It is read from an object that is put for this purpose, and extrapolated with the node's
+// clock for a while.
 type Clock struct {
 	store Store
 
 	mu sync.Mutex
-	// Guarded by mu: what the store's clock and this node's were.
+	// Guarded by mu: the readings of the store's clock and of this node's.
 	there, here time.Time
 }
 
 // NewClock returns the clock of a store.
 func NewClock(s Store) *Clock { return &Clock{store: s} }
 
-// OwnClock is the clock of a store on this machine.
+// OwnClock returns the clock of a store on this machine.
 func OwnClock() *Clock { return &Clock{} }
 
 const (
 	clockPrefix = "clock/"
-	// measuredFor is how long the node's clock is taken for one that goes as
-	// the store's does.
+	// measuredFor is how long the node's clock may be used for extrapolation.
 	measuredFor = time.Minute
 )
 
-// Now is the time of the store, never later than it is there.
+// Now returns the time of the store, or a slightly earlier one.
 func (c *Clock) Now(ctx context.Context) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +48,7 @@ func (c *Clock) Now(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, fmt.Errorf("read the clock of the store: %w", err)
 		}
-		// That it stays costs an empty object; the next sweep finds it.
+		// If it remains, that costs an empty object, which the next sweep removes.
 		_ = c.store.Delete(ctx, key)
 		c.there, c.here = info.Changed, time.Now()
 		gone = 0

@@ -16,8 +16,8 @@ const (
 	holdFor    = time.Hour
 )
 
-// Hold keeps every node from removing anything until release is called, or
-// this process has been gone for an hour.
+// Hold prevents every node from removing objects until release is called, or until an hour after
+// this process has died.
 func Hold(s Store) (release func(), err error) {
 	key := holdPrefix + Random()
 	if err := PutBytes(context.Background(), s, key, nil); err != nil {
@@ -33,7 +33,7 @@ func Hold(s Store) (release func(), err error) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				// One that fails leaves time for ten more.
+				// After a failure there is time for ten more attempts.
 				_ = PutBytes(ctx, s, key, nil)
 			}
 		}
@@ -47,8 +47,8 @@ func Hold(s Store) (release func(), err error) {
 
 var errHeld = errors.New("held for a backup")
 
-// Held reports whether some node holds the objects. It is asked after the records
-// were, and before anything is removed.
+// Held reports whether a node holds the objects. It must be called after reading the records, and
+// before any removal.
 func Held(ctx context.Context, s Store, now time.Time) (bool, error) {
 	err := s.List(ctx, holdPrefix, func(i Info) error {
 		if now.Sub(i.Changed) > holdFor {

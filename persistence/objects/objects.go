@@ -13,19 +13,18 @@ import (
 	"time"
 )
 
-// Errors of a Store, wrapped. One that is full gives durable.ErrReadOnly; one
-// that cannot be reached, or refuses what it should not, gives
-// durable.ErrUnavailable.
+// Errors of a Store, wrapped. A full store returns durable.ErrReadOnly; one that cannot be reached,
+// or unexpectedly refuses a request, durable.ErrUnavailable.
 var (
-	// ErrNotFound means that there is no such object.
+	// ErrNotFound means that the object does not exist.
 	ErrNotFound = errors.New("objects: not found")
-	// ErrRange means that an object has no such part.
+	// ErrRange means that an object does not have the requested part.
 	ErrRange = errors.New("objects: the object has no such part")
-	// ErrSum means that a content does not match the hash with which it should be put.
+	// ErrSum means that the content does not match its expected hash.
 	ErrSum = errors.New("objects: the content has another sum")
 )
 
-// Info is what is known of an object.
+// Info is the metadata of an object.
 type Info struct {
 	Key  string
 	Size int64 // bytes
@@ -33,33 +32,31 @@ type Info struct {
 	Changed time.Time
 }
 
-// Store keeps objects by their keys. No key is a prefix of another up to a slash, because
-// on disks that would be a file and a folder. Safe for concurrent use, by many nodes. A
-// context ends a call early; calls also have time limits.
+// Store stores objects by key. No key is a prefix of another up to a slash, because on disks that
+// would be a file and a folder. Safe for concurrent use, by many nodes. A context ends a call
+// early; calls also have time limits.
 type Store interface {
-	// Put stores the size bytes of content, whose SHA-256 is sum. When it
-	// returns nil all of it is there and lasts; when not, an object that was
-	// under the key before may still be there, and nothing half is. Content may
-	// be read several times, and is not read after Put returns.
+	// Put stores the size bytes of content, whose SHA-256 is sum. If it returns nil, the object is
+	// complete and durable; if not, an earlier object may still exist under the key, but never a
+	// partial one. Content may be read several times, and is not read after Put returns.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
-	// Get reads n bytes from a position on, or what there is of them; all when n
-	// is below 0. It returns their number. The reader verifies them against a sum: a store
-	// may return other bytes than it was given.
+	// Get reads n bytes from a position on, or as many as there are; all if n is negative. It
+	// returns their number. The reader must verify them against a sum: a store may return other
+	// bytes than it was given.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
 	// Stat returns the metadata of an object.
 	Stat(ctx context.Context, key string) (Info, error)
-	// List calls fn with the objects whose keys begin with prefix, in the order
-	// of their keys, until it fails. Of objects that come or go meanwhile it may
-	// say either.
+	// List calls fn with the objects whose keys begin with prefix, in key order, until it fails.
+	// Objects that are added or removed meanwhile are possibly included.
 	List(ctx context.Context, prefix string, fn func(Info) error) error
-	// Delete removes an object, if there is one.
+	// Delete removes an object, if it exists.
 	Delete(ctx context.Context, key string) error
 }
 
 // maxKey bounds a key, bytes.
 const maxKey = 512
 
-// Parts cannot begin with a dot. So no key leads out of the store's folder, nor to the
+// Path segments cannot begin with a dot. So no key leads out of the store's folder, or to the
 // store's own files there.
 var (
 	keyForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$`)
@@ -74,8 +71,7 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// CheckPrefix returns an error if a text cannot be the beginning of keys. The empty prefix
-// is valid.
+// CheckPrefix returns an error if a text cannot be the prefix of keys. The empty prefix is valid.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > maxKey || !prefixForm.MatchString(prefix) {
 		return fmt.Errorf("objects: %.80q begins no key", prefix)
@@ -83,16 +79,16 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// PutBytes puts a small content.
+// PutBytes puts a small object.
 func PutBytes(ctx context.Context, s Store, key string, content []byte) error {
 	return s.Put(ctx, key, bytes.NewReader(content), int64(len(content)), sha256.Sum256(content))
 }
 
-// tries is how often a content is asked for whose transfer breaks off.
+// tries is the number of attempts if a transfer is interrupted.
 const tries = 3
 
-// GetBytes reads n bytes from a position on, or what there is of them; all when
-// n is below 0, but no more than limit. A longer one gives ErrRange.
+// GetBytes reads n bytes from a position on, or as many as there are; all if n is negative, but at
+// most limit. A longer object fails with ErrRange.
 func GetBytes(ctx context.Context, s Store, key string, from, n, limit int64) (content []byte, err error) {
 	for range tries {
 		if content, err = getBytes(ctx, s, key, from, n, limit); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -121,7 +117,7 @@ func getBytes(ctx context.Context, s Store, key string, from, n, limit int64) ([
 	return content, nil
 }
 
-// Random is a part of a key that nobody else makes.
+// Random returns a unique part of a key.
 func Random() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -131,7 +127,7 @@ func Random() string {
 // errSome ends a listing at the first object.
 var errSome = errors.New("there is one")
 
-// Vacant reports whether a store holds nothing at all.
+// Vacant reports whether a store is empty.
 func Vacant(ctx context.Context, s Store) (bool, error) {
 	err := s.List(ctx, "", func(Info) error { return errSome })
 	if errors.Is(err, errSome) {

@@ -2,6 +2,6 @@ package ondisk
 
 import "syscall"
 
-// Changed is when anything of a file changed last, its name and rights too, in
+// Changed returns the time of the last change of a file, including its name and permissions, in
 // nanoseconds since 1970. No program can set it.
 func Changed(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }

@@ -1,4 +1,4 @@
-// Package ondisk makes files and names outlive a crash of the machine.
+// Package ondisk makes files and names survive a crash of the machine.
 package ondisk
 
 import (
@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file that its owner alone may read. After a crash it is as
-// before or whole; when Replace returns nil it is on disk, and so is its name.
-// A folder that is not there is made, for its owner alone.
+// Replace writes a file that only its owner can read. After a crash it is either unchanged or
+// complete; when Replace returns nil, the file and its name are on disk. A missing folder is
+// created, for its owner only.
 func Replace(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -27,15 +27,15 @@ func Replace(path string, content []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
-		// The folder above too, which may just have got this one.
+		// Also the folder above, in which this one may be new.
 		err = errors.Join(SyncFolder(dir), SyncFolder(filepath.Dir(dir)))
 	}
 	return err
 }
 
-// MakeFolder makes a folder and those above it that are missing. When it returns
-// nil their names are on disk. The name of a folder that is there already is put on
-// disk too: the process that made it may not have come so far.
+// MakeFolder creates a folder and its missing parents. When it returns nil, their names are on
+// disk. The name of an existing folder is also synced: the process that created it may not have
+// done so.
 func MakeFolder(dir string, mode fs.FileMode) error {
 	above := filepath.Dir(dir)
 	info, err := os.Stat(dir)
@@ -62,7 +62,7 @@ func MakeFolder(dir string, mode fs.FileMode) error {
 
 const tempPrefix = ".new-"
 
-// SyncFolder puts the names in a folder on disk.
+// SyncFolder syncs the names in a folder.
 func SyncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -71,5 +71,5 @@ func SyncFolder(dir string) error {
 	return errors.Join(syncFile(d), d.Close())
 }
 
-// syncFile is what tests look at.
+// syncFile can be replaced by tests.
 var syncFile = (*os.File).Sync

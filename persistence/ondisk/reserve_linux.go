@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve asks the file system for blocks without changing the file's length.
+// reserve allocates blocks without changing the file's length.
 func reserve(fd int, bytes int64) error {
 	err := unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, bytes)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {

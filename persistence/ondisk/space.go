@@ -18,19 +18,19 @@ func FreeBytes(dir string) (uint64, error) {
 	return free, err
 }
 
-// Space is what an unprivileged process may still write to dir's disk, and what
-// the disk holds in all, bytes.
+// Space returns the bytes that an unprivileged process can still write to dir's disk, and the size
+// of the disk.
 func Space(dir string) (free, total uint64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, 0, fmt.Errorf("statfs %s: %w", dir, err)
 	}
-	// Converted, because the widths differ from system to system.
+	// Converted, because the widths differ between systems.
 	return uint64(st.Bavail) * uint64(st.Bsize), uint64(st.Blocks) * uint64(st.Bsize), nil
 }
 
-// Size returns the disk space of the files below dir, in bytes. Files that go meanwhile
-// count as they are met. It opens no file; it ends with ctx.
+// Size returns the disk space of the files below dir, in bytes. Files that are removed meanwhile
+// may be counted. It opens no file; it ends with ctx.
 func Size(ctx context.Context, dir string) (bytes uint64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil {
@@ -51,7 +51,7 @@ func Size(ctx context.Context, dir string) (bytes uint64, err error) {
 	return bytes, err
 }
 
-// gone is nil for a file that was removed while somebody walked there.
+// gone returns nil for a file that was removed during the walk.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -59,9 +59,9 @@ func gone(err error) error {
 	return err
 }
 
-// Reserve makes sure that the first bytes of a file can be written, also
-// through a memory map, where a full disk is a signal and no error. Where the
-// file system cannot do that it does nothing.
+// Reserve ensures that the first bytes of a file can be written, also through a memory map, where a
+// full disk causes a signal instead of an error. If the file system does not support that, it does
+// nothing.
 func Reserve(path string, bytes int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Backup writes the whole store to w while it goes on serving. The backup is the consistent
-// state at the moment of the call, in the form that every store reads (package layout). The
-// caller should sync w before relying on it.
+// Backup writes a consistent state of the store, at the time of the call, to w while the store
+// keeps serving, in the form that every store reads (package layout). The caller should sync w
+// before relying on it.
 func (s *Store) Backup(w io.Writer) error {
 	if err := s.enterCall(); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (s *Store) Backup(w io.Writer) error {
 		if err != nil {
 			return &final{err}
 		}
-		v.started = true // what is written stays written
+		v.started = true // written data cannot be withdrawn
 		err = v.entries(func(e layout.Entry) error {
 			if _, err := layout.Unseal(e.Key, e.Value); err != nil {
 				return err
@@ -50,8 +50,8 @@ func (s *Store) Backup(w io.Writer) error {
 	return nil
 }
 
-// entries calls fn for everything that is stored but the nodes' secrets, as keys and
-// values of package layout. They are valid only during the call.
+// entries calls fn for all data except the nodes' secrets, as keys and values of package layout.
+// They are valid only during the call.
 func (v *view) entries(fn func(layout.Entry) error) error {
 	var actor, value, key []byte
 	var n int64
@@ -97,8 +97,8 @@ func (v *view) entries(fn func(layout.Entry) error) error {
 	})
 }
 
-// Scrub reads the whole store and calls bad for each value that does not match its
-// checksum, with its key's family.
+// Scrub reads the whole store and calls bad for each value that does not match its checksum, with
+// its key's family.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.enterCall(); err != nil {
 		return err

@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// uptime is a clock that nobody sets.
+// uptime is a monotonic clock.
 func uptime() time.Duration { return time.Since(began) }

@@ -15,30 +15,29 @@ import (
 const (
 	beginCommit   = "select begin_commit($1, $2, $3, $4, $5, $6, $7, $8)"
 	insertRecords = "insert into records (actor, seq, chunk) select * from unnest($1::bytea[], $2::bigint[], $3::bytea[])"
-	// lockRows locks rows in the given order ($3: they will be written) and returns their
-	// values. It cannot lock missing rows.
+	// lockRows locks rows in the given order ($3: they will be written) and returns their values.
+	// It cannot lock missing rows.
 	lockRows = `select n, case when expires is null or expires > clock_timestamp() then value end
 		from unnest($1::text[], $2::bytea[], $3::boolean[]) with ordinality as u(t, k, w, n), lateral (
 			select * from (select value, expires from rows where w and tbl = t and key = k for no key update) as written
 			union all
 			select * from (select value, expires from rows where not w and tbl = t and key = k for share) as unchanged
 		) as r`
-	// insertRows fails if another transaction has made such a row since.
+	// insertRows fails if another transaction has created the row since.
 	insertRows = `insert into rows (tbl, key, value, expires)
 		select t, k, v, case when v is null then clock_timestamp() when l > 0 then clock_timestamp() + l * interval '1 microsecond' end
 		from unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[]) as u(t, k, v, l)`
-	// A row that is deleted stays as a tombstone.
+	// A deleted row stays as a tombstone.
 	upsertRows = insertRows + `
 		on conflict (tbl, key) do update set value = excluded.value, expires = excluded.expires, changed = excluded.changed`
 )
 
-// errNotCommitted means that a transaction broke off, and that the database was
-// asked: it did not commit it.
+// errNotCommitted means that a transaction was interrupted, and that the database has confirmed
+// that it was not committed.
 var errNotCommitted = errors.New("postgres: the connection broke off before the commit")
 
-// send commits the group. Without preconditions it is one round trip, all of whose
-// statements are one transaction. When the connection breaks off, the next one
-// shows whether the commit came through.
+// send commits the group. Without preconditions it is one round trip, whose statements are one
+// transaction. If the connection breaks, the next one shows whether the commit was applied.
 func (w *writer) send(l *lease, items []item) error {
 	if _, err := w.connection(l); err != nil {
 		return err
@@ -109,9 +108,9 @@ type wanted struct {
 	written bool
 }
 
-// decide locks the rows of the group and evaluates the preconditions, item by item,
-// including the writes of earlier items. An item whose preconditions fail writes nothing;
-// the rows of the others are the group's.
+// decide locks the rows of the group and evaluates the preconditions, item by item, including the
+// writes of earlier items. An item whose preconditions fail writes nothing; the rows of the others
+// are added to the group.
 func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	rows := wants(items)
 	tables, keys, written := make([]string, len(rows)), make([][]byte, len(rows)), make([]bool, len(rows))
@@ -156,8 +155,8 @@ func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	return nil
 }
 
-// wants lists the rows with preconditions of a group in the order in which every
-// transaction takes them, each once.
+// wants returns the rows with preconditions of a group, without duplicates, in the order in which
+// every transaction locks them.
 func wants(items []item) []wanted {
 	var all []wanted
 	known, written := map[string]bool{}, map[string]bool{}
@@ -185,14 +184,14 @@ func wants(items []item) []wanted {
 	return all
 }
 
-// found is what is stored under a key, as the present item sees it.
+// found is the stored value under a key, as seen by the present item.
 type found struct {
 	value []byte
 	there bool
 	err   error
 }
 
-// errDamagedRow ends a transaction whose preconditions cannot be looked at.
+// errDamagedRow ends a transaction whose preconditions cannot be evaluated.
 var errDamagedRow = fmt.Errorf("%w: a row with a precondition", durable.ErrCorrupt)
 
 func readStored(results pgx.BatchResults, rows []wanted) (map[string]found, error) {

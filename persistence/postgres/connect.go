@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// schema holds everything that is ours in the database.
+// schema contains all our objects in the database.
 const schema = "atelier"
 
-// parse reads an address. Its errors do not quote it, since it can contain a password.
+// parse parses an address. Its errors do not quote it, because it can contain a password.
 func parse(url string) (*pgxpool.Config, error) {
 	if url == "" {
 		return nil, errors.New("postgres: no address given")
@@ -35,8 +35,7 @@ func parse(url string) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// connect opens a connection by itself, outside of the pools, on which what is
-// acknowledged is on disk.
+// connect opens a connection outside of the pools, on which acknowledged commits are on disk.
 func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, s.config.ConnConfig.Copy())
 	if err != nil {
@@ -48,8 +47,8 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// assertDurable refuses a connection whose commits may be acknowledged before
-// they are on disk: here, and on the standbys that must have them.
+// assertDurable refuses a connection whose commits may be acknowledged before they are on disk,
+// here and on the required standbys.
 func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	var commit, standbys string
 	err := conn.QueryRow(ctx, "select current_setting('synchronous_commit'), current_setting('synchronous_standby_names')").Scan(&commit, &standbys)
@@ -62,8 +61,7 @@ func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// weak reports whether a commit may be acknowledged before it is on every disk that
-// must have it.
+// weak reports whether a commit may be acknowledged before it is on every required disk.
 func weak(commit, standbys string) bool {
 	switch commit {
 	case "on", "remote_apply":
@@ -74,11 +72,11 @@ func weak(commit, standbys string) bool {
 	return standbys != ""
 }
 
-// byIndex is for connections whose statements touch few rows of tables that grow, and whose
-// plans are kept. They always use the index, so that one plan is right for all arguments.
-// Planning each commit again took as long as executing it. With kept plans one log with one
-// caller writes 1.8 times as many records, and rows with preconditions are 1.15 times as
-// fast (go test -bench 'Append|Guarded', alternating runs).
+// byIndex is for connections whose statements touch few rows of growing tables, and whose plans are
+// kept. They always use the index, so that one plan is right for all arguments. Planning each
+// commit again took as long as executing it. With kept plans one log with one caller writes 1.8
+// times as many records, and rows with preconditions are 1.15 times as fast (go test -bench
+// 'Append|Guarded', alternating runs).
 const byIndex = "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set plan_cache_mode = force_generic_plan"
 
 // newPool returns a pool for statements that touch few rows, or else for reads of many.
@@ -95,7 +93,7 @@ func newPool(ctx context.Context, c *pgxpool.Config, least int32, few bool) (*pg
 	return pgxpool.NewWithConfig(ctx, c)
 }
 
-// pause waits longer and longer.
+// pause is an increasing backoff.
 type pause struct{ last time.Duration }
 
 func (p *pause) take(ctx context.Context) {
@@ -108,8 +106,8 @@ func (p *pause) take(ctx context.Context) {
 	}
 }
 
-// LocalAddress is the address of this machine from which it reaches a database; "" when
-// that is not found out, or the database is reached by a socket. Nothing is sent.
+// LocalAddress returns the address of this machine from which it reaches a database; "" if that is
+// unknown, or the database is reached by a socket. Nothing is sent.
 func LocalAddress(url string) string {
 	config, err := parse(url)
 	if err != nil || strings.HasPrefix(config.ConnConfig.Host, "/") {

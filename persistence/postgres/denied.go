@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// denied is the error of a database that lacks a grant. It names the missing grant.
+// denied is the error of a database with a missing grant, which it names.
 type denied struct {
 	message string // PostgreSQL's
-	role    string // "" until it is known
-	grant   string // what to grant, on what; "" when that is not known
+	role    string // "" until known
+	grant   string // the grant and its object; "" if unknown
 }
 
 func (d *denied) Error() string {
@@ -28,7 +28,7 @@ func (d *denied) Error() string {
 	return text
 }
 
-// deniedTo names the role in an error about a privilege.
+// deniedTo adds the role to an error about a privilege.
 func deniedTo(role string, err error) error {
 	if codeOf(err) == pgDenied {
 		err = translate(err)
@@ -40,11 +40,11 @@ func deniedTo(role string, err error) error {
 	return err
 }
 
-// refusedObject finds what a privilege is missing on, as PostgreSQL says it in
-// English; in other languages its own words must do.
+// refusedObject parses the object of a missing privilege in PostgreSQL's English message; in other
+// languages its own text is used.
 var refusedObject = regexp.MustCompile(`^permission denied for (\w+) (.+)$`)
 
-// grants are what the program needs on each kind of object, with OBJECT for its name.
+// grants are the privileges needed on each kind of object, with OBJECT for its name.
 var grants = map[string]string{
 	"schema":   "usage, create on schema OBJECT",
 	"table":    "select, insert, update, delete on all tables in schema " + schema,

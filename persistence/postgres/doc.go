@@ -1,6 +1,5 @@
-// Package postgres implements durable.Shared on PostgreSQL 15 or newer: logs of
-// actors, their snapshots, rows, and which node owns which actor, in one schema
-// of one database.
+// Package postgres implements durable.Shared on PostgreSQL 15 or newer: logs of actors, their
+// snapshots, rows, and the ownership of actors by nodes, in one schema of one database.
 //
 // # What it owns
 //
@@ -12,22 +11,21 @@
 //
 // # Order
 //
-// Batches of one log are committed in the order of their Append calls, and their
-// Done calls come in that order too. Nothing is promised between two logs. A
-// batch and its rows are in one transaction; a transaction usually holds the
-// batches of many logs.
+// Batches of one log are committed in the order of their Append calls, and their Done calls have
+// the same order. There is no order between two logs. A batch and its rows are in one transaction,
+// which usually has the batches of many logs.
 //
 // # Back-pressure
 //
-// Append never blocks. The queue is bounded in bytes; beyond the bound Append
-// gives durable.ErrBusy. Snapshots have a bound of their own.
+// Append never blocks. The queue is bounded in bytes; beyond the bound Append returns
+// durable.ErrBusy. Snapshots have a separate bound.
 //
 // # Failure
 //
-// Done(nil) means that the database has committed, with synchronous_commit on. A broken
-// connection is opened again, and the database is asked for the outcome of the commit in
-// flight. It is sent again only if it was not applied. This continues while the lease
-// holds. After a lost lease everything fails with durable.ErrFenced, until Rejoin. The last
-// commit may then have been applied; the next node that opens the log includes it. Damaged
-// bytes return durable.ErrCorrupt to their actor.
+// Done(nil) means that the database has committed, with synchronous_commit on. A broken connection
+// is reopened, and the database is asked for the outcome of the commit in flight. It is sent again
+// only if it was not applied. This continues while the lease is valid. After a lost lease
+// everything fails with durable.ErrFenced, until Rejoin. The last commit may then have been
+// applied; the next node that opens the log includes it. Damaged bytes return durable.ErrCorrupt to
+// their actor.
 package postgres

@@ -14,21 +14,21 @@ import (
 	"atelier/actors/durable"
 )
 
-// Codes that the functions of the database fail with (migrations/1.sql).
+// Error codes of the database's functions (migrations/1.sql).
 const (
 	codeLeaseLost = "AT001"
 	codeLogLost   = "AT002"
 	codeOwned     = "AT003"
 )
 
-// ended reports whether the database certainly did not do what it was asked: it
-// answered with an error, and went on.
+// ended reports whether the database certainly did not execute the statement: it answered with an
+// error, and kept running.
 func ended(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Severity != "FATAL" && e.Severity != "PANIC" || errors.Is(err, pgx.ErrNoRows)
 }
 
-// codeOf is the SQLSTATE of an error, "" for others.
+// codeOf returns the SQLSTATE of an error, "" for others.
 func codeOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -45,8 +45,8 @@ func detailOf(err error) string {
 	return ""
 }
 
-// again reports whether the transaction must be sent again, because concurrent transactions
-// ended it.
+// again reports whether the transaction must be sent again, because concurrent transactions ended
+// it.
 func again(err error) bool {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -61,20 +61,20 @@ func again(err error) bool {
 	return false
 }
 
-// SQLSTATEs that mean something here.
+// SQLSTATEs that are handled here.
 const (
 	pgSerialization = "40001"
 	pgDeadlock      = "40P01"
-	pgUnique        = "23505" // of rows: somebody else made it
-	pgNoRow         = "P0002" // take_log's, when the row was given back meanwhile
+	pgUnique        = "23505" // of rows: another transaction created it
+	pgNoRow         = "P0002" // of take_log, if the row was released meanwhile
 	pgReadOnly      = "25006"
 	pgDiskFull      = "53100"
 	pgTooLong       = "54000"
 	pgDenied        = "42501" // a privilege is missing
 )
 
-// translate converts an error of the database to one of the contract. It omits values,
-// because details of PostgreSQL's errors can quote them.
+// translate converts a database error to one of the contract. It omits values, because details of
+// PostgreSQL's errors can quote them.
 func translate(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -100,14 +100,14 @@ func translate(err error) error {
 	return fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)
 }
 
-// passing is an error of a database that may answer a little later: it is a
-// durable.ErrUnavailable, and says in its own words why.
+// passing is the error of a temporarily unavailable database: it is a durable.ErrUnavailable with
+// the database's reason.
 type passing struct{ error }
 
 func (p *passing) Unwrap() []error { return []error{durable.ErrUnavailable, p.error} }
 
-// passes are the SQLSTATEs of a database that answers again later: it was
-// interrupted, starts, stops, or has no more room for connections.
+// passes are the SQLSTATEs of a temporarily unavailable database: it was interrupted, is starting
+// or stopping, or has too many connections.
 var passes = map[string]bool{
 	"57014": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "53300": true, "53200": true,
 	pgSerialization: true, pgDeadlock: true,
@@ -115,8 +115,8 @@ var passes = map[string]bool{
 
 const classConnection = "08"
 
-// unreachable reports whether an error comes from the connection, or from a wait that ended
-// with the lease, and not from the statement.
+// unreachable reports whether an error comes from the connection, or from a wait that ended with
+// the lease, and not from the statement.
 func unreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
@@ -128,9 +128,8 @@ func unreachable(err error) bool {
 		errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err)
 }
 
-// ask calls fn, which asks the database for something that may be asked twice,
-// until it answers or the lease is lost. Behind an error that is final it is not
-// called again.
+// ask calls fn, which makes an idempotent request to the database, until it succeeds or the lease
+// is lost. After a final error it is not called again.
 func (s *Store) ask(fn func(ctx context.Context) error) error { return s.lease.Load().ask(fn) }
 
 func (l *lease) ask(fn func(ctx context.Context) error) error {
@@ -159,11 +158,11 @@ func (l *lease) ask(fn func(ctx context.Context) error) error {
 	}
 }
 
-// maxTries is how often something is asked again.
+// maxTries bounds the retries of a request.
 const maxTries = 20
 
-// final is an error behind which nothing is tried again: it comes from the
-// caller's own function, or that has been called already.
+// final is an error after which nothing is retried: it comes from the caller's own function, or
+// that has already been called.
 type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }

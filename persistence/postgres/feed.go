@@ -14,33 +14,33 @@ import (
 
 // feed reports the changed rows of some tables.
 //
-// Each poll reads the rows of transactions that had not ended when the last poll began:
-// every transaction below the oldest running one has ended and was seen. So late commits
-// are not missed, and some rows are reported twice.
+// Each poll reads the rows of transactions that had not ended when the last poll began: every
+// transaction before the oldest running one has ended and was seen. So late commits are not missed,
+// and some rows are reported twice.
 type feed struct {
 	store  *Store
 	tables []string
 	fn     func(table string, key, value []byte)
 
-	// Owned by the goroutine that looks.
-	since string              // xid8: everything below was seen
-	seen  time.Time           // by the database's clock: when since was taken
-	known map[string]struct{} // reported rows that were not withdrawn, by keys of package layout
+	// Owned by the polling goroutine.
+	since string              // xid8: all lower ones were seen
+	seen  time.Time           // by the database's clock: time of since
+	known map[string]struct{} // reported rows not deleted since, by keys of package layout
 
-	looked atomic.Int64 // uptime at the beginning of the last look that ended well
+	looked atomic.Int64 // uptime at the beginning of the last successful poll
 
 	mu   sync.Mutex
-	next *round        // guarded by mu; what callers wait for that come now
-	wake chan struct{} // capacity 1; somebody waits for next
+	next *round        // guarded by mu; the round for new callers
+	wake chan struct{} // capacity 1; a caller waits for next
 	quit context.Context
 	stop context.CancelFunc
 	done chan struct{} // closed when run returns
 }
 
-// round is one look and those who wait for it.
+// round is one poll and the callers that wait for it.
 type round struct {
-	done chan struct{} // closed when the look ended
-	err  error         // how; set before
+	done chan struct{} // closed at the end of the poll
+	err  error         // its result; set before
 }
 
 // feeds are the open feeds of a store.
@@ -154,15 +154,14 @@ func (f *feed) Close() {
 	f.store.feeds.remove(f)
 }
 
-// change is one row as a look found it.
+// change is one row as found by a poll.
 type change struct {
 	table      string
-	key, value []byte // value is nil for one that is gone
+	key, value []byte // value is nil for a deleted row
 	gone       bool
 }
 
-// look reads the changes and reports them. It updates its own state only when everything
-// was read.
+// look reads the changes and reports them. It updates its own state only after everything was read.
 func (f *feed) look() error {
 	s := f.store
 	began := uptime()
@@ -175,13 +174,13 @@ func (f *feed) look() error {
 	var all bool
 	err := s.view(func(v *view) error {
 		changes, all = nil, f.since == ""
-		// With the first query the view begins, so the two are of one state.
+		// The view begins with the first query, so both values are from one state.
 		err := v.query("select pg_snapshot_xmin(pg_current_snapshot())::text, clock_timestamp()",
 			func(r pgx.Rows) error { return r.Scan(&since, &now) })
 		if err != nil {
 			return err
 		}
-		// Tombstones may have been removed that were not seen.
+		// Tombstones may have been removed before they were seen.
 		all = all || now.Sub(f.seen) > s.opts.Remember/2
 		sql, args := "select tbl, key, value, value is null or coalesce(expires <= $2, false) from rows where tbl = any($1)", []any{f.tables, now}
 		if !all {
@@ -230,7 +229,7 @@ func (f *feed) look() error {
 	return nil
 }
 
-// rest waits, and reports whether to go on.
+// rest pauses, and reports whether to continue.
 func (s *Store) rest(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

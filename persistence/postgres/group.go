@@ -11,13 +11,13 @@ import (
 	"atelier/persistence/layout"
 )
 
-// group is what one transaction carries, as the arrays that the database takes.
-// It belongs to the writer, which uses it again and again.
+// group is the content of one transaction, as arrays for the database. The writer owns and reuses
+// it.
 type group struct {
 	batches, records, bytes int
 	guarded                 bool // an item has preconditions
 
-	// One entry a log: what its row in owners must say, and what comes then.
+	// One entry per log: the expected content of its row in owners, and the next one.
 	logs   []*actorLog
 	actors [][]byte
 	epochs []int64
@@ -25,14 +25,14 @@ type group struct {
 	tails  []int64
 	place  map[*actorLog]int
 
-	// One entry a chunk: consecutive batches of one log share one.
+	// One entry per chunk: consecutive batches of one log share one.
 	chunks []span
 
 	rows rowSet
 	mem  []byte
 }
 
-// span is a chunk in the making.
+// span is a chunk being built.
 type span struct {
 	log   *actorLog
 	first uint64
@@ -42,23 +42,23 @@ type span struct {
 }
 
 const (
-	// maxSpanBytes ends a chunk: beyond it, merging saves nothing any more,
-	// and a reader must load a chunk as a whole.
+	// maxSpanBytes ends a chunk: beyond it, merging has no advantage, and a reader must load whole
+	// chunks.
 	maxSpanBytes = 64 << 10
-	// maxKeptMemory is the largest slab of bytes that outlives its group.
+	// maxKeptMemory bounds the slab of bytes that is kept after its group.
 	maxKeptMemory = 16 << 20
 )
 
 func (g *group) empty() bool { return g.batches == 0 }
 
-// build gathers what items hold that were not refused. Rows of items with preconditions
-// are not among them: they come when the preconditions were looked at.
+// build collects the content of items that were not refused. Rows of items with preconditions are
+// added after the preconditions were evaluated.
 func (g *group) build(items []item) {
 	g.reset()
 	for i := range items {
 		it := &items[i]
 		if it.conflict {
-			it.Err, it.conflict = nil, false // what was decided ended with its transaction
+			it.Err, it.conflict = nil, false // earlier decisions ended with their transaction
 		}
 		if it.Err != nil || !it.Commits() {
 			continue
@@ -122,7 +122,7 @@ func (g *group) chunkArrays() (actors [][]byte, seqs []int64, values [][]byte) {
 	return actors, seqs, values
 }
 
-// lost reads the places that the database names.
+// lost returns the logs at the positions reported by the database.
 func (g *group) lost(detail string) (out []*actorLog) {
 	for place := range strings.SplitSeq(detail, ",") {
 		if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(g.logs) {
@@ -130,7 +130,7 @@ func (g *group) lost(detail string) (out []*actorLog) {
 		}
 	}
 	if len(out) == 0 {
-		return g.logs // it must not be sent again as it was
+		return g.logs // it must not be sent again unchanged
 	}
 	return out
 }
@@ -153,19 +153,18 @@ func (g *group) reset() {
 	}
 }
 
-// rowSet is what a transaction leaves of rows: of several writes of one row the
-// last.
+// rowSet is the result of a transaction for rows: of several writes of one row the last.
 type rowSet struct {
 	at  map[string]int // by the key of package layout
 	all []rowWrite
 }
 
-// rowWrite is one row to be written, sealed; without a value to be deleted.
+// rowWrite is one sealed row to write; without a value it is deleted.
 type rowWrite struct {
-	key   string // of package layout, which orders tables and keys
+	key   string // of package layout, ordered by table and key
 	row   *durable.Row
 	value []byte
-	new   bool // it was not there when the transaction looked, and must not be
+	new   bool // it did not exist when the transaction checked, and must not
 }
 
 func (s *rowSet) reset() {
@@ -174,7 +173,7 @@ func (s *rowSet) reset() {
 	s.all = s.all[:0]
 }
 
-// put adds rows behind what is there.
+// put adds rows after the present ones.
 func (s *rowSet) put(rows []durable.Row) {
 	if s.at == nil {
 		s.at = make(map[string]int)
@@ -202,8 +201,8 @@ func rowKey(r *durable.Row) string {
 	return string(layout.AppendRowKey(make([]byte, 0, 2+len(r.Table)+len(r.Key)), r.Table, r.Key))
 }
 
-// hold makes those rows new that had to be checked and could not be locked, since
-// they are not there: tombstones where nothing is written.
+// hold adds rows that were checked but could not be locked because they do not exist: as tombstones
+// unless they are written.
 func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
 	for i := range rows {
 		r := &rows[i]
@@ -222,15 +221,14 @@ func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
 	}
 }
 
-// sort brings the rows into the order in which every transaction takes rows.
-// Nothing is put behind it.
+// sort sorts the rows in the order in which every transaction locks them. Nothing can be put after
+// it.
 func (s *rowSet) sort() {
 	slices.SortFunc(s.all, func(a, b rowWrite) int { return cmp.Compare(a.key, b.key) })
-	clear(s.at) // the places moved
+	clear(s.at) // the positions changed
 }
 
-// arrays returns those rows for the database that are new, or the others, in their
-// order.
+// arrays returns the new rows, or the others, for the database, in order.
 func (s *rowSet) arrays(isNew bool) (tables []string, keys, values [][]byte, lives []int64) {
 	for i := range s.all {
 		w := &s.all[i]

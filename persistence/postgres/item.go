@@ -7,14 +7,14 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// entry is what an item of the queue has in any store.
+// entry is the part of a queue item common to all stores.
 type entry = calls.Item[*actorLog]
 
 // item is one entry of the writer's queue.
 type item struct {
 	entry
 	lease    *lease
-	conflict bool // Err is what the present transaction saw; the writer's
+	conflict bool // Err is the result of the present transaction; owned by the writer
 }
 
 // push queues a batch or rows for the writer.
@@ -38,11 +38,10 @@ func (s *Store) push(it item) error {
 	return s.queue.Push(it, it.Bytes)
 }
 
-// itemOverhead is what a queued item takes in addition to its bytes.
+// itemOverhead is the memory of a queued item in addition to its bytes.
 const itemOverhead = 256
 
-// wait sends an item through the writer's queue and waits until everything
-// before it is committed.
+// wait sends an item through the writer's queue and waits until everything before it is committed.
 func (s *Store) wait(e entry) error {
 	done := make(chan error, 1)
 	e.Done = func(err error) { done <- err }

@@ -14,21 +14,20 @@ import (
 // lease is one incarnation of this node.
 type lease struct {
 	incarnation int64
-	role        string        // as which the database is asked
-	session     int64         // of the writer; owned by it
-	limit       time.Duration // how long it counts after a renewal
+	role        string        // the database role
+	session     int64         // of the writer, which owns it
+	limit       time.Duration // validity after a renewal
 
-	// renewed is when the last renewal was sent that came through, by uptime.
+	// renewed is when the last successful renewal was sent, by uptime.
 	renewed atomic.Int64
 	over    atomic.Bool
-	// ctx is done when the lease is lost; everything that is asked of the
-	// database under this lease ends with it.
+	// ctx is done when the lease is lost; all requests under this lease end with it.
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// holds reports whether the lease holds. It looks at the clock itself: after a stop
-// of the process it is right before any goroutine ran. Once lost is lost.
+// holds reports whether the lease is valid. It reads the clock itself, so it is right directly
+// after a pause of the process, before any goroutine ran. A lost lease is never valid again.
 func (l *lease) holds() bool {
 	if l.over.Load() {
 		return false
@@ -83,7 +82,7 @@ func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 		}
 		first = *until
 		select {
-		// Somebody who lives renews long before the end.
+		// A living node renews its lease long before the end.
 		case <-time.After(min(time.Duration(*wait)*time.Microsecond, s.opts.Lease/2) + time.Millisecond):
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -91,7 +90,7 @@ func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 	}
 }
 
-// keep renews a lease until it is lost, on a connection of its own.
+// keep renews a lease until it is lost, on a separate connection.
 func (s *Store) keep(l *lease) {
 	defer close(s.keeping)
 	var conn *pgx.Conn
@@ -147,12 +146,12 @@ func (s *Store) renew(ctx context.Context, conn **pgx.Conn, l *lease) (err error
 	return err
 }
 
-// maxRoundTrip is the maximum time of an answer from which this node can tell when the
-// database read its clock.
+// maxRoundTrip is the maximum round trip from which this node can tell when the database read its
+// clock.
 const maxRoundTrip = 5 * time.Second
 
-// compare records the offset of the database's clock: it showed at while this node's clock
-// was between here and took later.
+// compare records the offset of the database's clock: it showed at while this node's clock was
+// between here and took later.
 func (s *Store) compare(at, here time.Time, took time.Duration) {
 	if took > maxRoundTrip {
 		s.offset.Store(nil)
@@ -162,7 +161,7 @@ func (s *Store) compare(at, here time.Time, took time.Duration) {
 	s.offset.Store(&offset)
 }
 
-// ClockOffset is the database's time minus this node's, at the last renewal of the lease;
+// ClockOffset returns the database's time minus this node's, at the last renewal of the lease;
 // known is false before the first, and after one that took longer than five seconds.
 func (s *Store) ClockOffset() (offset time.Duration, known bool) {
 	if o := s.offset.Load(); o != nil {
@@ -224,8 +223,8 @@ func (s *Store) hold(l *lease) {
 	go s.keep(l)
 }
 
-// stayAlone starts over after each lost lease: a server that is alone has nobody
-// that could have gone on in its place.
+// stayAlone rejoins after each lost lease, because no other node can have taken over from a single
+// server.
 func (s *Store) stayAlone() {
 	for {
 		select {

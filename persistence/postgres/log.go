@@ -16,13 +16,13 @@ type actorLog struct {
 	// Immutable after Open.
 	store *Store
 	lease *lease
-	epoch int64  // of this ownership, unique for ever; 0 before the actor is taken
+	epoch int64  // of this ownership, never reused; 0 before the actor is taken
 	tail  uint64 // seq of the last record when the log was opened
 
 	// Set by Close, which can be called while Rewrite runs.
 	closed atomic.Bool
-	// users counts the open handle and the snapshots in progress: the actor is released
-	// when there are none.
+	// users counts the open handle and the snapshots in progress. When it reaches 0, the actor is
+	// released.
 	users atomic.Int32
 
 	// The position of the next record. Only the writer uses it.
@@ -49,8 +49,8 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := s.wait(entry{Kind: calls.KindOpen, Log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	// Earlier handles of this node have committed all their batches now;
-	// handles of other nodes end with the new epoch.
+	// Earlier handles of this node have committed all their batches now; handles of other nodes end
+	// with the new epoch.
 	var head int64
 	var owned *durable.Owned
 	err := l.lease.ask(func(ctx context.Context) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lookups gets single rows. Requests that arrive during a statement share the next one,
-// because a statement costs both sides the same for one row and for a few dozen.
+// lookups reads single rows. Requests that arrive during a statement share the next one, because a
+// statement costs both sides the same for one row and for a few dozen.
 type lookups struct {
 	store *Store
 
@@ -17,7 +17,7 @@ type lookups struct {
 	asking  int // statements in progress
 }
 
-// lookup is one row that somebody waits for.
+// lookup is one requested row.
 type lookup struct {
 	table string
 	key   []byte
@@ -28,7 +28,7 @@ type lookup struct {
 }
 
 const (
-	// maxAsking bounds the statements in progress, each on a connection.
+	// maxAsking bounds the concurrent statements, each on a connection.
 	maxAsking = 2
 	// maxLookups bounds the rows of one statement.
 	maxLookups = 128
@@ -37,8 +37,8 @@ const (
 		lateral (select value from rows where tbl = t and key = k and ` + visible + ` offset 0) as r`
 )
 
-// get returns a row as it is stored, nil if it is not there. It sees everything that
-// was acknowledged before it.
+// get returns a row as stored, nil if it does not exist. It includes everything acknowledged before
+// the call.
 func (l *lookups) get(table string, key []byte) ([]byte, error) {
 	one := &lookup{table: table, key: key, done: make(chan struct{})}
 	l.mu.Lock()
@@ -55,7 +55,7 @@ func (l *lookups) get(table string, key []byte) ([]byte, error) {
 	return one.value, one.err
 }
 
-// run asks until nobody waits.
+// run executes statements until nobody waits.
 func (l *lookups) run() {
 	for {
 		l.mu.Lock()
@@ -81,7 +81,7 @@ func (l *lookups) ask(all []*lookup) {
 	}
 	err := l.store.ask(func(ctx context.Context) error {
 		for _, one := range all {
-			one.value = nil // of an answer that broke off
+			one.value = nil // of an interrupted answer
 		}
 		rows, err := l.store.pool.Query(ctx, getRows, tables, keys)
 		if err != nil {

@@ -11,59 +11,54 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Errors of this package in addition to those of the journal contract.
+// Errors of this package in addition to those of durable.Journal.
 var (
-	// ErrNameTaken means that another process runs on the database under the
-	// same node name.
+	// ErrNameTaken means that another process uses the database under the same node name.
 	ErrNameTaken = errors.New("postgres: another process uses the database under this name")
-	// ErrWeakCommit means that the database would acknowledge what is not on disk.
+	// ErrWeakCommit means that the database would acknowledge commits before they are on disk.
 	ErrWeakCommit = errors.New("postgres: synchronous_commit is too weak")
 	// ErrNewerFormat means that a newer program wrote the database or the backup.
 	ErrNewerFormat = layout.ErrNewerFormat
-	// ErrInUse means that living nodes work with the tables as they are, which
-	// this program would have to change.
+	// ErrInUse means that living nodes use the tables, which this program would have to change.
 	ErrInUse = errors.New("postgres: the database is in use by an earlier program")
 	// ErrRefused means that this node must not run together with the running ones; see
 	// Options.Admit.
 	ErrRefused = errors.New("postgres: this node is refused")
-	// ErrBadBackup means that a backup is cut off, damaged, or no backup.
+	// ErrBadBackup means that a backup is truncated, damaged, or not a backup.
 	ErrBadBackup = layout.ErrBadBackup
 )
 
-// Alone is the node name of a server that has no name.
+// Alone is the node name of a server without one.
 const Alone = "single"
 
-// Bounds of one append, in bytes and rows; more gives durable.ErrTooLarge. They
-// are about memory, here and in the database, and about how long one append holds
-// up the others.
+// Bounds of one append, in bytes and rows; larger ones fail with durable.ErrTooLarge. They limit
+// memory, here and in the database, and the delay that one append causes to others.
 const (
 	MaxRecordBytes = 56 << 20
 	MaxRowBytes    = 8 << 20
 	MaxRows        = 50_000
 )
 
-// Options are the address and the limits of a store. The zero value of a field, URL
-// excepted, takes the default.
+// Options are the address and the limits of a store. Zero fields except URL have their defaults.
 type Options struct {
-	// URL is the address, like postgres://user@host:5432/db, with options for pgx at its
-	// end. It can contain a password, and is never printed.
+	// URL is the address, such as postgres://user@host:5432/db, possibly with options for pgx. It
+	// can contain a password, and is never logged.
 	URL string
-	// Node is the name of this node, unique on the database. Without one the
-	// node is Alone, and starts over by itself when it lost its lease.
+	// Node is the name of this node, unique on the database. Without one the node is Alone, and
+	// rejoins automatically after it lost its lease.
 	Node string
 	// Version is the version of the messages between nodes; Program is the version of the program.
 	Version int
 	Program string
 
-	// Admit, if set, is called with the living other nodes, by name, version and program,
-	// and can refuse to run together with them. It is called before a lease is taken, and again
-	// afterwards, because two nodes can start at once. It is called again when this node
-	// rejoins.
+	// Admit, if set, is called with the other living nodes, by name, version and program, and can
+	// refuse to run together with them. It is called before a lease is taken, again afterwards,
+	// because two nodes can start concurrently, and when this node rejoins.
 	Admit func(others []durable.Member) error
 
-	// Lease is how long the lease of a node lasts for the others, by the
-	// database's clock. It is renewed three times in it, and counts for two
-	// thirds of it for the node itself. Default 3 s.
+	// Lease is the duration of a node's lease for other nodes, by the database's clock. It is
+	// renewed three times during that, and valid for two thirds of it for the node itself. Default
+	// 3 s.
 	Lease time.Duration
 
 	durable.StoreLimits
@@ -71,18 +66,17 @@ type Options struct {
 	// Now is this node's clock, which is compared with the database's. Default time.Now.
 	Now func() time.Time
 
-	// LookEvery is how often a Feed looks by itself. Default 500 ms.
+	// LookEvery is the polling interval of a Feed. Default 500 ms.
 	LookEvery time.Duration
-	// Remember is for how long the database knows of a row that it is gone.
-	// Default 5 min.
+	// Remember is how long the database keeps tombstones of deleted rows. Default 5 min.
 	Remember time.Duration
-	// SweepEvery is the interval at which expired rows are removed. Default 30 s.
+	// SweepEvery is the interval of removing expired rows. Default 30 s.
 	SweepEvery time.Duration
 
-	// OnCommit, if set, is called by the writer after each commit that
-	// succeeded, with how long it took; it must not block.
+	// OnCommit, if set, is called by the writer after each successful commit, with its duration; it
+	// must not block.
 	OnCommit func(took time.Duration)
-	// Logger receives what an operator acts on. Default: nothing is logged.
+	// Logger receives messages for operators. Default: nothing is logged.
 	Logger *slog.Logger
 
 	dial pgconn.DialFunc // for tests that break connections

@@ -12,14 +12,14 @@ import (
 	"atelier/persistence/layout"
 )
 
-// reader reads the log of an actor, whichever node owns it.
+// reader reads the log of an actor, even if another node owns it.
 type reader struct {
 	store *Store
 	actor string
 }
 
-// view calls fn with a connection on which everything is one consistent state.
-// Once started is set it is not called again.
+// view calls fn with a connection that shows one consistent state. After started was set it is not
+// called again.
 func (s *Store) view(fn func(v *view) error) error {
 	return s.ask(func(ctx context.Context) error {
 		conn, err := s.long.Acquire(ctx)
@@ -47,7 +47,7 @@ type view struct {
 	ctx     context.Context
 	conn    *pgx.Conn
 	open    bool
-	started bool // the caller's own function was called
+	started bool // the caller's function was called
 }
 
 // query sends a query and calls row for each row. The view is opened in the same
@@ -126,8 +126,8 @@ func (r *reader) Replay(after uint64, fn func(seq uint64, record []byte) error) 
 	})
 }
 
-// view calls fn with one consistent state of the database, and the position of the log in
-// it. That is the log's head, empty when there is none, and the seq of its last record.
+// view calls fn with one consistent state of the database, and the log's position in it. That is
+// the log's head, empty if there is none, and the seq of its last record.
 func (r *reader) view(fn func(v *view, h layout.Head, tail uint64) error) error {
 	if err := r.store.enterCall(); err != nil {
 		return err
@@ -160,8 +160,8 @@ func (r *reader) state(v *view, h layout.Head) ([]byte, error) {
 	})
 }
 
-// records calls fn for the stored records above after. All of those above the
-// base must be there; the owner's row has the end of the log, so a lost end is noticed.
+// records calls fn for the stored records after after. All records above the base must exist; the
+// owner's row has the end of the log, so a lost end is noticed.
 func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
 	next := uint64(0) // 0 before the first chunk
 	expect := max(after, h.Base) + 1
@@ -184,8 +184,7 @@ func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uin
 	return damaged(err)
 }
 
-// damaged keeps what is damaged from being asked for again; an error of the
-// database stays what it is.
+// damaged marks damage as final, so that it is not retried; errors of the database are unchanged.
 func damaged(err error) error {
 	if errors.Is(err, durable.ErrCorrupt) && codeOf(err) == "" {
 		return &final{err}
@@ -214,8 +213,8 @@ func (r *reader) Tail() (tail uint64, err error) {
 // pageChunks is the number of chunks per request.
 const pageChunks = 64
 
-// chunks calls fn for the log's chunks, beginning with the one that can contain the record
-// after+1. A chunk is valid only during the call.
+// chunks calls fn for the log's chunks, beginning with the one that can contain the record after+1.
+// A chunk is valid only during the call.
 func (r *reader) chunks(v *view, after uint64, fn func(layout.Chunk) error) error {
 	from := int64(min(after, math.MaxInt64))
 	sql := `select seq, chunk from records where actor = $1

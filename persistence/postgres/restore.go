@@ -12,18 +12,17 @@ import (
 	"atelier/persistence/layout"
 )
 
-// ErrNotEmpty means that a database that was to be filled holds data.
+// ErrNotEmpty means that the database to fill already contains data.
 var ErrNotEmpty = errors.New("postgres: the database holds data already; give an empty one, or drop its schema " + schema)
 
-// Restoring is a database that is being filled from a backup. Nobody sees
-// anything of it before Commit.
+// Restoring is a database being filled from a backup. Nothing of it is visible before Commit.
 type Restoring struct {
 	conn  *pgx.Conn
 	heads map[string]int64 // seq of each actor's last record
 	ids   int64            // the highest id of a snapshot
 }
 
-// CheckEmpty gives ErrNotEmpty for a database that holds data.
+// CheckEmpty returns ErrNotEmpty for a database that contains data.
 func CheckEmpty(url string) error {
 	r, err := begin(url)
 	if err != nil {
@@ -32,9 +31,9 @@ func CheckEmpty(url string) error {
 	return r.Discard()
 }
 
-// Restore reads a backup, of whichever kind of store, into an empty database. A
-// damaged one (ErrBadBackup), or one of a newer program (ErrNewerFormat), changes
-// nothing; nor does any before Commit. The store then has a new StreamID.
+// Restore reads a backup of any kind of store into an empty database. A damaged one (ErrBadBackup),
+// or one of a newer program (ErrNewerFormat), changes nothing; nothing is changed before Commit.
+// The store then has a new StreamID.
 func Restore(url string, r io.Reader) (*Restoring, error) {
 	in, err := layout.NewEntryReader(r)
 	if err != nil {
@@ -64,7 +63,7 @@ func begin(url string) (*Restoring, error) {
 	r := &Restoring{conn: conn, heads: make(map[string]int64)}
 	_, err = migrate(ctx, conn)
 	if err == nil {
-		// Until the end no node can write.
+		// No node can write until the end.
 		_, err = conn.Exec(ctx, "begin; lock table nodes, owners, records, snapshots, snapshot_parts, rows in exclusive mode")
 	}
 	var used bool
@@ -81,16 +80,16 @@ func begin(url string) (*Restoring, error) {
 	return r, nil
 }
 
-// Commit makes what was read the content of the database.
+// Commit commits the restored data.
 func (r *Restoring) Commit() error {
 	_, err := r.conn.Exec(context.Background(), "commit")
 	return errors.Join(translate(err), r.Discard())
 }
 
-// Discard abandons the restore, without its uncommitted data.
+// Discard abandons the restore and its uncommitted data.
 func (r *Restoring) Discard() error { return r.conn.Close(context.Background()) }
 
-// restoreBytes is the size of a batch that is sent to the database.
+// restoreBytes is the size of a batch for the database.
 const restoreBytes = 4 << 20
 
 func (r *Restoring) fill(in *layout.EntryReader) error {
@@ -121,12 +120,12 @@ func (r *Restoring) fill(in *layout.EntryReader) error {
 	b := &pgx.Batch{}
 	b.Queue("delete from owners")
 	b.Queue("insert into owners select a, null, null, nextval('epochs'), h from unnest($1::bytea[], $2::bigint[]) as u(a, h)", actors, heads)
-	// Purges that were in progress in the store of the backup.
+	// Finish purges that were in progress in the backed-up store.
 	for _, table := range []string{"records", "snapshots", "snapshot_parts", "owners"} {
 		b.Queue("delete from "+table+" where actor in (select key from rows where tbl = $1)", layout.PurgeTable)
 	}
 	b.Queue("delete from rows where tbl = $1", layout.PurgeTable)
-	// Ids of snapshots are never given twice either.
+	// Ids of snapshots are never reused either.
 	b.Queue("select setval('epochs', greatest($1::bigint + 1, nextval('epochs')))", r.ids)
 	b.Queue("update meta set stream = $1", layout.NewStreamID())
 	return translate(r.conn.SendBatch(ctx, b).Close())
@@ -152,7 +151,7 @@ type entryPage struct {
 	}
 }
 
-// add splits an entry. An entry that no store writes makes the backup invalid.
+// add adds an entry. An entry that no store writes makes the backup invalid.
 func (r *Restoring) add(p *entryPage, e layout.Entry) error {
 	payload, err := layout.Unseal(e.Key, e.Value)
 	if err != nil {

@@ -18,11 +18,10 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 	return s.push(item{entry: entry{Kind: calls.KindRows, Rows: rows, Preconditions: durable.Guarded(rows), Done: done}})
 }
 
-// visible is the condition for a row to be there. Rows disappear by the
-// database's clock.
+// visible is the condition that a row exists. Rows expire by the database's clock.
 const visible = "value is not null and (expires is null or expires > clock_timestamp())"
 
-// Get implements durable.Journal. It sees everything acknowledged before it.
+// Get implements durable.Journal. It includes everything acknowledged earlier.
 func (s *Store) Get(table string, key []byte) (content []byte, err error) {
 	if err := layout.CheckTable(table); err != nil {
 		return nil, err
@@ -91,11 +90,11 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	})
 }
 
-// keyRange is a run of keys: from low, up to high. high is nil without an end.
+// keyRange is a range of keys from low to high. A nil high means no end.
 type keyRange struct {
 	low, high []byte
-	above     bool // low itself is not in it
-	below     bool // high itself is not in it
+	above     bool // excludes low
+	below     bool // excludes high
 	reverse   bool
 }
 
@@ -112,7 +111,7 @@ func newRange(q durable.Scan) keyRange {
 	return c
 }
 
-// prefixEnd is the first key behind all keys with the prefix, nil for none.
+// prefixEnd returns the first key after all keys with the prefix, nil for none.
 func prefixEnd(prefix []byte) []byte {
 	end := append([]byte{}, prefix...)
 	for len(end) > 0 && end[len(end)-1] == 0xff {
@@ -150,7 +149,7 @@ func (c keyRange) sql() string {
 	if c.high != nil {
 		end = "key " + high + " $3"
 	}
-	// The snapshot is one state. Rows that expire while it is read can be absent.
+	// The snapshot is one state. Rows that expire while it is read can be missing.
 	return "select key, value from rows where tbl = $1 and key " + low + " $2 and " + end + " and " + visible +
 		" order by key" + order + " limit $4"
 }

@@ -41,7 +41,8 @@ func (s *Store) Owner(actor string) (node string, err error) {
 	return node, err
 }
 
-// keptLeases is for how many leases behind its end a node is a member.
+// keptLeases is the number of lease durations for which a node stays a member after its lease
+// expired.
 const keptLeases = 20
 
 // Members implements durable.Shared.
@@ -73,9 +74,8 @@ func (s *Store) Known() (names []string, err error) {
 	return names, err
 }
 
-// Members returns the nodes of a database, to a caller that runs no node on it. Nodes that
-// stopped in order stay in the list for a day, and dead ones until they are forgotten. It
-// changes nothing.
+// Members returns the nodes of a database, for a caller that runs no node on it. Nodes that stopped
+// in order stay in the list for a day, and dead ones until they are forgotten. It changes nothing.
 func Members(url string) (members []durable.Member, err error) {
 	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
 		var made bool
@@ -88,8 +88,8 @@ func Members(url string) (members []durable.Member, err error) {
 	return members, err
 }
 
-// Forget takes a node that is not running out of the list of Members; false if there
-// is none. If it comes back, its incarnations continue.
+// Forget removes a node that is not running from the list of Members; false if there is none. If it
+// returns, its incarnations continue.
 func Forget(url, node string) (forgotten bool, err error) {
 	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
 		done, err := conn.Exec(ctx, "update nodes set lease_until = '-infinity' where node = $1 and lease_until <= clock_timestamp() and lease_until > '-infinity'", node)
@@ -99,7 +99,7 @@ func Forget(url, node string) (forgotten bool, err error) {
 	return forgotten, err
 }
 
-// once asks a database on a connection of its own.
+// once sends a request to a database on a separate connection.
 func once(url string, ask func(context.Context, *pgx.Conn) error) error {
 	config, err := parse(url)
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 // snapshotJob is one request to store a state.
 type snapshotJob = calls.Snapshot[*actorLog]
 
-// Snapshot implements durable.Log. done is called from the goroutine that stores
-// snapshots.
+// Snapshot implements durable.Log. done is called on the goroutine that stores snapshots.
 func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -43,15 +42,15 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 	return err
 }
 
-// storeSnapshot writes the parts, then the head, and then removes data that the new
-// snapshot replaces. At any interruption one complete snapshot exists, with the records
-// after it. All changes are in transactions that check the ownership: a node that was
-// paused half-way cannot change anything.
+// storeSnapshot writes the parts, then the head, and then removes data that the new snapshot
+// replaces. After any interruption one complete snapshot exists, with the records after it. All
+// changes are in transactions that check the ownership: a node that was paused between them cannot
+// change anything.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
 	defer s.locks.Lock(l.Actor)()
-	// Under the lock no newer handle of this node can be opening: what an old
-	// incarnation stores does not come behind what a new one has read.
+	// Under the lock no newer handle of this node can be opening, so an old incarnation's snapshot
+	// is never stored after a new one has read the state.
 	if err := l.usable(); err != nil {
 		return err
 	}
@@ -68,8 +67,7 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if job.Seq < old.Seq {
 		return fmt.Errorf("postgres: snapshot of %s at %d is older than the stored one at %d", l.Actor, job.Seq, old.Seq)
 	}
-	// An id that nobody else has: a node that lost the actor meanwhile may still
-	// be writing parts.
+	// A unique id: a node that has lost the actor may still be writing parts.
 	var id int64
 	if err := s.ask(func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, "select nextval('epochs')").Scan(&id)
@@ -98,24 +96,24 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	return nil
 }
 
-// sealed is a head as it is stored.
+// sealed returns a head in stored form.
 func (l *actorLog) sealed(h layout.Head) []byte {
 	return layout.Sealed(layout.HeadKey(l.Actor), h.Encode())
 }
 
-// change runs a statement in a transaction that holds the ownership, and says
-// how many rows it changed. It may be run twice.
+// change runs a statement in a transaction that verifies the ownership, and returns how many rows
+// it changed. It may be run twice.
 func (l *actorLog) change(sql string, args ...any) (rows int64, err error) {
 	return l.changeAll(statement{sql, args})
 }
 
-// statement is one with its arguments.
+// statement is a statement with its arguments.
 type statement struct {
 	sql  string
 	args []any
 }
 
-// changeAll is change for several statements; rows counts those of the last.
+// changeAll is change for several statements; rows is the number for the last one.
 func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 	s := l.store
 	err = l.lease.ask(func(ctx context.Context) error {
@@ -124,7 +122,7 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 			return err
 		}
 		defer conn.Release()
-		b := &pgx.Batch{} // all of it is one transaction
+		b := &pgx.Batch{} // all in one transaction
 		b.Queue("select hold_log($1, $2, $3, $4)", s.node, l.lease.incarnation, []byte(l.Actor), l.epoch)
 		for _, c := range changes {
 			b.Queue(c.sql, c.args...)
@@ -143,8 +141,8 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 	return rows, err
 }
 
-// truncateChunks is how many chunks are removed in one transaction: appends of
-// this log, and so all of this node's, wait for it.
+// truncateChunks is the number of chunks removed per transaction: appends of this log, and so all
+// of this node's, wait for it.
 const truncateChunks = 200
 
 // truncate removes the chunks whose last seq is at most limit.
@@ -153,7 +151,7 @@ func (l *actorLog) truncate(limit uint64) error {
 		return nil
 	}
 	for {
-		// A chunk ends where the next begins, and the last one at the head.
+		// A chunk ends where the next one begins, and the last one at the head.
 		began := time.Now()
 		n, err := l.change(`delete from records where actor = $1 and seq in (
 			select seq from records where actor = $1 and seq <= $2
@@ -169,11 +167,11 @@ func (l *actorLog) truncate(limit uint64) error {
 	}
 }
 
-// Rewrite implements durable.Log. The replaced bytes leave the disk with
-// PostgreSQL's vacuum, not at once.
+// Rewrite implements durable.Log. The replaced bytes leave the disk with PostgreSQL's vacuum, not
+// at once.
 //
-// Appends only add chunks, and Rewrite only replaces chunks that are there, so
-// the two never meet; truncation waits for the actor's lock.
+// Appends only add chunks, and Rewrite only replaces existing chunks, so they do not conflict;
+// truncation waits for the actor's lock.
 func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -240,10 +238,10 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 	return nil
 }
 
-// errRewritten ends the walk behind the last record that may be rewritten.
+// errRewritten ends the iteration after the last record that may be rewritten.
 var errRewritten = errors.New("rewritten")
 
-// rewriteBytes is how much is replaced in one transaction.
+// rewriteBytes is the number of bytes replaced per transaction.
 const rewriteBytes = 256 << 10
 
 // rewritten is the new value of a chunk.
@@ -252,8 +250,8 @@ type rewritten struct {
 	value []byte
 }
 
-// replace stores chunks, and with them the head when it is not nil: the first
-// replacement raises the base.
+// replace stores chunks together with the head unless it is nil: the first replacement raises the
+// base.
 func (l *actorLog) replace(chunks *[]rewritten, head []byte) error {
 	var seqs []int64
 	var values [][]byte
@@ -270,8 +268,8 @@ func (l *actorLog) replace(chunks *[]rewritten, head []byte) error {
 	return err
 }
 
-// Purge implements durable.Journal. It is one transaction. An actor that another
-// living node owns gives *durable.Owned.
+// Purge implements durable.Journal in one transaction. It fails with *durable.Owned if another
+// living node owns the actor.
 func (s *Store) Purge(actor string) error {
 	if err := layout.CheckActor(actor); err != nil {
 		return err
@@ -287,7 +285,7 @@ func (s *Store) Purge(actor string) error {
 	}
 	var owned *durable.Owned
 	err := l.ask(func(ctx context.Context) error {
-		b := &pgx.Batch{} // all of it is one transaction
+		b := &pgx.Batch{} // all in one transaction
 		b.Queue("select from take_log($1, $2, $3)", s.node, l.incarnation, []byte(actor))
 		for _, table := range []string{"records", "snapshots", "snapshot_parts", "owners"} {
 			b.Queue("delete from "+table+" where actor = $1", []byte(actor))

@@ -6,11 +6,11 @@ import (
 	"atelier/actors/durable"
 )
 
-// refusedFor is how long Stats reports a refused write if no other was tried since. The
-// lease is renewed each second, which says little: it takes no room.
+// refusedFor is how long Stats reports a refused write if no other was tried since. The lease is
+// renewed each second, which proves little, because it needs no space.
 const refusedFor = 30 * time.Second
 
-// Stats implements durable.Store. The free space of the database's disk is not known here.
+// Stats implements durable.Store. The free space of the database's disk is unknown.
 func (s *Store) Stats() durable.StoreStats {
 	out := s.stats.Read()
 	out.QueueBatches, out.QueueBytes = s.queue.Load()

@@ -15,15 +15,15 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// Store is a journal in one database, which other nodes may use too. All methods
-// are safe for concurrent use.
+// Store is a journal in one database, which other nodes can share. All methods are safe for
+// concurrent use.
 type Store struct {
 	// Immutable after Open.
 	opts   Options
 	node   string
 	config *pgxpool.Config
 	stream string
-	pool   *pgxpool.Pool // for statements that take one round trip and touch few rows
+	pool   *pgxpool.Pool // for statements of one round trip and few rows
 	long   *pgxpool.Pool // for calls that use a connection for longer
 
 	gate  *calls.Gate
@@ -33,7 +33,7 @@ type Store struct {
 	lease     atomic.Pointer[lease]
 	offset    atomic.Pointer[time.Duration] // see ClockOffset
 	rejoining sync.Mutex                    // held while the lease changes
-	keeping   chan struct{}                 // guarded by rejoining; closed when the present keep returned
+	keeping   chan struct{}                 // guarded by rejoining; closed when the present keep has returned
 
 	lookups   *lookups
 	writer    *writer
@@ -44,23 +44,21 @@ type Store struct {
 	ending     context.Context
 	end        context.CancelFunc
 
-	// readOnly means that writes are refused until the database has been asked again.
-	// refused is when the database last refused one, by uptime, and 0 when it has accepted
-	// one since.
+	// readOnly means that writes are refused until the database has been asked again. refused is
+	// when the database last refused one, by uptime, and 0 if it has accepted one since.
 	readOnly atomic.Bool
 	refused  atomic.Int64
 	closing  atomic.Bool
 	stats    calls.Stats
-	circles  atomic.Uint64 // deadlocks, which were repeated
+	circles  atomic.Uint64 // deadlocks, which were retried
 }
 
 var _ durable.Shared = (*Store)(nil)
 
-// Open opens the store in the database, and makes the tables if there are none. It waits
-// for the lease of this node's name to end. It fails with ErrNameTaken if another process
-// has the lease, and with ErrWeakCommit if commits would not be on disk. ErrNewerFormat
-// means that a newer program wrote the database, and ErrInUse that earlier ones work with
-// it. See also ErrRefused.
+// Open opens the store in the database, and creates missing tables. It waits for an existing lease
+// of this node's name to end. It fails with ErrNameTaken if another process has the lease, and with
+// ErrWeakCommit if commits would not be on disk. ErrNewerFormat means that a newer program wrote
+// the database, and ErrInUse that earlier ones are using it. See also ErrRefused.
 func Open(o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := parse(o.URL)
@@ -127,10 +125,10 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// openWithin bounds the start, a wait for the end of an earlier lease included.
+// openWithin bounds the start, including the wait for an earlier lease to end.
 const openWithin = 30 * time.Second
 
-// writable returns why the store takes no writes at the moment, or nil.
+// writable returns why the store accepts no writes at the moment, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.closing.Load():
@@ -143,7 +141,7 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// enterCall admits a call that reads.
+// enterCall admits a reading call.
 func (s *Store) enterCall() error {
 	if err := s.gate.Enter(); err != nil {
 		return err
@@ -183,16 +181,16 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// hasStopped turns the version of a node that stops in order negative (-1 - version): one
-// that died keeps its own.
+// hasStopped makes the version of a node that stops in order negative (-1 - version); a node that
+// died keeps its version.
 const hasStopped = "update nodes set version = -1 - version where node = $1 and incarnation = $2 and version >= 0"
 
-// leave releases all actors, so that other nodes need not wait for the end of the lease.
+// leave releases all actors, so that other nodes need not wait for the lease to end.
 func (s *Store) leave() error {
 	l := s.lease.Load()
 	if !l.holds() {
-		// The others wait for the end of the lease in any case. If the database answers,
-		// they learn from it that this node has stopped and has not died.
+		// Other nodes wait for the end of the lease in any case. If the database answers, they
+		// learn that this node has stopped and not died.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, _ = s.pool.Exec(ctx, hasStopped, s.node, l.incarnation)
@@ -222,7 +220,7 @@ func (s *Store) StreamID() string { return s.stream }
 // ReadOnly implements durable.Store.
 func (s *Store) ReadOnly() bool { return s.readOnly.Load() }
 
-// refuses takes note of whether the database has refused a write because it takes none.
+// refuses records whether the database has refused a write because it accepts none.
 func (s *Store) refuses(err error) {
 	if errors.Is(err, durable.ErrReadOnly) {
 		s.refused.Store(int64(uptime()))

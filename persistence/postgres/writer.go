@@ -12,14 +12,13 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// writer commits what is queued, one transaction for each group: more only when there is
-// very much.
+// writer commits queued items, one transaction per group; several only for very large groups.
 type writer struct {
 	*calls.Writer[*actorLog, item, *item]
 	store   *Store
-	gone    []*actorLog // to be given back behind the present group
-	conn    *pgx.Conn   // nil: to be opened
-	session *lease      // whose session conn has
+	gone    []*actorLog // to be released after the present group
+	conn    *pgx.Conn   // nil: not open
+	session *lease      // the lease whose session conn has
 	number  int64       // of the last commit, under any lease
 	group   group
 }
@@ -28,13 +27,13 @@ func newWriter(s *Store) *writer {
 	return &writer{Writer: calls.NewWriter[*actorLog, item](s.queue, s.snapshots), store: s}
 }
 
-// run works until the queue is closed and drained.
+// run runs until the queue is closed and drained.
 func (w *writer) run() {
 	defer w.drop()
 	w.Run(w.process)
 }
 
-// maxGroupBytes ends a group: what one transaction sends to the database.
+// maxGroupBytes ends a group: the maximum data of one transaction.
 const maxGroupBytes = 16 << 20
 
 func (w *writer) process(items []item) {
@@ -54,7 +53,7 @@ func (w *writer) process(items []item) {
 	w.giveBack()
 }
 
-// commit writes what items hold and finishes them all.
+// commit writes the content of items and finishes them all.
 func (w *writer) commit(items []item) {
 	err := w.commitGroup(items)
 	for i := range items {
@@ -65,8 +64,8 @@ func (w *writer) commit(items []item) {
 	w.Finish(items, err)
 }
 
-// commitGroup sends the items in one transaction, until that is committed or
-// certainly is not. Those that lose alone get their error in the item.
+// commitGroup sends the items in one transaction, until that is committed or certainly is not.
+// Items that fail individually get their error.
 func (w *writer) commitGroup(items []item) error {
 	began := time.Now()
 	s, l := w.store, w.store.lease.Load()
@@ -122,7 +121,7 @@ func (w *writer) commitGroup(items []item) error {
 	}
 }
 
-// refuse lets an item fail by itself, and its log with it.
+// refuse fails a single item, and its log with it.
 func (w *writer) refuse(it *item, err error) {
 	it.Err = err
 	if it.Kind == calls.KindBatch {
@@ -130,8 +129,8 @@ func (w *writer) refuse(it *item, err error) {
 	}
 }
 
-// giveBack releases the actors whose handles were closed. An actor that cannot be released
-// stays with this node until its lease ends, or it opens the actor again.
+// giveBack releases the actors whose handles were closed. An actor that cannot be released stays
+// with this node until its lease ends, or until it opens the actor again.
 func (w *writer) giveBack() {
 	l := w.store.lease.Load()
 	var actors [][]byte
@@ -160,10 +159,9 @@ func (w *writer) giveBack() {
 	}
 }
 
-// connection makes sure that there is a connection with a session of the lease, and returns
-// the number of the last commit when it is a new one. Then an earlier connection cannot
-// commit: its transaction in progress was waited for, and a later one finds another
-// session.
+// connection ensures that there is a connection with a session of the lease. For a new one it
+// returns the number of the last commit. An earlier connection can then no longer commit: its
+// transaction in progress was waited for, and a later one finds another session.
 func (w *writer) connection(l *lease) (committed int64, err error) {
 	if w.conn != nil && w.session == l && !w.conn.IsClosed() {
 		return -1, nil
@@ -185,7 +183,7 @@ func (w *writer) connection(l *lease) (committed int64, err error) {
 		}
 		w.drop()
 		if errors.Is(err, pgx.ErrNoRows) {
-			l.lose() // somebody else has the name
+			l.lose() // another process has the name
 		}
 		if !l.holds() {
 			return -1, fmt.Errorf("%w: %w", durable.ErrFenced, err)

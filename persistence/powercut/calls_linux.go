@@ -29,7 +29,7 @@ func (d *Disk) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut)
 	return fuse.OK
 }
 
-// SetAttr is truncate(2), chmod(2) and utimes(2). Owners stay as they are.
+// SetAttr is truncate(2), chmod(2) and utimes(2). Owners do not change.
 func (d *Disk) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -48,7 +48,7 @@ func (d *Disk) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut)
 	return status
 }
 
-// Create is open(2) of a file that is not there.
+// Create is open(2) of a new file.
 func (d *Disk) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -56,7 +56,7 @@ func (d *Disk) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 	return d.make(Create, in.NodeId, name, in.Mode&0o7777|syscall.S_IFREG, &out.EntryOut)
 }
 
-// Mknod makes a socket, or a file that is not opened.
+// Mknod creates a socket, or a file without opening it.
 func (d *Disk) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,7 +122,7 @@ func (d *Disk) Rename(_ <-chan struct{}, in *fuse.RenameIn, name, newName string
 	return status
 }
 
-// Open is open(2) of a file that is there.
+// Open is open(2) of an existing file.
 func (d *Disk) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
 	return fuse.OK
@@ -137,7 +137,7 @@ func (d *Disk) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 	return fuse.ReadResultData(buf[:copy(buf, data[from:])]), fuse.OK
 }
 
-// Write is pwrite(2), or comes from mapped memory.
+// Write is pwrite(2), or a write from mapped memory.
 func (d *Disk) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,7 +145,7 @@ func (d *Disk) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 	return uint32(n), status
 }
 
-// Fallocate is fallocate(2), which punches no holes here.
+// Fallocate is fallocate(2) without punching holes.
 func (d *Disk) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -179,7 +179,7 @@ func (d *Disk) sync(kind Kind, in *fuse.FsyncIn) fuse.Status {
 	return status
 }
 
-// OpenDir takes down the names, so that changes do not move what is being read.
+// OpenDir copies the names, so that changes do not affect the listing being read.
 func (d *Disk) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,15 +17,14 @@ import (
 // Disk is a mounted file system in memory that records its calls. It supports the calls of
 // a trace and refuses all others.
 //
-// The program on top of it must run in another process: one that waits for its
-// own file system in a page fault stops for good.
+// The program on top of it must run in another process: one that waits for its own file system in a
+// page fault hangs forever.
 type Disk struct {
-	fuse.RawFileSystem // refuses what is not here
+	fuse.RawFileSystem // refuses all other calls
 	server             *fuse.Server
 	at                 string
 
-	// mu is held during each call, so the trace has the order in which the calls
-	// took place.
+	// mu is held during each call, so the trace has the actual order of the calls.
 	mu      sync.Mutex
 	trace   Trace
 	folder  *Folder
@@ -40,8 +39,8 @@ type Disk struct {
 // freeBytes is the free space that a disk reports.
 const freeBytes = 64 << 30
 
-// Mount mounts an empty disk at a folder. It needs /dev/fuse and either the right
-// to mount or fusermount3.
+// Mount mounts an empty disk at a folder. It needs /dev/fuse and either the permission to mount or
+// fusermount3.
 func Mount(at string) (*Disk, error) {
 	d := &Disk{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(), folder: newFolder(),
@@ -49,7 +48,7 @@ func Mount(at string) (*Disk, error) {
 	}
 	server, err := fuse.NewServer(d, at, &fuse.MountOptions{
 		FsName: "powercut", Name: "powercut", DirectMount: true, DisableXAttrs: true, DisableReadDirPlus: true,
-		// Every change comes through the kernel, so its cache is never stale.
+		// Every change is made through the kernel, so its cache is never stale.
 		ExplicitDataCacheControl: true,
 	})
 	if err != nil {
@@ -66,9 +65,9 @@ func Mount(at string) (*Disk, error) {
 	return d, nil
 }
 
-// keepToOurselves makes child processes not inherit the connection to the kernel, which
-// go-fuse opens as inheritable. A child would keep a disk alive whose process is gone, and
-// wait for it forever.
+// keepToOurselves prevents child processes from inheriting the connection to the kernel, which
+// go-fuse opens as inheritable. A child would keep a disk alive whose process has ended, and wait
+// for it forever.
 func keepToOurselves() error {
 	open, err := os.ReadDir("/proc/self/fd")
 	for _, e := range open {
@@ -80,11 +79,11 @@ func keepToOurselves() error {
 	return err
 }
 
-// Unmount ends the file system. If somebody has a file of it open, the folder is
-// free at once and the rest follows.
+// Unmount ends the file system. If a file of it is open, the folder is free at once and the rest
+// follows.
 func (d *Disk) Unmount() error {
 	if err := unix.Unmount(d.at, unix.MNT_DETACH); err != nil {
-		return d.server.Unmount() // where fusermount3 has mounted it
+		return d.server.Unmount() // if it was mounted by fusermount3
 	}
 	return nil
 }
@@ -97,21 +96,21 @@ func (d *Disk) Inject(fault func(Call) Fault) {
 	d.fault = fault
 }
 
-// Note puts a text into the trace.
+// Note adds a text to the trace.
 func (d *Disk) Note(text []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.trace = append(d.trace, Op{Kind: Note, Data: text})
 }
 
-// Trace returns what has happened so far.
+// Trace returns the calls so far.
 func (d *Disk) Trace() Trace {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.trace[:len(d.trace):len(d.trace)]
 }
 
-// do carries out a call, unless it is to fail, and records it. d.mu is held.
+// do executes a call, unless it is to fail, and records it. The caller holds d.mu.
 func (d *Disk) do(op Op) (written int, status fuse.Status) {
 	at := d.paths[op.File]
 	switch op.Kind {
@@ -152,7 +151,7 @@ func (d *Disk) do(op Op) (written int, status fuse.Status) {
 	return len(op.Data), fuse.OK
 }
 
-// make makes a file or folder. d.mu is held.
+// make creates a file or folder. The caller holds d.mu.
 func (d *Disk) make(kind Kind, folder uint64, name string, mode uint32, out *fuse.EntryOut) fuse.Status {
 	file := d.newest + 1
 	if _, status := d.do(Op{Kind: kind, File: file, Folder: number(folder), Name: name, Size: int64(mode)}); !status.Ok() {
@@ -178,7 +177,7 @@ func (d *Disk) attributes(file uint32, out *fuse.Attr) {
 	out.SetTimes(&when, &when, &when)
 }
 
-// find returns the number of a name. d.mu is held.
+// find returns the number of a name. The caller holds d.mu.
 func (d *Disk) find(folder uint64, name string) (file uint32, ok bool) {
 	file, ok = d.folder.files[number(folder)].names[name]
 	return file, ok

@@ -4,7 +4,7 @@ package powercut
 
 import "errors"
 
-// Disk can be mounted on Linux only.
+// Disk can be mounted only on Linux.
 type Disk struct{}
 
 // Mount always fails.

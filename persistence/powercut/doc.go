@@ -1,14 +1,14 @@
-// Package powercut is a file system that remembers every change, and rebuilds the
-// folder as it may look after a power cut.
+// Package powercut is a file system that records every change, and rebuilds the folder as it may be
+// after a power failure.
 //
-// Disk is mounted through FUSE and stored in memory. The kernel's cache is on, so programs
-// can map its files. Trace has the recorded calls, and can be written to a file. Rebuild
-// takes a trace, a point in it and a seed, and returns a Folder. It is pure: the same three
-// give the same folder. A Disk can also inject failures of calls (Inject).
+// Disk is mounted through FUSE and stored in memory. The kernel's cache is on, so programs can map
+// its files. Trace has the recorded calls, and can be written to a file. Rebuild takes a trace, a
+// position in it and a seed, and returns a Folder. It is pure: the same arguments give the same
+// folder. A Disk can also inject failures of calls (Inject).
 //
 // # What a sync promises
 //
-// The package assumes the least that Linux' journaling file systems promise:
+// The package assumes only the guarantees of Linux' journaling file systems:
 //
 //   - A sync of a file makes its content, size and mode last, and not its name.
 //   - A sync of a folder makes the names in it last, and not what the files hold.
@@ -27,14 +27,14 @@
 //
 // # Mapped memory
 //
-// A page that a program stores into mapped memory arrives with the next sync, or when the
-// kernel writes it. So mapped writes directly after the cut can be there as well. Those
-// after another call cannot, because the program may have stored them after that call.
-// Folder.Reach returns how far that went.
+// A page that a program stores in mapped memory arrives with the next sync, or when the kernel
+// writes it. So mapped writes directly after the cut can be present, too. Those after another call
+// cannot, because the program may have stored them after that call. Folder.Reach returns the
+// position after these writes.
 //
 // # What is not simulated
 //
-// Sectors torn within a page, disks that lie about a sync, damage to data synced earlier.
-// Symbolic links, extended attributes, holes, exchanging renames and unnamed temporary
-// files are refused. Locks are the kernel's, and no part of a trace.
+// Sectors torn within a page, disks that misreport syncs, damage to previously synced data.
+// Symbolic links, extended attributes, holes, exchanging renames and unnamed temporary files are
+// refused. Locks are the kernel's, and not part of a trace.
 package powercut

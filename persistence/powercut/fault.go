@@ -2,21 +2,21 @@ package powercut
 
 import "syscall"
 
-// Call is what a fault may be chosen by.
+// Call is the description of a call for choosing faults.
 type Call struct {
 	Kind Kind
-	// Path is the path of the call's file; if the call makes a name, the new one.
+	// Path is the path of the call's file; if the call creates a name, the new one.
 	Path string
-	// Mapped, of a write: it comes from mapped memory.
+	// Mapped, of a write: it is from mapped memory.
 	Mapped bool
 }
 
-// Fault is the fault that a call meets; the zero value means no fault.
+// Fault is the fault of a call; the zero value means none.
 type Fault struct {
-	// Err, if set, is what the call returns, and nothing else happens. The sync of a
-	// file that fails has lost what it was to write: it counts as unsynced for good.
+	// Err, if set, is returned by the call, which does nothing else. After a failed sync of a file
+	// its data is lost: it counts as unsynced forever.
 	Err syscall.Errno
-	// Short, if set, is how many bytes are written of more. Writes from mapped
-	// memory are never short.
+	// Short, if set, is the number of bytes written by a longer write. Writes from mapped memory
+	// are never short.
 	Short int
 }

@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// Folder is a folder with everything in it, in memory: under a Disk, or as it may
-// look after a power cut.
+// Folder is a folder with all its content in memory: that of a Disk, or as it may be after a power
+// failure.
 type Folder struct {
 	// Reach is the position after the last call that left a trace. If memory was mapped, it
 	// is after the cut.
 	Reach int
-	// Unsynced has one line for each change that was not synced, with its outcome.
+	// Unsynced has one line per unsynced change, with its outcome.
 	Unsynced []string
 
-	files map[uint32]*file // by number; files that have lost all names too
+	files map[uint32]*file // by number, including files without a name
 }
 
 type file struct {
@@ -55,8 +55,7 @@ func (f *Folder) tell(op *Op, path, fate string) {
 	f.Unsynced = append(f.Unsynced, fmt.Sprintf("%s %s: %s", op.Kind, what, fate))
 }
 
-// applyName makes a file where the call made one, whether or not its name is
-// there, and changes the names.
+// applyName creates the file of a call, whether or not its name is present, and changes the names.
 func (f *Folder) applyName(op *Op, there bool) {
 	if op.Kind == Create || op.Kind == Mkdir {
 		f.files[op.File] = newFile(uint32(op.Size))
@@ -80,8 +79,8 @@ func (f *Folder) applyName(op *Op, there bool) {
 	}
 }
 
-// change applies a call that changes a file's content or mode. Of a write it
-// takes the pages for which keep is true; all of them if keep is nil.
+// change applies a call that changes a file's content or mode. For a write it applies the pages for
+// which keep returns true; all of them if keep is nil.
 func (f *file) change(op *Op, keep func() bool) {
 	switch op.Kind {
 	case Chmod:
@@ -113,8 +112,7 @@ func (f *file) grow(size int64) {
 	}
 }
 
-// Make makes the folder at a path that does not exist. Pages of zeros take no
-// space.
+// Make creates the folder at a path that does not exist. Pages of zeros take no space.
 func (f *Folder) Make(path string) error {
 	made := map[uint32]string{}
 	return f.makeFile(0, path, made)

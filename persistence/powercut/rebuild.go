@@ -8,7 +8,7 @@ import (
 // PageBytes is the unit in which a write may be torn.
 const PageBytes = 4096
 
-// Order is how far changes of names can overtake each other.
+// Order is how far changes of names can be reordered.
 type Order uint8
 
 const (
@@ -16,22 +16,22 @@ const (
 	// disk in the order of their calls, so the last ones can be lost. A sync of a folder
 	// includes all calls before it.
 	Journaled Order = iota
-	// Unordered lets each name that was made or changed, and not synced, be there or
-	// not. A removal or a truncation still comes after all changes of names before it.
+	// Unordered means that each unsynced creation or change of a name may be present or not. A
+	// removal or a truncation is still ordered after all earlier changes of names.
 	Unordered
 )
 
 // Cut is one possible moment of a power cut.
 type Cut struct {
-	// Point is the number of calls before it.
+	// Point is the number of calls before the cut.
 	Point int
-	// Seed decides which of the unsynced changes are there.
+	// Seed determines which of the unsynced changes are present.
 	Seed  uint64
 	Order Order
 }
 
-// Rebuild returns one possible state of the folder after a power cut. It depends only on
-// the trace and the cut. The guarantees of a sync are in the package's documentation.
+// Rebuild returns one possible state of the folder after a power failure. It depends only on the
+// trace and the cut. The guarantees of a sync are in the package's documentation.
 func (t Trace) Rebuild(c Cut) *Folder {
 	r := rebuild{trace: t[:c.Point], cut: c, rand: rand.New(rand.NewPCG(c.Seed, uint64(c.Point))), styles: map[uint32]style{}}
 	r.findSynced()
@@ -48,16 +48,16 @@ type rebuild struct {
 	cut    Cut
 	rand   *rand.Rand
 	synced []bool // by position: the change is on disk
-	there  []bool // by position: the change of names is there
+	there  []bool // by position: the change of names is present
 	styles map[uint32]style
 }
 
-// style is what happens to the unsynced writes of one file: mixes of all kinds
-// are rarely the ones that hurt.
+// style is the outcome of the unsynced writes of one file: mixes of all outcomes rarely reveal
+// faults.
 type style uint8
 
 const (
-	coin   style = iota // each page for itself
+	coin   style = iota // each page independently
 	none                // nothing
 	all                 // everything
 	early               // up to some write
@@ -68,8 +68,8 @@ func isName(k Kind) bool { return k <= Rename }
 
 func isData(k Kind) bool { return k >= Write && k <= Chmod }
 
-// findSynced goes back from the cut: a change lasts if the next sync of its file
-// did not fail, a name if any later sync of its folder did not.
+// findSynced goes backwards from the cut: a change is durable if the next sync of its file
+// succeeded. A name is durable if any later sync of its folder succeeded.
 func (r *rebuild) findSynced() {
 	r.synced = make([]bool, len(r.trace))
 	lasts := map[uint32]bool{}
@@ -89,7 +89,7 @@ func (r *rebuild) findSynced() {
 	}
 }
 
-// chooseNames decides which changes of names are there.
+// chooseNames decides which changes of names are present.
 func (r *rebuild) chooseNames() {
 	r.there = make([]bool, len(r.trace))
 	last, end := -1, r.rand.IntN(4)
@@ -136,7 +136,7 @@ func (r *rebuild) styleOf(file uint32) style {
 	return s
 }
 
-// keeps decides whether an unsynced page, or the whole of another change, is there.
+// keeps decides whether an unsynced page, or the whole of another change, is present.
 func (r *rebuild) keeps(s style) bool {
 	return s == all || s == early || s == coin && r.rand.IntN(2) == 0
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Kind is a kind of call that changes a file system, or makes a change last.
+// Kind is a kind of call that changes a file system, or makes a change durable.
 type Kind uint8
 
 // The kinds of calls. Their numbers are part of the format of a trace.
@@ -28,7 +28,7 @@ const (
 	Chmod                      // the mode of a file or a folder
 	Sync                       // fsync or fdatasync of a file
 	SyncFolder                 // fsync of a folder
-	Note                       // no call: what the load says happened here
+	Note                       // no call: a message of the load
 	kinds      = iota
 )
 
@@ -44,35 +44,35 @@ func Kinds() (all []Kind) {
 	return all
 }
 
-// Op is one call that the file system carried out, or a sync that failed.
+// Op is one executed call, or a failed sync.
 type Op struct {
 	Kind Kind
-	// File is the number of the file or folder that the call is about. Files are
-	// numbered by their creation, from 1; 0 is the root folder.
+	// File is the number of the call's file or folder. Files are numbered by creation, from 1; 0 is
+	// the root folder.
 	File uint32
-	// Folder and Name say which name a call makes, takes away or renames; To and
-	// NewName are the new place of a rename.
+	// Folder and Name are the name that a call creates, removes or renames; To and NewName are the
+	// target of a rename.
 	Folder, To    uint32
 	Name, NewName string
 	// Offset of a write or an allocation, bytes.
 	Offset int64
-	// Size after a truncation, end of an allocation that makes the file longer, or
-	// mode after a Create, Mkdir or Chmod.
+	// Size after a truncation, end of an allocation that extends the file, or mode after a Create,
+	// Mkdir or Chmod.
 	Size int64
-	// Mapped writes come from memory that is mapped to the file, at some time after
-	// the program stored the bytes there.
+	// Mapped writes are from memory mapped to the file, at some time after the program stored the
+	// bytes there.
 	Mapped bool
-	// Failed syncs make nothing last.
+	// Failed syncs make nothing durable.
 	Failed bool
 	// Data of a write, or the text of a note.
 	Data []byte
 }
 
-// Trace is what happened to an empty folder, in order.
+// Trace is the calls on an initially empty folder, in order.
 type Trace []Op
 
-// At calls visit for every call, with the path of its file ("." is the root). A file
-// without a name has the last one it had.
+// At calls visit for every call, with the path of its file ("." is the root). A file without a name
+// has its last one.
 func (t Trace) At(visit func(position int, op *Op, path string)) {
 	type place struct {
 		folder uint32
@@ -101,7 +101,7 @@ func (t Trace) At(visit func(position int, op *Op, path string)) {
 
 const magic = "POWERCUT1\n"
 
-// maxField bounds a name, a note or a write of a trace that is read, bytes.
+// maxField bounds a name, a note or a write in a decoded trace, bytes.
 const maxField = 64 << 20
 
 // Encode writes a trace, compressed.
@@ -139,7 +139,7 @@ func (t Trace) Encode(w io.Writer) error {
 	return z.Close()
 }
 
-// Decode reads a trace that Encode has written.
+// Decode reads a trace written by Encode.
 func Decode(r io.Reader) (Trace, error) {
 	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
@@ -164,7 +164,7 @@ func Decode(r io.Reader) (Trace, error) {
 	}
 }
 
-// decodeOp returns io.EOF only at the beginning of a call.
+// decodeOp decodes a call. It returns io.EOF only at the beginning of a call.
 func decodeOp(in *bufio.Reader) (op Op, err error) {
 	kind, err := in.ReadByte()
 	if err != nil {

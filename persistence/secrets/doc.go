@@ -1,8 +1,7 @@
-// Package secrets keeps the server's secrets in files of the data folder,
-// readable by their owner only and replaced as a whole. It never prints one.
+// Package secrets stores the server's secrets in files of the data folder, readable only by their
+// owner and always replaced as a whole. It never prints one.
 //
-// A file holds one secret, or the keys of tokens: one version after the other. A
-// key has its checksum beside it, for a key with a wrong bit would silently make
-// everything that it protects invalid. A password is a line alone, since people
-// read it. Files without a checksum are read as well.
+// A file has one secret, or the keys of tokens, one version after the other. A key has a checksum,
+// because a key with a wrong bit would silently make everything that it protects invalid. A
+// password is a single line, because people read it. Files without a checksum are also accepted.
 package secrets

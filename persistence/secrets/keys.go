@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// ErrMalformed means that the file is not what this package writes. Its content
-// is never part of the text.
+// ErrMalformed means that the file does not have the format of this package. Its text never
+// includes the content.
 var ErrMalformed = errors.New("malformed key file")
 
 const keyFormat = 1
@@ -29,7 +29,7 @@ type keyFile struct {
 	Sum string `json:"crc32c"`
 }
 
-// sum is over what a wrong bit in would make tokens invalid.
+// sum covers the data in which a wrong bit would make tokens invalid.
 func (c keyFile) sum() string {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	for _, e := range c.Keys {
@@ -49,8 +49,8 @@ type keyEntry struct {
 	Key       string     `json:"key"` // base64url
 }
 
-// LoadKeys returns the keys, oldest first. A file that does not exist is
-// fs.ErrNotExist; one that others may read is refused.
+// LoadKeys returns the keys, oldest first. A missing file is fs.ErrNotExist; one that others can
+// read is refused.
 func LoadKeys(path string) ([]seal.Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -67,7 +67,7 @@ func LoadKeys(path string) ([]seal.Key, error) {
 	return ParseKeys(path, b)
 }
 
-// ParseKeys reads what a file has, which errors call by its path.
+// ParseKeys parses the content of a file of keys; errors have the path.
 func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 	var c keyFile
 	if err := json.Unmarshal(b, &c); err != nil || len(c.Keys) == 0 {
@@ -94,7 +94,7 @@ func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 	return keys, nil
 }
 
-// CreateKeys makes the file with a first key. It never overwrites one.
+// CreateKeys creates the file with a first key. It never overwrites one.
 func CreateKeys(path string, now time.Time) ([]seal.Key, error) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("make server keys: %s exists", path), err)
@@ -113,8 +113,8 @@ func RotateKeys(path string, now time.Time) ([]seal.Key, error) {
 	return keys, writeKeys(path, keys)
 }
 
-// Announced returns the keys with a newer one that is pending: the one that is there
-// already, from a rotation that was not finished, or another.
+// Announced returns the keys with a newer pending one: the existing one of an unfinished rotation,
+// or a new one.
 func Announced(keys []seal.Key, now time.Time) []seal.Key {
 	if keys[len(keys)-1].Pending {
 		return keys
@@ -135,7 +135,7 @@ func Used(keys []seal.Key, now time.Time) []seal.Key {
 	return keys
 }
 
-// Kept returns the keys for which keep holds, and the newest.
+// Kept returns the keys for which keep returns true, and the newest.
 func Kept(keys []seal.Key, keep func(seal.Key) bool) (kept []seal.Key) {
 	for i, k := range keys {
 		if i == len(keys)-1 || keep(k) {
@@ -145,7 +145,7 @@ func Kept(keys []seal.Key, keep func(seal.Key) bool) (kept []seal.Key) {
 	return kept
 }
 
-// KeepKeys drops the versions for which keep is false; the newest always stays.
+// KeepKeys drops the versions for which keep returns false; the newest is always kept.
 func KeepKeys(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
 	keys, err := LoadKeys(path)
 	if err != nil {
@@ -164,7 +164,7 @@ func newKey(version uint32, now time.Time) seal.Key {
 	return seal.Key{Version: version, Material: material, MadeAt: now.UTC()}
 }
 
-// writeKeys replaces the file: after a crash it is the old one or the new one.
+// writeKeys replaces the file atomically: after a crash it is the old one or the new one.
 func writeKeys(path string, keys []seal.Key) error {
 	b, err := EncodeKeys(keys)
 	if err != nil {

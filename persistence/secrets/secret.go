@@ -11,8 +11,8 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Key returns the key kept in a file, or keeps there what fresh returns when
-// there is none. made reports whether it is new.
+// Key returns the key stored in a file; if there is none, it stores the result of fresh. made
+// reports whether it is new.
 func Key(path string, fresh func() string) (key string, made bool, err error) {
 	return loadOrMake(path, fresh, KeepKey)
 }
@@ -38,7 +38,7 @@ func loadOrMake(path string, fresh func() string, keep func(path, secret string)
 	return secret, true, nil
 }
 
-// sumMark begins the line of a checksum.
+// sumMark is the prefix of a checksum's line.
 const sumMark = "# crc32c "
 
 func sumOf(secret string) string {
@@ -50,13 +50,13 @@ func parse(path, content string) (string, error) {
 	if checked && strings.HasSuffix(secret, "\n") {
 		secret = strings.TrimSuffix(secret, "\n")
 	} else if checked {
-		sum = "" // what is in front of it is no line
+		sum = "" // the mark is not at the beginning of a line
 	}
 	switch {
 	case secret == "":
 		return "", fmt.Errorf("secret file %s is empty", path)
 	case strings.Contains(content, "\x00"):
-		// As a disk leaves it that has lost a block: everybody could guess it.
+		// A disk that has lost a block can leave this: everybody could guess it.
 		return "", fmt.Errorf("secret file %s is damaged: there are zero bytes in it", path)
 	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
 		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum, restore the file from a copy", path)
@@ -64,8 +64,8 @@ func parse(path, content string) (string, error) {
 	return secret, nil
 }
 
-// KeepKey writes a key to a file. After a crash the file is as before or whole;
-// when KeepKey returns it is on disk, and so is its name.
+// KeepKey writes a key to a file. After a crash the file is either unchanged or complete; when
+// KeepKey returns, the file and its name are on disk.
 func KeepKey(path, key string) error {
 	return keep(path, key+"\n"+sumMark+sumOf(key)+"\n")
 }

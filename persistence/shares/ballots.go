@@ -17,33 +17,32 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Ballots keeps the secrets of anonymous polls, a file each, named for the codelab.
-// It implements codelab.BallotKeys. Safe for concurrent use.
+// Ballots stores the secrets of anonymous polls, one file each, named for the codelab. It
+// implements codelab.BallotKeys. Safe for concurrent use.
 type Ballots struct {
 	// Immutable after OpenBallots.
 	opts BallotOptions
 
 	mu   sync.RWMutex
 	byID map[string]*ballotSecret // guarded by mu
-	// gone are the ids of the last secrets that were destroyed here, the oldest first:
-	// another node, which does not know of it yet, must not bring them back. Guarded by mu.
+	// gone are the ids of the secrets last destroyed here, oldest first, so that another node,
+	// which does not know yet, cannot restore them. Guarded by mu.
 	gone []string
 
-	// writing is held while the folder is worked on, and guards what follows.
+	// writing is held while the folder is changed, and guards the following fields.
 	writing sync.Mutex
-	doomed  map[string]bool // ids of secrets to be destroyed
+	doomed  map[string]bool // ids of secrets to destroy
 
 	background sync.WaitGroup
 }
 
 // BallotOptions are the options of Ballots.
 type BallotOptions struct {
-	// Dir is the folder; it is made when missing.
+	// Dir is the folder; it is created if missing.
 	Dir    string
 	Logger *slog.Logger
-	// Spread, if there are several nodes, brings a secret to the others before Make
-	// returns it, and returns the nodes that have it, with this one. nil if this node is
-	// alone.
+	// Spread, if there are several nodes, sends a secret to the others before Make returns it, and
+	// returns the nodes that have it, including this one. nil on a single server.
 	Spread func(Ballot) (keepers []string, err error)
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
@@ -63,8 +62,8 @@ type Ballot struct {
 type ballotSecret struct {
 	secret [ballotBytes]byte
 	made   time.Time
-	// kept means that this process has put it on the disk. One that was found there may
-	// be of a process that could not sync it.
+	// kept means that this process has stored it on disk. One found there at startup may be from a
+	// process that could not sync it.
 	kept bool
 }
 
@@ -73,14 +72,14 @@ const (
 	ballotPrefix = "ballots-"
 	// ballotUse is the maximum time of the command that uses a new secret.
 	ballotUse = 2 * time.Minute
-	// mostGone bounds what is remembered of destroyed secrets, 70 bytes each.
+	// mostGone bounds the remembered destroyed secrets, 70 bytes each.
 	mostGone = 10_000
 )
 
-// ballotID is the id of a codelab and 64 random bits.
+// ballotID matches the id of a codelab and 64 random bits.
 var ballotID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[0-9a-f]{16}$`)
 
-// OpenBallots finds the secrets that are there.
+// OpenBallots loads the existing secrets.
 func OpenBallots(o BallotOptions) (*Ballots, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -122,11 +121,11 @@ func (b *Ballots) load(id string) error {
 	case info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(b.opts.Dir, ballotPrefix+id))
 	case len(secret) < ballotBytes || strings.Trim(string(secret), "\x00") == "":
-		b.doomed[id] = true // its making or its destruction broke off
+		b.doomed[id] = true // its creation or destruction was interrupted
 		return nil
 	}
-	// Its time goes on over a start: with a node that starts every minute it would never
-	// be old.
+	// Its age continues over restarts: with a node that starts every minute it would otherwise
+	// never be old.
 	made := info.ModTime()
 	if now := b.opts.now(); made.After(now) {
 		made = now // the clock was set back
@@ -158,13 +157,13 @@ func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) 
 	return id, keepers, nil
 }
 
-// keep stores a secret on the disk and uses it. The next sweep destroys the remains of a
-// failed attempt, unless keep succeeds before.
+// keep stores a secret on disk and activates it. The next sweep destroys the remains of a failed
+// attempt, unless keep succeeds before.
 func (b *Ballots) keep(id string, x *ballotSecret) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	if b.settled(id) {
-		return nil // by somebody who was here before
+		return nil // another caller was faster
 	}
 	if err := keep(b.opts.Disk, ballotPrefix+id, x.secret[:]); err != nil {
 		if b.Key(id) == nil {
@@ -188,8 +187,7 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	return nil
 }
 
-// settled reports whether nothing is to be done to keep a secret: it is on the disk, or was
-// destroyed.
+// settled reports whether there is nothing to do to keep a secret: it is on disk, or was destroyed.
 func (b *Ballots) settled(id string) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -197,8 +195,8 @@ func (b *Ballots) settled(id string) bool {
 	return x != nil && x.kept || slices.Contains(b.gone, id)
 }
 
-// Take keeps a secret that another node has made. It is on the disk when Take returns,
-// unless it was destroyed here: then it stays destroyed. Taking it again changes nothing.
+// Take stores a secret created by another node. It is on disk when Take returns, unless it was
+// destroyed here: then it stays destroyed. Repeating it changes nothing.
 func (b *Ballots) Take(in Ballot) error {
 	if len(in.Secret) != ballotBytes || !ballotID.MatchString(in.ID) {
 		return errors.New("take the secret of a poll: malformed")
@@ -215,7 +213,7 @@ func (b *Ballots) Take(in Ballot) error {
 	return nil
 }
 
-// All returns the secrets that are in use, for another node.
+// All returns the secrets in use, for another node.
 func (b *Ballots) All() (out []Ballot, _ error) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -231,7 +229,7 @@ func (b *Ballots) Find(id string) (Ballot, bool) {
 	return Ballot{id, key}, key != nil
 }
 
-// Key returns a secret, or nil when it is not here. The caller may keep it.
+// Key returns a secret, or nil if it is not here. The caller may keep it.
 func (b *Ballots) Key(id string) []byte {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -241,8 +239,8 @@ func (b *Ballots) Key(id string) []byte {
 	return nil
 }
 
-// Destroy implements codelab.BallotKeys: it takes a secret out of use at once, and
-// writes over its file and removes it on another goroutine.
+// Destroy implements codelab.BallotKeys: it deactivates a secret at once, and overwrites and
+// removes its file on another goroutine.
 func (b *Ballots) Destroy(id string) {
 	b.mu.Lock()
 	if !slices.Contains(b.gone, id) {
@@ -266,8 +264,7 @@ func (b *Ballots) Destroy(id string) {
 	})
 }
 
-// Old implements codelab.BallotKeys. It also tries again to destroy what could not be
-// destroyed.
+// Old implements codelab.BallotKeys. It also retries failed destructions.
 func (b *Ballots) Old() (ids []string) {
 	b.sweep()
 	b.mu.RLock()
@@ -280,8 +277,7 @@ func (b *Ballots) Old() (ids []string) {
 	return ids
 }
 
-// sweep writes over the files that are doomed and removes them. What fails stays
-// doomed.
+// sweep overwrites and removes the doomed files. After a failure a file stays doomed.
 func (b *Ballots) sweep() {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -305,8 +301,8 @@ func (b *Ballots) sweep() {
 	}
 }
 
-// Close wipes the secrets from memory, once what was to be destroyed is; the files of
-// the others stay.
+// Close wipes the secrets from memory, after pending destructions; the files of the others are
+// kept.
 func (b *Ballots) Close() {
 	b.background.Wait()
 	b.mu.Lock()

@@ -22,11 +22,11 @@ type Disk interface {
 	List() ([]string, error)
 	Open(name string, flag int) (File, error)
 	Remove(name string) error
-	// Sync puts the names on the disk.
+	// Sync makes the names durable.
 	Sync() error
 }
 
-// File is an open file; Sync puts its content on the disk.
+// File is an open file; Sync makes its content durable.
 type File interface {
 	io.ReadWriteCloser
 	Stat() (fs.FileInfo, error)
@@ -52,10 +52,10 @@ func read(d Disk, name string, most int) ([]byte, fs.FileInfo, error) {
 	return b[:n], info, err
 }
 
-// keep stores a content on the disk under a name. When keep returns nil, the content
-// survives a crash and has been read back. The remains of an earlier attempt are
-// overwritten in place. A system that could not sync a page treats it as clean afterwards,
-// so a second sync alone would report success for missing data.
+// keep stores a content on disk under a name. When keep returns nil, the content survives a crash
+// and has been read back. The remains of an earlier attempt are overwritten in place. A system that
+// could not sync a page treats it as clean afterwards, so a second sync alone would report success
+// for missing data.
 func keep(d Disk, name string, content []byte) error {
 	if err := write(d, name, content); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
@@ -83,8 +83,8 @@ func write(d Disk, name string, content []byte) error {
 	return err
 }
 
-// erase writes zeros over a file, in place, and removes its name. The folder is not synced
-// yet, so a file of zeros can come back.
+// erase overwrites a file with zeros, in place, and removes its name. The folder is not synced yet,
+// so a file of zeros can return.
 func erase(d Disk, name string) error {
 	f, err := d.Open(name, os.O_WRONLY)
 	if err != nil {
@@ -100,7 +100,7 @@ func erase(d Disk, name string) error {
 	return d.Remove(name)
 }
 
-// folder is a disk of the operating system.
+// folder is a folder of the operating system.
 type folder string
 
 func (d folder) List() ([]string, error) {

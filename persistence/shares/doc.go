@@ -25,10 +25,10 @@
 //
 // # Time
 //
-// A share ends by the clock, or after the duration that it had when it was made: setting
-// back the clock does not extend it. A share that is found at a start gets at most
-// Options.Longest, which no token outlives, even if the clock is far behind. A stopped
-// server destroys nothing; its next start does so before it serves.
+// A share ends by the clock, or after the duration that it had when it was created: setting back
+// the clock does not extend it. A share found at startup gets at most Options.Longest, which no
+// token outlives, even if the clock is far behind. A stopped server destroys nothing; its next
+// start does so before it serves.
 //
 // # Failure
 //
@@ -36,8 +36,7 @@
 // part of a file, the next attempt writes all of it again in place. After a failed sync the
 // system treats its pages as clean, so a second sync would report success for missing data.
 //
-// A share that cannot be made fails what needs it, and is not tried again for a
-// second. A file that cannot be destroyed is out of use, logged, and tried again.
-// A file that is not what was written is out of use too: the tokens that need it
-// have expired.
+// If a share cannot be created, the operations that need it fail, and there is no retry for a
+// second. A file that cannot be destroyed is deactivated, logged, and retried. A damaged file is
+// deactivated, too: the tokens that need it have expired.
 package shares

@@ -15,8 +15,8 @@ type Share struct {
 	Secret []byte    `json:"secret"`
 }
 
-// Take stores a share that another node has made. It is on the disk when Take returns.
-// Taking it again changes nothing; an ended share is not stored.
+// Take stores a share created by another node. It is on disk when Take returns. Repeating it
+// changes nothing; an ended share is not stored.
 func (s *Store) Take(in Share) error {
 	if len(in.Secret) != seal.ShareBytes || !in.Ends.Equal(seal.QuarterEnd(in.Ends)) {
 		return fmt.Errorf("take a share: malformed")
@@ -48,7 +48,7 @@ func (s *Store) Take(in Share) error {
 	return nil
 }
 
-// Count counts the shares in a folder whose time is not over. A missing folder has none.
+// Count counts the unexpired shares in a folder. A missing folder has none.
 func Count(dir string, now time.Time) (n int, err error) {
 	names, err := folder(dir).List()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,9 +62,9 @@ func Count(dir string, now time.Time) (n int, err error) {
 	return n, err
 }
 
-// All returns the shares that are in use, or about to be, for another node.
+// All returns the shares that are, or are about to be, in use, for another node.
 func (s *Store) All() (out []Share, err error) {
-	s.writing.Lock() // nothing is destroyed meanwhile
+	s.writing.Lock() // prevents destruction meanwhile
 	defer s.writing.Unlock()
 	s.mu.RLock()
 	all := make([]*held, 0, len(s.byID))

@@ -17,22 +17,21 @@ import (
 
 // Options of a Store.
 type Options struct {
-	// Dir is the folder; it is made when missing.
+	// Dir is the folder; it is created if missing.
 	Dir string
-	// Longest is the longest that anything sealed under a share may live.
+	// Longest is the maximum lifetime of anything sealed under a share.
 	Longest time.Duration
-	// Now is the clock and Uptime a time that only goes on; those of the
-	// system when nil.
+	// Now is the clock and Uptime a monotonic time; if nil, those of the system.
 	Now    func() time.Time
 	Uptime func() time.Duration
 	Logger *slog.Logger
-	// Spread, where several nodes serve the same tokens, brings a share to the
-	// others before anything is sealed under it; when it fails the share is not
-	// used. Under shares that are found at the start nothing more is sealed then:
-	// nobody knows whether all have them. nil: this node is alone.
+	// Spread, if several nodes serve the same tokens, sends a share to the others before anything
+	// is sealed under it; if it fails the share is not used. Then nothing more is sealed under
+	// shares found at startup, because it is unknown whether all nodes have them. nil on a single
+	// server.
 	Spread func(Share) error
-	// Lacks, if there are several nodes, reports whether others can have shares that are
-	// missing here. Then a missing share is not known to have ended. nil means never.
+	// Lacks, if there are several nodes, reports whether shares that are missing here can be on
+	// others. Then a missing share may not have ended. nil means never.
 	Lacks func() bool
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
@@ -42,7 +41,7 @@ type Options struct {
 	Disk Disk
 }
 
-// Store keeps the shares. Safe for concurrent use.
+// Store stores the shares. Safe for concurrent use.
 type Store struct {
 	// Immutable after Open.
 	opts Options
@@ -51,23 +50,22 @@ type Store struct {
 	mu    sync.RWMutex
 	byID  map[seal.ShareID]*held // guarded by mu
 	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
-	// spreading is being sent to the other nodes; guarded by mu. A node that starts now is
-	// none of those, but asks this one for all.
+	// spreading is being sent to the other nodes; guarded by mu. A node that is just starting is
+	// not one of them, but asks this one for all shares.
 	spreading *held
 
-	// making is held while a share is made, and guards what follows. Never taken
-	// with writing held: nodes that make shares take those of each other
-	// meanwhile.
+	// making is held while a share is created, and guards the following fields. Never taken with
+	// writing held: nodes that create shares concurrently take each other's.
 	making  sync.Mutex
-	failed  error         // of the last try to make a share
+	failed  error         // of the last attempt to create a share
 	retryAt time.Duration // not before this uptime
 
-	// taking is held while a share of another node is taken.
+	// taking is held while another node's share is taken.
 	taking sync.Mutex
 
-	// writing is held while the folder is worked on, and guards what follows.
+	// writing is held while the folder is changed, and guards the following fields.
 	writing sync.Mutex
-	doomed  map[string]bool // names of files to be destroyed
+	doomed  map[string]bool // names of files to destroy
 
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -123,7 +121,7 @@ func (s *Store) Until(end time.Time) (*seal.Share, error) {
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	if h := s.current(ends); h != nil { // somebody else made it
+	if h := s.current(ends); h != nil { // another caller created it
 		return h.share, nil
 	}
 	now := s.opts.Now()
@@ -143,7 +141,7 @@ func (s *Store) Until(end time.Time) (*seal.Share, error) {
 	return h.share, nil
 }
 
-// current is the share for an end, if it will last until then.
+// current returns the share for an end, if it is valid until then.
 func (s *Store) current(ends time.Time) *held {
 	s.mu.RLock()
 	h := s.byEnd[ends.Unix()]
@@ -152,7 +150,7 @@ func (s *Store) current(ends time.Time) *held {
 		return nil
 	}
 	if h.until-s.opts.Uptime() < ends.Sub(s.opts.Now()) {
-		return nil // the clock was set back: it will not last
+		return nil // the clock was set back: it ends earlier
 	}
 	return h
 }
@@ -164,7 +162,7 @@ func (s *Store) over(h *held) bool {
 
 // Find implements token.Shares.
 func (s *Store) Find(id seal.ShareID) (*seal.Share, error) {
-	// Asked first: a share that comes behind that is found.
+	// Called first: a share that arrives after this is found.
 	lacks := s.opts.Lacks != nil && s.opts.Lacks()
 	s.mu.RLock()
 	h := s.byID[id]
@@ -178,7 +176,7 @@ func (s *Store) Find(id seal.ShareID) (*seal.Share, error) {
 	return h.share, nil
 }
 
-// make makes a share and its file. The caller holds making.
+// make creates a share and its file. The caller holds making.
 func (s *Store) make(ends, now time.Time) (*held, error) {
 	var secret [seal.ShareBytes]byte
 	defer clear(secret[:])
@@ -199,8 +197,8 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 	return h, nil
 }
 
-// write makes a share's file, and calls then before the folder is used again. The remains
-// of a failed write are destroyed by the next sweep, unless the share is written before.
+// write writes a share's file, and calls then before the folder is used again. The next sweep
+// destroys the remains of a failed write, unless the share is written before.
 func (s *Store) write(h *held, secret []byte, then func()) error {
 	s.writing.Lock()
 	err := keep(s.opts.Disk, h.name, secret)
@@ -216,8 +214,8 @@ func (s *Store) write(h *held, secret []byte, then func()) error {
 	return err
 }
 
-// doom lets the next sweep destroy a share under which nothing is sealed. If it has come
-// back meanwhile from a node that received it, the file belongs to that node.
+// doom lets the next sweep destroy a share under which nothing is sealed. If it has returned
+// meanwhile from a node that received it, the file belongs to that node.
 func (s *Store) doom(h *held) {
 	id := h.share.ID()
 	h.share.Wipe()
@@ -230,8 +228,8 @@ func (s *Store) doom(h *held) {
 	}
 }
 
-// hold computes how long a share is in use, independent of later changes of the clock. A
-// hundredth is added for a clock that is being slowed down to the right time.
+// hold computes how long a share is in use, independent of later changes of the clock. A hundredth
+// is added in case a clock is being slewed to the right time.
 func (s *Store) hold(share *seal.Share, name string, now time.Time) *held {
 	left := min(share.Ends().Sub(now), s.opts.Longest+seal.Quarter)
 	return &held{share: share, name: name, until: s.opts.Uptime() + left + left/100}
@@ -260,7 +258,7 @@ func fileName(s *seal.Share) string {
 	return namePrefix + s.Ends().UTC().Format(nameTime) + "-" + s.ID().String()
 }
 
-// parseName is the reverse of fileName. ok is false for files that are not shares.
+// parseName is the inverse of fileName. ok is false for files that are not shares.
 func parseName(name string) (ends time.Time, id string, ok bool) {
 	rest, ok := strings.CutPrefix(name, namePrefix)
 	if !ok {
@@ -274,8 +272,7 @@ func parseName(name string) (ends time.Time, id string, ok bool) {
 	return ends, id, err == nil
 }
 
-// load takes the shares that are there into use, and notes for destruction what
-// is over or was never finished.
+// load activates the existing shares, and dooms expired and incomplete ones.
 func (s *Store) load() error {
 	names, err := s.opts.Disk.List()
 	if err != nil {
@@ -307,13 +304,13 @@ func (s *Store) read(name string, ends time.Time, id string, now time.Time) erro
 		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(s.opts.Dir, name))
 	}
 	if len(b) < seal.ShareBytes || strings.Trim(string(b), "\x00") == "" {
-		s.doomed[name] = true // its making or its destruction broke off
+		s.doomed[name] = true // its creation or destruction was interrupted
 		return nil
 	}
 	h := s.hold(seal.NewShare(ends, (*[seal.ShareBytes]byte)(b)), name, now)
 	if h.share.ID().String() != id {
 		s.log.Error("a key share is damaged; tokens under it count as expired", "file", name)
-		s.byID[h.share.ID()] = h // which nothing refers to; it has its time
+		s.byID[h.share.ID()] = h // nothing refers to it; it expires in time
 		return nil
 	}
 	if s.use(h); s.opts.Spread != nil {
@@ -322,7 +319,7 @@ func (s *Store) read(name string, ends time.Time, id string, now time.Time) erro
 	return nil
 }
 
-// Close wipes the shares from memory; their files stay.
+// Close wipes the shares from memory; their files are kept.
 func (s *Store) Close() error {
 	s.stop()
 	s.background.Wait()

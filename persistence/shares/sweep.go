@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// look is how often the clock is looked at when no share ends before: it may
-// have been set.
+// look is the interval of checks of the clock, which may have been set, if no share ends earlier.
 const look = 10 * time.Second
 
 // run destroys each share when it expires.
@@ -26,7 +25,7 @@ func (s *Store) run(ctx context.Context) {
 	}
 }
 
-// next is the time until the next share expires.
+// next returns the time until the next share expires.
 func (s *Store) next() time.Duration {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -62,8 +61,8 @@ func (s *Store) sweep() {
 	}
 }
 
-// destroy writes over the files that are doomed and removes them. What fails
-// stays doomed. The caller holds writing.
+// destroy overwrites and removes the doomed files. After a failure a file stays doomed. The caller
+// holds writing.
 func (s *Store) destroy() error {
 	var errs []error
 	gone := make([]string, 0, len(s.doomed))

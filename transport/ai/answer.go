@@ -27,7 +27,7 @@ type answer struct {
 	cancel   context.CancelCauseFunc
 
 	usage  upstream.Usage
-	failed int64 // 1 when the answer is not whole
+	failed int64 // 1 if the answer is incomplete
 	// blocked is set when the upstream blocks the question or the answer.
 	blocked bool
 }
@@ -36,7 +36,7 @@ type answer struct {
 type event struct {
 	Candidates []candidate     `json:"candidates"`
 	Usage      *upstream.Usage `json:"usageMetadata,omitempty"`
-	// Model is the one that answers, which may be another than was asked for.
+	// Model is the model that answers, which may differ from the requested one.
 	Model string `json:"modelVersion"`
 }
 
@@ -53,7 +53,7 @@ type content struct {
 
 var heartbeat = []byte(": still here\n\n")
 
-// serve asks the upstream and passes on what it says, until one side ends.
+// serve asks the upstream and forwards its answer until one side ends.
 func (a *answer) serve(d *httpapi.Detached) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(a.s.Answers.base)
@@ -64,8 +64,8 @@ func (a *answer) serve(d *httpapi.Detached) {
 		return
 	}
 	defer a.end()
-	// The client has sent its whole request; any further read means that it left. The read ends
-	// with the connection.
+	// The client has sent its whole request, so the end of any further read means that it left. The
+	// read ends with the connection.
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -80,7 +80,7 @@ func (a *answer) serve(d *httpapi.Detached) {
 	a.s.note(a)
 }
 
-// begin takes a place, unless what the caller asked by has ended meanwhile.
+// begin takes a place, unless the caller's grant has ended meanwhile.
 func (a *answer) begin() error {
 	if err := a.s.Answers.enter(a); err != nil {
 		return err
@@ -107,10 +107,10 @@ func (a *answer) Standing() *auth.Standing { return &a.standing }
 // End implements auth.Holder.
 func (a *answer) End(string) { a.cancel(errEnded) }
 
-// maxStray bounds what a client may send behind its request.
+// maxStray bounds what a client may send after its request, bytes.
 const maxStray = 64 << 10
 
-// watch returns when the client has left, or sends what nobody asked for.
+// watch returns when the client has left or sends unexpected data.
 func watch(d *httpapi.Detached) {
 	var chunk [512]byte
 	for total := 0; total < maxStray; {
@@ -122,7 +122,7 @@ func watch(d *httpapi.Detached) {
 	}
 }
 
-// pass runs the upstream's answer to the client and returns why it ended.
+// pass forwards the upstream's answer to the client and returns why it ended.
 func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.CancelCauseFunc) error {
 	a.s.stats.begun()
 	chunks, ended := make(chan upstream.Chunk), make(chan error, 1)
@@ -146,7 +146,7 @@ func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.C
 			beat.Reset(a.s.Heartbeat)
 		case <-beat.C:
 			if !d.Begun() {
-				continue // an upstream that fails must still be a plain error
+				continue // an upstream that fails before content must be a plain error
 			}
 			piece = heartbeat
 		case err := <-ended:
@@ -160,14 +160,14 @@ func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.C
 	}
 }
 
-// event encodes a chunk; what the upstream wrote goes through our codec.
+// event encodes a chunk; the upstream's JSON is re-encoded.
 func (a *answer) event(c upstream.Chunk) []byte {
 	if c.Usage != nil {
 		a.usage = *c.Usage
 	}
 	a.blocked = a.blocked || upstream.Blocked(c.Finish)
 	parts := c.Parts
-	if len(parts) == 0 { // clients look for a text in every event
+	if len(parts) == 0 { // clients expect a text in every event
 		empty := ""
 		parts = []upstream.Part{{Text: &empty}}
 	}
@@ -189,7 +189,7 @@ func data(name string, v any) []byte {
 // finish sends the client the end of the answer, if it is still connected.
 func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	if err == nil {
-		if !d.Begun() { // an answer of nothing
+		if !d.Begun() { // the answer is empty
 			err = &upstream.Failure{Status: http.StatusBadGateway, Cause: upstream.CauseBroken, Text: "the AI gave no answer"}
 		} else {
 			d.End()
@@ -212,7 +212,7 @@ func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	_ = d.Fail(refusal)
 }
 
-// refusal is the client's error for a failure.
+// refusal returns the client's error for a failure.
 func (a *answer) refusal(d *httpapi.Detached, cause, err error) error {
 	if errors.Is(cause, errStopping) || errors.Is(cause, errEnded) {
 		return cause

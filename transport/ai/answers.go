@@ -12,7 +12,7 @@ type Answers struct {
 	base   context.Context // ends with close
 	cancel context.CancelCauseFunc
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	closed  bool
 	streams sync.WaitGroup
 	persons map[string]map[*answer]struct{}
@@ -44,15 +44,15 @@ func (u *Answers) close(ctx context.Context) {
 	<-ended
 }
 
-// room returns an error if no place is left for the person's next answer.
+// room returns an error if there is no place for the person's next answer.
 func (u *Answers) room(person string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.full(person)
 }
 
-// enter takes a place. It is the goroutine that serves which takes it: when
-// the connection is gone before that starts, nobody would free the place.
+// enter takes a place. The serving goroutine must call it: if the connection is gone before that
+// starts, nothing would free the place.
 func (u *Answers) enter(a *answer) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

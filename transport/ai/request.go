@@ -57,8 +57,8 @@ func bounded(field, s string, most int) error {
 	return nil
 }
 
-// query makes the question of a body, without what the codelab adds to it. A facilitator's
-// instruction is bounded only by the size of the body.
+// query builds the question from a body, without the codelab's part. A facilitator's instruction is
+// bounded only by the size of the body.
 func (s *Service) query(in *body, facilitator bool) (*upstream.Query, error) {
 	q := &upstream.Query{Model: s.Models.Used(text(in.Model)), System: text(in.System), Config: in.Generation}
 	if !facilitator {
@@ -129,8 +129,8 @@ func contents(in []turn) ([]upstream.Content, error) {
 	return out, nil
 }
 
-// about puts the step of the question before the instruction, with its notes only for
-// facilitators.
+// about puts the text of the question's step before the instruction. Facilitators' questions
+// include the step's notes.
 func about(q *upstream.Query, v *codelab.View, step int, admin bool) {
 	if v.Meta == nil || step < 1 || step > len(v.Steps) {
 		return

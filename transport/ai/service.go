@@ -25,13 +25,12 @@ type Config struct {
 	Models   rest.AIModels
 	Codelabs codelab.Directory
 	Settings *settings.Host
-	// Grants ends answers with their grants.
+	// Grants ends answers when their grants end.
 	Grants Grants
-	// Rate is how much one person may ask; nil for as much as they like.
+	// Rate limits the questions of each person; nil for no limit.
 	Rate    *httpapi.Limiter
 	Answers *Answers
-	// Heartbeat is how long a stream is silent before it gets a comment, so
-	// that proxies keep it.
+	// Heartbeat is the silence after which a stream gets a comment, so that proxies keep it open.
 	Heartbeat time.Duration
 	Logger    *slog.Logger
 }
@@ -103,8 +102,8 @@ func (s *Service) stream(r *rest.Request) error {
 	return nil
 }
 
-// key is the stored key, else the one that came with the request. One that
-// came must be good in either case.
+// key returns the stored key, else the one in the request. A key in the request must be valid in
+// either case.
 func (s *Service) key(r *rest.Request, sent string) (keys.Key, error) {
 	var own keys.Key
 	if sent != "" {
@@ -125,8 +124,8 @@ func (s *Service) key(r *rest.Request, sent string) (keys.Key, error) {
 	return own, nil
 }
 
-// announce asks the codelab whether the question may be asked, which goes into
-// the audit trail before anything leaves for the upstream.
+// announce asks the codelab whether the question is permitted, which also records it in the audit
+// trail before anything is sent upstream.
 func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 	if a.codelab == "" {
 		return r.AuditAdmin("ai_query", map[string]string{"model": a.query.Model})
@@ -135,7 +134,7 @@ func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 	return err
 }
 
-// note counts what an answer used, where its question belongs.
+// note adds an answer's usage to the statistics of its codelab.
 func (s *Service) note(a *answer) {
 	var err error
 	u := &usage.AIUsage{

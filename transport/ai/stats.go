@@ -15,7 +15,7 @@ type Stats struct {
 	Active int64
 	// Outcomes counts answers by how they ended.
 	Outcomes map[string]int64
-	// Tokens as the upstream counted them.
+	// Tokens, as counted by the upstream.
 	PromptTokens, OutputTokens int64
 	Seconds                    float64
 }
@@ -42,7 +42,7 @@ func (c *counters) ended(outcome string, u *upstream.Usage, took time.Duration) 
 	c.outcomes[outcome]++
 }
 
-// Stats returns the counters as they are now.
+// Stats returns the current counters.
 func (s *Service) Stats() Stats {
 	c := &s.stats
 	out := Stats{
@@ -57,7 +57,7 @@ func (s *Service) Stats() Stats {
 	return out
 }
 
-// outcome names how an answer ended: a word of a short list.
+// outcome names how an answer ended, from a fixed list.
 func (a *answer) outcome(ctx context.Context, err error) string {
 	var f *upstream.Failure
 	switch cause := context.Cause(ctx); {

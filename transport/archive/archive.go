@@ -1,6 +1,6 @@
-// Package archive reads and writes codelabs as files: our own ZIP, a claat
-// Markdown file, or a ZIP that holds one. Reading trusts nothing: sizes,
-// counts, ratios and names are bounded before anything is kept.
+// Package archive reads and writes codelabs as files: our own ZIP, a claat Markdown file, or a ZIP
+// with one. It does not trust its input: sizes, counts, ratios and names are bounded before
+// anything is kept.
 //
 // Our ZIP contains codelab.json, guide.md, quizzes.json, polls.json, materials.json, and
 // steps/NN.md with the title as front matter. The folder files/ has the materials and the images
@@ -26,7 +26,7 @@ const (
 type document struct {
 	Format        string `json:"format"`
 	FormatVersion int    `json:"format_version"`
-	// Slug is the id by which a later version of the file finds its codelab.
+	// Slug is the id by which a later version of the file is matched to its codelab.
 	Slug              string `json:"slug,omitempty"`
 	Title             string `json:"title"`
 	Description       string `json:"description"`
@@ -51,7 +51,7 @@ type document struct {
 	CertificateText string   `json:"certificate_text,omitempty"`
 	Seal            bool     `json:"seal,omitempty"`
 	CreatedAt       string   `json:"created_at,omitempty"`
-	// GuideMarkdown is in the record of the reference application.
+	// GuideMarkdown is used by the reference application.
 	GuideMarkdown *string `json:"guide_markdown,omitempty"`
 }
 
@@ -92,7 +92,7 @@ type poll struct {
 	Question  string   `json:"question"`
 	Options   []string `json:"options,omitempty"`
 	Anonymous bool     `json:"anonymous,omitempty"`
-	// StepNumber is the number of its step; 0 for none.
+	// StepNumber is the number of the poll's step; 0 for none.
 	StepNumber int     `json:"step_number,omitempty"`
 	Right      []int32 `json:"right,omitempty"`
 }
@@ -103,7 +103,7 @@ func fromPoll(p *pb.Poll, steps []*pb.Step) poll {
 	return out
 }
 
-// poll is the draft. Steps have the ids that their numbers make.
+// poll returns the draft. Ids of steps are derived from their numbers.
 func (p poll) poll() *pb.Poll {
 	out := &pb.Poll{Kind: codelab.PollKind(p.Kind), Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, Right: p.Right}
 	if p.StepNumber > 0 {

@@ -17,14 +17,14 @@ import (
 // MaxPackedCode bounds an archive of code, bytes.
 const MaxPackedCode = code.MaxTree
 
-// maxTarOverhead bounds what a tar has in addition to the content of its files, bytes: headers
-// and padding of the most entries, and some for long names.
+// maxTarOverhead bounds a tar's size beyond the content of its files, bytes: headers and padding of
+// the most entries, and some for long names.
 const maxTarOverhead = maxEntries*1024 + 16<<20
 
-// ReadCode reads the files of a ZIP or tar.gz for a workspace, all of them or none. It does
-// not trust sizes in the archive. An Invalid rejection names the fault of an archive; other
-// errors are those of reading and of still, which periodically reports whether the caller
-// still waits. The store checks that names differ in more than case and Unicode form.
+// ReadCode reads the files of a ZIP or tar.gz for a workspace, all or none. It does not trust sizes
+// in the archive. An Invalid rejection names the fault of an archive; other errors are read errors,
+// and those of still, which is called periodically and fails if the caller has stopped waiting. The
+// store checks that names differ in more than case and Unicode form.
 func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error) {
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -52,15 +52,15 @@ func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error
 // codeReader collects the files of an archive.
 type codeReader struct {
 	files []code.File
-	room  int64 // bytes that may still be unpacked
+	room  int64 // remaining bytes that may be unpacked
 	still func() error
 }
 
-// path checks the name of an entry and returns its path; wanted is false for an entry
-// that holds no file of the code. A folder is named like a file.
+// path checks the name of an entry and returns its path; wanted is false for an entry that is no
+// file of the code. A folder is named like a file.
 func (c *codeReader) path(name string) (path string, wanted bool, err error) {
 	path = strings.TrimSuffix(name, "/")
-	for strings.HasPrefix(path, "./") { // as tar writes names of "tar -C folder ."
+	for strings.HasPrefix(path, "./") { // "tar -C folder ." writes such names
 		path = path[len("./"):]
 	}
 	if path == "." || path == "" && name == "./" {
@@ -130,7 +130,7 @@ func (c *codeReader) zip(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// encrypted is the flag of an entry that needs a password.
+// encrypted is the flag of password-protected entries.
 const encrypted = 1
 
 func (c *codeReader) zipFile(path string, f *zip.File) error {
@@ -142,8 +142,8 @@ func (c *codeReader) zipFile(path string, f *zip.File) error {
 	return c.add(path, zipMode(f), content)
 }
 
-// zipMode is the mode of an entry. Programs of Windows write none: a file that is there
-// keeps its own.
+// zipMode returns the mode of an entry. Windows programs write none: existing files then keep their
+// mode.
 func zipMode(f *zip.File) code.Mode {
 	if made := f.CreatorVersion >> 8; made != madeByUnix && made != madeByMacOS {
 		return code.KeptMode
@@ -158,10 +158,10 @@ func modeOf(m fs.FileMode) code.Mode {
 	return code.Regular
 }
 
-// errTarTooLarge is the error of a tar.gz that unpacks to more than it may.
+// errTarTooLarge is the error for a tar.gz that unpacks to more than the limit.
 var errTarTooLarge = errors.New("the archive unpacks to more than it may")
 
-// bounded gives an error, not an end, when its bytes are used up.
+// bounded returns an error instead of EOF once its bytes are used up.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -198,7 +198,7 @@ func (c *codeReader) tarGzip(r io.Reader) error {
 			return err
 		}
 	}
-	// The checksum of gzip is after the end of the tar.
+	// The gzip checksum follows the end of the tar.
 	if _, err := io.Copy(io.Discard, unpacked); err != nil {
 		return brokenTar(err)
 	}

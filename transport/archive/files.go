@@ -19,7 +19,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// folder is the folder of the files in an archive.
+// folder is the folder of files in an archive.
 const folder = "files/"
 
 // material is an element of materials.json.
@@ -31,14 +31,14 @@ type material struct {
 	File string `json:"file,omitempty"`
 }
 
-// entry is an element of files.json: what a file was called when it was sent.
+// entry is an element of files.json: a file's original name.
 type entry struct {
 	File string `json:"file"`
 	Name string `json:"file_name"`
 }
 
-// Keep puts a file of an archive of a kind of the files package and gives its
-// record. The name is the one it had when it was first sent.
+// Keep stores a file of an archive as a kind of the files package and returns its record. name is
+// the file's original name.
 type Keep func(kind, name string, content io.Reader) (*pb.Upload, error)
 
 // uploads adds the files that the text and the materials use, with their original names.
@@ -53,8 +53,8 @@ func (p *Pack) uploads(v *codelab.View, uploads *files.Register) error {
 	return p.Uploads(slices.Compact(names), uploads)
 }
 
-// Uploads adds the files of uploads with their original names. If a file no longer exists, the
-// links to it in a text stay.
+// Uploads adds the files of uploads with their original names. Links in texts to missing files are
+// left unchanged.
 func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 	var index []entry
 	for _, name := range names {
@@ -87,15 +87,15 @@ func (p *Pack) upload(u *pb.Upload, uploads *files.Register) error {
 	return p.store(folder+u.Name, u.CreatedAt, f)
 }
 
-// keeper brings the files of an archive in, each once.
+// keeper stores the files of an archive, each once.
 type keeper struct {
 	t     *tree
-	names map[string]string     // what files.json says
-	kept  map[string]*pb.Upload // by kind and path in the archive; nil was left out
-	all   []*pb.Upload          // in the order they were kept
-	// linked are the materials that texts link.
+	names map[string]string     // from files.json
+	kept  map[string]*pb.Upload // by kind and path in the archive; nil if left out
+	all   []*pb.Upload          // in storage order
+	// linked are the materials linked by texts.
 	linked []*pb.Material
-	// own are the files that the text was read from.
+	// own are the files from which the text was read.
 	own map[string]bool
 }
 
@@ -114,11 +114,11 @@ func (t *tree) keeper() (*keeper, error) {
 	return k, nil
 }
 
-// pointerOf is the beginning of a pointer that Git LFS leaves in place of a file.
+// pointerOf is the beginning of a Git LFS pointer file.
 const pointerOf = "version https://git-lfs.github.com/spec/"
 
-// bring keeps the file at a path of the archive, which exists. It gives nil when the file
-// cannot be used, and names it.
+// bring stores the file at a path of the archive, which exists. It returns nil for an unusable
+// file, and reports it.
 func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	id := kind + "\x00" + file
 	if u, done := k.kept[id]; done {
@@ -154,7 +154,7 @@ func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	return u, nil
 }
 
-// take keeps a content, or says why it cannot be used.
+// take stores a file, or returns why it cannot be used.
 func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason string, code Code, err error) {
 	content := bufio.NewReader(from)
 	head, err := content.Peek(len(pointerOf))
@@ -183,8 +183,8 @@ func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason st
 	return nil, reason, code, nil
 }
 
-// picture stores the pictures within a text (data:), each content once, by the rules of
-// images; file is the text's file. An unusable picture is listed and not shown.
+// picture stores the images embedded in a text (data:), each content once, by the rules for images;
+// file is the text's file. An unusable image is reported and removed.
 func (k *keeper) picture(file string) func(data string) (string, error) {
 	done, n := map[[sha256.Size]byte]string{}, 0
 	return func(data string) (string, error) {
@@ -233,7 +233,7 @@ func (k *keeper) leaveOut(id, file, reason string, code Code) {
 	k.t.left.add(file, reason, code)
 }
 
-// unusable says why a file cannot be used; no reason when it is not the file.
+// unusable returns why a file cannot be used; no reason if the file is not the cause.
 func unusable(kind string, err error) (reason string, code Code) {
 	var rejected *durable.Rejection
 	limit := intake.MaxMaterial
@@ -255,13 +255,12 @@ func unusable(kind string, err error) (reason string, code Code) {
 	return "", ""
 }
 
-// counted counts what is unpacked; what an entry says of its size is not
-// believed.
+// counted counts unpacked bytes; the size stated in an entry is not trusted.
 type counted struct {
 	r       io.Reader
 	room    *int64
 	still   func() error
-	stopped error // of still
+	stopped error // the error of still
 }
 
 var errUnpacked = errors.New("more than an archive may unpack to")
@@ -277,7 +276,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// materials reads materials.json, and adds what texts link.
+// materials reads materials.json, and adds the files linked by texts.
 func (k *keeper) materials() (out []*pb.Material, err error) {
 	if k.t.files["materials.json"] == nil {
 		return k.linked, nil
@@ -286,7 +285,7 @@ func (k *keeper) materials() (out []*pb.Material, err error) {
 	if err := k.t.json("materials.json", &list); err != nil {
 		return nil, err
 	}
-	out = []*pb.Material{} // it says that there are none
+	out = []*pb.Material{} // the file states that there are none
 	for _, m := range list {
 		to := &pb.Material{Title: m.Title, MaterialType: m.MaterialType, LinkUrl: m.LinkURL}
 		if m.File != "" {

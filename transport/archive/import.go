@@ -24,8 +24,8 @@ type Importer struct {
 	Codelab func(slug string) (id string, err error)
 }
 
-// Incoming is a codelab that was read from a file. Nothing of it is recorded yet; the
-// files that it brings are kept until Close.
+// Incoming is a codelab read from a file. Nothing of it is recorded yet; its files are kept until
+// Close.
 type Incoming struct {
 	*Content
 
@@ -33,9 +33,9 @@ type Incoming struct {
 	leases []*files.Lease
 }
 
-// Open reads an uploaded file of any known form, with its name. Its contents are registered
-// in the commit that creates a codelab, or a newer version of one. Nothing is stored of a
-// file that is refused, or whose caller no longer waits, which still reports by its error.
+// Open reads an uploaded file of any known form, with its name. Its files are registered in the
+// commit that creates a codelab or a newer version of one. Nothing is stored if the file is
+// refused, or if still fails because the caller no longer waits.
 func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() error) (*Incoming, error) {
 	in := &Incoming{files: im.Files}
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
@@ -52,8 +52,8 @@ func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() err
 	return in, nil
 }
 
-// Close lets go of the files. Those that nothing refers to are removed, unless what
-// became of the codelab is not known: it may be recorded still.
+// Close releases the files. Those without references are removed, unless the outcome of the command
+// is unknown: it may still be recorded.
 func (in *Incoming) Close(unknown bool) error {
 	var sums [][]byte
 	for _, l := range in.leases {
@@ -66,9 +66,9 @@ func (in *Incoming) Close(unknown bool) error {
 	return in.files.Discard(sums...)
 }
 
-// Version returns the file as a newer version of a codelab. Files that the codelab already
-// has keep their names, so that a text with the same pictures is the same text; reused
-// lists them. A claat file has no guide; its linked files are added to the materials.
+// Version returns the file as a newer version of a codelab. Files that the codelab already has keep
+// their names, so that a text with the same images is the same text; reused lists them. A claat
+// file has no guide; its linked files are added to the materials.
 func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
 	m := in.Codelab
 	out := codelab.Publish{
@@ -88,7 +88,7 @@ func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string
 	for _, u := range in.Uploads {
 		if same := has[contentOf(u)]; len(same) > 0 {
 			name := same[0]
-			if len(same) > 1 { // of several in the order in which they are found
+			if len(same) > 1 { // several equal files are used in order
 				has[contentOf(u)] = same[1:]
 			}
 			renamed, reused = append(renamed, files.Folder+u.Name, files.Folder+name), append(reused, name)
@@ -117,8 +117,8 @@ func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string
 	return out, slices.Compact(reused), nil
 }
 
-// added are the materials of a codelab with those that a tutorial links and that it has not
-// yet; nil if there are none.
+// added returns a codelab's materials plus those that a tutorial links and that are missing; nil if
+// none are missing.
 func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
 	var out []*pb.Material
 	for _, m := range v.Materials.All() {
@@ -140,8 +140,8 @@ func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
 	return &out
 }
 
-// present are the files of a codelab by their content, in the order in which those of an
-// archive are kept.
+// present maps contents to the files of a codelab, in the order in which files of an archive are
+// stored.
 func (in *Incoming) present(v *codelab.View) (map[string][]string, error) {
 	left := map[string]bool{}
 	for _, name := range v.TextUploads() {
@@ -175,7 +175,7 @@ func (in *Incoming) present(v *codelab.View) (map[string][]string, error) {
 	for _, name := range names {
 		u, err := in.files.Get(name)
 		if errors.Is(err, files.ErrMissing) {
-			continue // a link in a text to nothing
+			continue // a broken link in a text
 		}
 		if err != nil {
 			return nil, err
@@ -185,17 +185,16 @@ func (in *Incoming) present(v *codelab.View) (map[string][]string, error) {
 	return out, nil
 }
 
-// contentOf is what makes two uploads the same: the kind, what they hold, and what they
-// are called.
+// contentOf returns the key by which two uploads are equal: kind, content, and name.
 func contentOf(u *pb.Upload) string {
 	kind, _, _ := strings.Cut(u.Name, "/")
 	return kind + "\x00" + string(u.Sum) + "\x00" + u.OriginalName
 }
 
-// Unknown reports whether a command's outcome is not known by its error.
+// Unknown reports whether an error leaves a command's outcome unknown.
 func Unknown(err error) bool { return err != nil && !durable.Refused(err) }
 
-// keep puts one file of an archive.
+// keep stores one file of an archive.
 func (im Importer) keep(kind, name string, content io.Reader) (*pb.Upload, *files.Lease, error) {
 	if kind == files.Images {
 		lease, image, err := intake.Image(im.Files.Blobs(), content)

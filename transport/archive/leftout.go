@@ -15,7 +15,7 @@ import (
 	"atelier/actors/markdown"
 )
 
-// LeftOut is something of an imported file that the codelab does not have.
+// LeftOut is a part of an imported file that the codelab does not have.
 type LeftOut struct {
 	File   string `json:"file" doc:"Its path in the archive; empty for the imported file itself."`
 	Reason string `json:"reason"`
@@ -30,17 +30,17 @@ const (
 	CodeTooLarge       Code = "too_large"
 	CodeEmpty          Code = "empty"
 	CodeNotAnImage     Code = "not_an_image"
-	CodeLFS            Code = "lfs" // it stands for a file that Git LFS has
+	CodeLFS            Code = "lfs" // a Git LFS pointer instead of the file
 	CodeUnreadableName Code = "unreadable_name"
 	CodeDeadLink       Code = "dead_link"
 	CodeDuplicate      Code = "duplicate"
 	CodeUnknown        Code = "unknown"
 )
 
-// Codes are all of them.
+// Codes are all codes.
 var Codes = []Code{CodeTooLarge, CodeEmpty, CodeNotAnImage, CodeLFS, CodeUnreadableName, CodeDeadLink, CodeDuplicate, CodeUnknown}
 
-// MaxLeftOut bounds the list: one more entry says how many there were besides.
+// MaxLeftOut bounds the list; an additional entry counts the rest.
 const MaxLeftOut = 100
 
 // leftOut collects what was left out, each file once.
@@ -80,7 +80,7 @@ func (o *leftOut) list() []LeftOut {
 	return out
 }
 
-// unused names the files of the archive that nothing asked for.
+// unused reports the files of the archive that were not used.
 func (t *tree) unused() {
 	for _, name := range slices.Sorted(maps.Keys(t.files)) {
 		switch {
@@ -127,7 +127,7 @@ func short(s string) string {
 	return s
 }
 
-// shown is the name of an entry in what is said of it.
+// shown returns the name of an entry for display.
 func shown(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		name = strconv.QuoteToGraphic(name)
@@ -139,7 +139,7 @@ func shown(name string) string {
 	return name
 }
 
-// isNoise reports whether a file was only added by a packing program.
+// isNoise reports whether a file was only added by an archive program.
 func isNoise(name string) bool {
 	base := path.Base(name)
 	return base == ".DS_Store" || base == "Thumbs.db" || strings.HasPrefix(name, "__MACOSX/")

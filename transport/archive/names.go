@@ -35,7 +35,7 @@ func entryName(f *zip.File) (name string, ok bool) {
 	case f.Flags&flagUTF8 != 0, (maker == madeByUnix || maker == madeByMacOS) && utf8.ValidString(f.Name):
 		name = f.Name
 	default:
-		// Every byte is a character of that page.
+		// Every byte is a valid character in that code page.
 		name, _ = charmap.CodePage437.NewDecoder().String(f.Name)
 	}
 	name = norm.NFC.String(strings.ReplaceAll(name, `\`, "/"))
@@ -43,8 +43,8 @@ func entryName(f *zip.File) (name string, ok bool) {
 	return name, ok
 }
 
-// unicodeName returns the name in the extra field of an entry; empty when it has
-// none, or one of another name than the entry bears now.
+// unicodeName returns the name in the extra field of an entry; "" if there is none, or if it
+// belongs to an earlier name of the entry.
 func unicodeName(f *zip.File) string {
 	for extra := f.Extra; len(extra) >= 4; {
 		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
@@ -60,15 +60,15 @@ func unicodeName(f *zip.File) string {
 	return ""
 }
 
-// leadsOut reports whether a path leads out of the folder that it is of.
+// leadsOut reports whether a path leads out of its folder.
 func leadsOut(name string) bool {
 	return strings.HasPrefix(name, "/") || len(name) > 2 && name[1] == ':' && name[2] == '/' || slices.Contains(strings.Split(name, "/"), "..")
 }
 
-// safeName reports whether a path that a text of the archive has can be one of its entries.
+// safeName reports whether a path in a text of the archive can be one of its entries.
 func safeName(name string) bool {
 	return name != "" && len(name) <= maxNameBytes && utf8.ValidString(name) && !strings.ContainsRune(name, 0) && !leadsOut(name)
 }
 
-// pathOf is the path under which an entry is found.
+// pathOf returns the key of an entry's path.
 func pathOf(name string) string { return norm.NFC.String(path.Clean(name)) }

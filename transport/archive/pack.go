@@ -15,8 +15,8 @@ type Pack struct {
 	at     time.Time
 }
 
-// NewPack returns a ZIP in which files bear the given time, unless they have one of
-// their own. Close ends it.
+// NewPack returns a ZIP whose files have the time at, unless they have their own. Close completes
+// it.
 func NewPack(w io.Writer, at time.Time) *Pack { return &Pack{zip: zip.NewWriter(w), at: at} }
 
 // Folder returns a folder of the same ZIP.
@@ -24,7 +24,7 @@ func (p *Pack) Folder(name string) *Pack {
 	return &Pack{zip: p.zip, folder: p.folder + name + "/", at: p.at}
 }
 
-// Close writes what is left and ends the ZIP.
+// Close flushes and completes the ZIP.
 func (p *Pack) Close() error { return p.zip.Close() }
 
 // JSON adds a value as an indented JSON file.
@@ -48,13 +48,13 @@ func (p *Pack) Add(name string, content []byte) error {
 	return nil
 }
 
-// Create begins a file, which ends where the next begins.
+// Create begins a file, which ends when the next one begins.
 func (p *Pack) Create(name string) (io.Writer, error) {
 	return p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Deflate, Modified: p.at})
 }
 
-// store adds a file as it is: packing what is mostly packed already would take the
-// time of a live workshop. at is when it was sent, Unix milliseconds.
+// store adds a file uncompressed: compressing mostly compressed content would take time from a live
+// workshop. at is its upload time, Unix milliseconds.
 func (p *Pack) store(name string, at int64, content io.Reader) error {
 	w, err := p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Store, Modified: time.UnixMilli(at)})
 	if err == nil {

@@ -29,44 +29,43 @@ const (
 	MaxPacked   = 256 << 20
 	maxUnpacked = 1 << 30
 	maxEntries  = 10_000
-	// maxRatio bounds how much an archive may unpack to, once it is larger
-	// than freeRatio.
+	// maxRatio bounds the compression ratio of archives that unpack to more than freeRatio.
 	maxRatio  = 200
 	freeRatio = 16 << 20
-	// maxFile bounds one text file.
+	// maxFile bounds one text file, bytes.
 	maxFile = 32 << 20
 )
 
 // Surroundings are the functions that the caller must provide for reading a file.
 type Surroundings struct {
-	// Keep keeps a file that the codelab brings.
+	// Keep stores a file of the codelab.
 	Keep Keep
-	// Still is asked now and then whether anybody waits for the outcome: its error ends
+	// Still is called periodically and fails if nobody waits for the outcome any more, which ends
 	// the work.
 	Still func() error
-	// Name is the name of the file. It is the title of a tutorial that has no title.
+	// Name is the name of the file, and the title of a tutorial without a title.
 	Name string
-	// Codelab gives the id of the codelab that was made of a file with an id, "" if
-	// there is none. A text that refers to that file then leads there. nil knows none.
+	// Codelab returns the id of the codelab that was created from the file with an id, or "". Links
+	// in texts to that file then point to the codelab. A nil function knows none.
 	Codelab func(slug string) (id string, err error)
 }
 
-// Content is a codelab as a file has it.
+// Content is a codelab read from a file.
 type Content struct {
 	*codelab.Create
-	// LeftOut says what of the file the codelab does not have. It is never nil.
+	// LeftOut lists the parts of the file that the codelab does not have. It is never nil.
 	LeftOut []LeftOut
-	// Whole means that the file is of our own form, or of the reference application: what
-	// it does not have, the codelab does not get. In other files, Materials are only the files
-	// that the text links.
+	// Whole means that the file has our own form or that of the reference application: what it
+	// lacks is removed from the codelab. In other files, Materials are only the files linked by the
+	// text.
 	Whole bool
-	// TitleFrom says where the title of a tutorial is from; empty for the other forms.
+	// TitleFrom is the source of a tutorial's title; empty for other forms.
 	TitleFrom claat.TitleFrom
 }
 
-// Read reads a codelab from a file of any known form, and passes its files to Keep.
-// Unusable files are left out. An Invalid rejection names the fault of the file; other
-// errors are those of Keep, of reading, and of Still.
+// Read reads a codelab from a file of any known form, and passes its files to Keep. Unusable files
+// are left out. An Invalid rejection names the fault of the file; other errors are those of Keep,
+// of reading, and of Still.
 func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -101,12 +100,12 @@ func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 // tree is the checked entries of a ZIP by name.
 type tree struct {
 	files map[string]*zip.File
-	used  map[string]bool // those that were asked for
-	room  int64           // bytes that may still be unpacked
+	used  map[string]bool // requested entries
+	room  int64           // remaining bytes that may be unpacked
 	with  Surroundings
 	left  leftOut
-	// lately has the files read since the current tutorial was begun. tutorials has the id of
-	// each file that was checked, "" if the file is not a tutorial.
+	// lately has the files read since the current tutorial began. tutorials maps checked files to
+	// the ids of their tutorials, "" if they are none.
 	lately    []string
 	tutorials map[string]string
 }
@@ -137,8 +136,7 @@ func readZIP(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	return &Content{Create: c, LeftOut: t.left.list(), Whole: from == "" && c.Materials != nil, TitleFrom: from}, nil
 }
 
-// understand reads the codelab in whichever layout the archive has; from is where the
-// title of a tutorial is from.
+// understand reads the codelab in the archive's layout; from is the source of a tutorial's title.
 func (t *tree) understand(k *keeper) (c *codelab.Create, from claat.TitleFrom, err error) {
 	if t.files["codelab.json"] == nil {
 		return t.tutorial(k)
@@ -148,18 +146,18 @@ func (t *tree) understand(k *keeper) (c *codelab.Create, from claat.TitleFrom, e
 		return nil, "", err
 	}
 	if d.Format == "" && strings.TrimSpace(d.Title) == "" && len(t.stepNames()) == 0 && len(t.referenceStepNames()) == 0 {
-		t.used["codelab.json"] = false // somebody else's
+		t.used["codelab.json"] = false // not our format
 		return t.tutorial(k)
 	}
 	c, err = t.codelab(&d, k)
 	return c, "", err
 }
 
-// check looks at every entry before any is read.
+// check checks all entries before any is read.
 func check(z *zip.Reader, size int64) (*tree, error) {
 	t := &tree{files: map[string]*zip.File{}, used: map[string]bool{}, room: maxUnpacked}
 	var total, largest uint64
-	var widest string // the name of the largest
+	var widest string // name of the largest entry
 	for i, f := range z.File {
 		name, readable := entryName(f)
 		if i == maxEntries {
@@ -199,7 +197,7 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 	return t, nil
 }
 
-// read unpacks one text file; what the entry says of its size is not believed.
+// read unpacks one text file; the size stated in the entry is not trusted.
 func (t *tree) read(name string) ([]byte, error) {
 	b, err := t.unpack(name)
 	if err == nil && !utf8.Valid(b) {
@@ -257,7 +255,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 		QuizEnabled: bool(d.QuizEnabled), RequireQuiz: bool(d.RequireQuiz), RequireFeedback: bool(d.RequireFeedback),
 		RequireSubmission: bool(d.RequireSubmission), RequireChecks: d.RequireChecks, AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
 	}}
-	if d.Format != "" { // the reference application has ids of its own
+	if d.Format != "" { // the reference application has its own ids
 		c.Codelab.Slug = slugOf(d.Slug)
 	}
 	asking, err := setting("questions", codelab.Askings, d.Questions)
@@ -323,13 +321,13 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 			return nil, err
 		}
 		for i, st := range c.Steps {
-			st.Id = strconv.Itoa(i + 1) // by which polls name them; the codelab makes its own
+			st.Id = strconv.Itoa(i + 1) // polls refer to it; the codelab creates its own ids
 		}
 		for _, p := range polls {
 			c.Polls = append(c.Polls, p.poll())
 		}
 	}
-	// Small parts that can be invalid were read first; now come the files.
+	// Small parts that can be invalid were read first; the files follow.
 	var texts []reading
 	for i, st := range c.Steps {
 		texts = append(texts, reading{&st.ContentMarkdown, in, i + 1})
@@ -351,7 +349,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	return c, err
 }
 
-// checkLogo leaves out a logo that the archive does not bring, or that can be none.
+// checkLogo removes a logo that is missing from the archive or cannot be used.
 func (k *keeper) checkLogo(m *pb.Codelab) {
 	if m.LogoUrl == "" {
 		return
@@ -377,7 +375,7 @@ func pointers(texts []string) []*string {
 	return out
 }
 
-// stepNames are the files of the steps in the order of their numbers.
+// stepNames returns the files of the steps by number.
 func (t *tree) stepNames() []string {
 	number := func(name string) int {
 		base, ok := strings.CutPrefix(name, "steps/")
@@ -400,7 +398,7 @@ func (t *tree) stepNames() []string {
 	return names
 }
 
-// parseStep splits front matter and content; the content is kept to the byte.
+// parseStep splits front matter and content. The content is unchanged.
 func parseStep(text string) (*pb.Step, error) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
@@ -437,8 +435,7 @@ func parseStep(text string) (*pb.Step, error) {
 	return st, nil
 }
 
-// tutorial looks for the claat file of an archive: the highest in the tree
-// that reads as one.
+// tutorial finds the claat file of an archive: the topmost valid one.
 func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 	var names []string
 	for name := range t.files {
@@ -456,7 +453,7 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 		return strings.Compare(a, b)
 	})
 	var first error
-	var none [][2]string // what is not a tutorial, and why
+	var none [][2]string // files that are no tutorials, and why
 	tried := names[:min(len(names), maxTried)]
 	for i, name := range tried {
 		_, _, err := t.readTutorial(name, noPicture)
@@ -486,10 +483,10 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 	return nil, "", first
 }
 
-// maxTried bounds the files that are tried for a tutorial.
+// maxTried bounds the files that are tried as a tutorial.
 const maxTried = 50
 
-// noPicture takes the pictures out of a text that is only looked at.
+// noPicture removes the images from a text that is only checked.
 func noPicture(string) (string, error) { return "data:,", nil }
 
 // readTutorial reads a claat file of the archive.
@@ -509,7 +506,7 @@ func (t *tree) readTutorial(name string, picture func(string) (string, error)) (
 	}})
 }
 
-// further names the tutorials other than the imported one.
+// further reports the tutorials other than the imported one.
 func (t *tree) further(names []string) error {
 	for _, name := range names {
 		if t.used[name] {
@@ -534,7 +531,7 @@ func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, lost 
 		t.left.add(name, what, CodeUnknown)
 	}
 	k.own = map[string]bool{}
-	for _, name := range t.lately { // with the fragments
+	for _, name := range t.lately { // includes fragments
 		k.own[name] = true
 	}
 	var texts []reading
@@ -553,8 +550,7 @@ func isInvalid(err error) bool {
 	return errors.As(err, &rejected) && rejected.Reason == durable.Invalid
 }
 
-// setting is the place of a setting of codelab.json among its names, of the first when it
-// is left out.
+// setting returns the index of a setting of codelab.json in names; 0 if it is omitted.
 func setting(field string, names []string, given string) (int, error) {
 	i := slices.Index(names, cmp.Or(given, names[0]))
 	if i < 0 {
@@ -563,7 +559,7 @@ func setting(field string, names []string, given string) (int, error) {
 	return i, nil
 }
 
-// slugOf is the id: of a file where it is short enough to find the codelab by.
+// slugOf returns the id of a file if it is short enough for look-ups, else "".
 func slugOf(id string) string {
 	if id, ok := naming.Line(id); ok && utf8.RuneCountInString(id) <= codelab.MaxSlug {
 		return id
@@ -571,7 +567,7 @@ func slugOf(id string) string {
 	return ""
 }
 
-// fromClaat makes a codelab of a tutorial.
+// fromClaat creates a codelab from a tutorial.
 func (t *tree) fromClaat(b []byte, with claat.Options) (*codelab.Create, *claat.Tutorial, error) {
 	var stopped error
 	with.Still = func() error {
@@ -599,7 +595,7 @@ func (t *tree) fromClaat(b []byte, with claat.Options) (*codelab.Create, *claat.
 	}
 	c.Polls = tut.Polls
 	for i, s := range tut.Steps {
-		// The id is by which polls name it; the codelab makes its own.
+		// Polls refer to the id; the codelab creates its own.
 		c.Steps = append(c.Steps, &pb.Step{Id: strconv.Itoa(i + 1), Title: s.Title, ContentMarkdown: s.Markdown, DurationMinutes: int32(s.Duration / time.Minute)})
 	}
 	return c, tut, nil

@@ -13,11 +13,11 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// The layout of the reference application: codelab.json is its record, without a format. The
-// steps are step_NN_<title>.md in the same folder. The guide is both in the record and in
+// The layout of the reference application: codelab.json is its record, without a format. The steps
+// are step_NN_<title>.md in the same folder. The guide is both in the record and in
 // preparation_guide.md.
 
-// yes is a boolean, which that application writes as 0 and 1, too.
+// yes is a boolean, which the reference application also writes as 0 or 1.
 type yes bool
 
 func (y *yes) UnmarshalJSON(b []byte) error {
@@ -37,7 +37,7 @@ const referenceGuide = "preparation_guide.md"
 
 var referenceStep = regexp.MustCompile(`^step_(\d{1,6})(?:_(.*))?\.md$`)
 
-// referenceStepNames are the files of the steps in the order of their numbers.
+// referenceStepNames returns the files of the steps by number.
 func (t *tree) referenceStepNames() []string {
 	number := map[string]int{}
 	var names []string
@@ -83,8 +83,8 @@ func (t *tree) referenceSteps(c *codelab.Create, d *document) error {
 	return nil
 }
 
-// referenceTitle is the title of a step. The name of its file holds what ASCII
-// letters there were; of others it is "step", and the first heading is better.
+// referenceTitle returns the title of a step. The file name has only the ASCII letters of the
+// title, or "step" if there are none; then the first heading is better.
 func referenceTitle(name string, content []byte, number int) string {
 	title := strings.TrimSpace(strings.ReplaceAll(referenceStep.FindStringSubmatch(name)[2], "_", " "))
 	if title != "" && title != "step" {

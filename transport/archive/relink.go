@@ -18,26 +18,26 @@ import (
 	"atelier/actors/markdown"
 )
 
-// reading is a text of a codelab that may refer to files of the archive.
+// reading is a text of a codelab that can refer to files of the archive.
 type reading struct {
 	text *string
-	dir  string // the folder that it is read in
+	dir  string // folder for relative links
 	step int    // the step's number; 0 if the text is not a step
 }
 
-// edit lets a place of a text lead to something else.
+// edit replaces an address in a text.
 type edit struct {
 	markdown.Span
-	kind, file string // of the archive
+	kind, file string // in the archive
 	rest       string // the rest of the address: #page=2
 	to         string // another codelab
-	mention    bool   // the address of an upload, as our own exports have it
-	note       bool   // only facilitators see it
+	mention    bool   // the address of an upload, as in our own exports
+	note       bool   // visible only to facilitators
 }
 
-// relink lets texts refer to the files that the archive brings: pictures beside the text,
-// files that it links, which become materials, and uploads of our own exports. Nothing in
-// code is touched. A file that only notes for facilitators link stays out.
+// relink points the links in texts to the imported files: images beside the text, linked files,
+// which become materials, and uploads of our own exports. Code is not changed. Files linked only in
+// notes for facilitators are left out.
 func (k *keeper) relink(texts []reading) error {
 	edits := make([][]edit, len(texts))
 	for i, t := range texts {
@@ -64,7 +64,7 @@ func (k *keeper) relink(texts []reading) error {
 	return nil
 }
 
-// link makes a material of a file that a text links.
+// link creates a material for a file linked by a text.
 func (k *keeper) link(u *pb.Upload, file string) {
 	if slices.ContainsFunc(k.linked, func(m *pb.Material) bool { return m.Upload == u.Name }) {
 		return
@@ -106,7 +106,7 @@ func (k *keeper) apply(t reading, edits []edit) {
 	*t.text = out.String()
 }
 
-// edits finds what a text refers to, in order, and names what leads nowhere.
+// edits finds the references of a text, in order, and reports broken ones.
 func (k *keeper) edits(t reading) (out []edit, err error) {
 	text := *t.text
 	addresses, code := markdown.Addresses(text)
@@ -135,13 +135,12 @@ func (k *keeper) edits(t reading) (out []edit, err error) {
 	return slices.CompactFunc(out, func(a, b edit) bool { return a.Start < b.End && b.Start < a.End }), nil
 }
 
-// refer finds the file, or the codelab, to which an address leads; neither when it is to
-// stay as it is.
+// refer finds the file or codelab at an address; neither if it stays unchanged.
 func (k *keeper) refer(a markdown.Address, t reading) (edit, error) {
 	e := edit{Span: a.Span}
 	at, ok := relative(a.URL)
 	if !ok || len(at.path) > maxLink || strings.HasPrefix(at.path, files.Folder) {
-		return e, nil // an upload is found wherever it is mentioned
+		return e, nil // an upload counts wherever it is mentioned
 	}
 	file := k.at(at, t.dir)
 	if file != "" && k.own[file] {
@@ -172,7 +171,7 @@ func (k *keeper) refer(a markdown.Address, t reading) (edit, error) {
 	return e, nil
 }
 
-// dead names what a text refers to and was not sent along.
+// dead reports a reference to something that is not in the archive.
 func (k *keeper) dead(a markdown.Address, at link, t reading) {
 	if !utf8.ValidString(at.path) || !a.Shows && leadsHere(at.path) {
 		return
@@ -188,7 +187,7 @@ func (k *keeper) dead(a markdown.Address, at link, t reading) {
 	k.t.left.add(shown(name), says, CodeDeadLink)
 }
 
-// leadsHere reports whether a path is one of this server, with any continuation.
+// leadsHere reports whether a path belongs to this server.
 func leadsHere(at string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
 	return strings.HasPrefix(at, "/") && slices.Contains([]string{"", "api", "codelabs", "git", "handler", "j", "login", "sandbox", "schemas", "uploads", "verify", ".well-known"}, first)
@@ -200,16 +199,15 @@ const maxLink = 1024
 // link is a relative address.
 type link struct {
 	path, fragment string
-	// whole is the entire link as the name of a file, since a name can contain # or ?.
+	// whole is the entire link as a file name, because names can contain # or ?.
 	whole string
 }
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// relative takes an address apart; false if it leads to another server, or stays within
-// its text.
+// relative parses an address; false if it leads to another server or stays within its text.
 func relative(address string) (link, bool) {
-	address = strings.ReplaceAll(address, `\`, "/") // as browsers read it
+	address = strings.ReplaceAll(address, `\`, "/") // as browsers do
 	if scheme.MatchString(address) || strings.HasPrefix(address, "//") {
 		return link{}, false
 	}
@@ -232,8 +230,8 @@ func unescaped(s string) string {
 	return norm.NFC.String(plain)
 }
 
-// at is the file of the archive at a relative address, if any. A path from the root is
-// one from the root of the archive, or of a folder around the text.
+// at returns the file of the archive at a relative address, if any. An absolute path is relative to
+// the archive, or to a folder around the text.
 func (k *keeper) at(l link, dir string) string {
 	for _, p := range []string{l.path, l.whole} {
 		dirs := []string{dir}
@@ -252,8 +250,8 @@ func (k *keeper) at(l link, dir string) string {
 	return ""
 }
 
-// codelab finds the codelab that was made from the file at an address. If the file was sent along
-// and is a tutorial, its id identifies the codelab; else the name of the file or its folder does.
+// codelab finds the codelab created from the file at an address. If the archive contains that file
+// as a tutorial, its id identifies the codelab; else the name of the file or its folder does.
 func (k *keeper) codelab(at link, file string) (id string, tutorial bool, err error) {
 	slug := slugIn(at)
 	if file != "" {
@@ -270,7 +268,7 @@ func (k *keeper) codelab(at link, file string) (id string, tutorial bool, err er
 	return id, tutorial, err
 }
 
-// slugIn guesses the id of the tutorial at an address: the name of the page or folder.
+// slugIn guesses the id of the tutorial at an address from the name of its page or folder.
 func slugIn(at link) string {
 	name := strings.TrimSuffix(at.path, "/")
 	slug := path.Base(name)
@@ -291,8 +289,8 @@ func slugIn(at link) string {
 	return slug
 }
 
-// tutorialAt reports whether a file of the archive reads as a tutorial, and its id. Each is
-// read once.
+// tutorialAt reports whether a file of the archive is a tutorial, and its id. Each file is read
+// once.
 func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 	if slug, ok = t.tutorials[file]; ok {
 		return slug, slug != "", nil
@@ -304,7 +302,7 @@ func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 		return "", false, err
 	}
 	if err == nil {
-		slug = cmp.Or(c.Codelab.Slug, "?") // one that is too long to be found by
+		slug = cmp.Or(c.Codelab.Slug, "?") // an id that is too long for look-ups
 	}
 	if t.tutorials == nil {
 		t.tutorials = map[string]string{}
@@ -313,7 +311,7 @@ func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 	return slug, slug != "", nil
 }
 
-// plays reports whether a file is a video or a sound by its name.
+// plays reports whether a file is video or audio, judged by its name.
 func plays(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".mp4", ".m4v", ".webm", ".ogv", ".mov", ".avi", ".mkv", ".mp3", ".m4a", ".ogg", ".oga", ".opus", ".wav", ".flac", ".vtt", ".srt":

@@ -16,9 +16,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// WriteSubmissions writes what was handed in as a ZIP: a folder for each
-// attendee with the files and a list of the links. No two names are the same
-// for any file system.
+// WriteSubmissions writes all submissions as a ZIP: a folder per attendee with the files and a list
+// of the links. Names are unique on every file system.
 func WriteSubmissions(w io.Writer, v *codelab.View, blobs files.Blobs) error {
 	p := NewPack(w, time.UnixMilli(v.UpdatedAt))
 	if _, err := p.Submissions(v, blobs, ""); err != nil {
@@ -27,8 +26,8 @@ func WriteSubmissions(w io.Writer, v *codelab.View, blobs files.Blobs) error {
 	return p.Close()
 }
 
-// Submissions adds what WriteSubmissions writes; of one attendee, if an id is given. It
-// returns the location of each file in the ZIP, by the id of its submission.
+// Submissions adds the same as WriteSubmissions; with an id only that attendee's. It returns the
+// path of each file in the ZIP, by the id of its submission.
 func (p *Pack) Submissions(v *codelab.View, blobs files.Blobs, attendee string) (at map[string]string, err error) {
 	taken := taken{}
 	at = map[string]string{}
@@ -75,11 +74,10 @@ func (p *Pack) own(own []*pb.Submission, blobs files.Blobs, at map[string]string
 	return p.Add(taken.name("links.txt"), []byte(links.String()))
 }
 
-// taken are the names in one folder, in the form in which file systems that
-// do not tell upper from lower case compare them.
+// taken are the used names in one folder, folded as on case-insensitive file systems.
 type taken map[string]bool
 
-// name makes a name that any file system takes and that is not taken.
+// name returns an unused name that is valid on any file system.
 func (t taken) name(wanted string) string {
 	wanted = portable(wanted)
 	ext := path.Ext(wanted)
@@ -94,8 +92,8 @@ func (t taken) name(wanted string) string {
 	}
 }
 
-// portable makes a name that any file system takes: also those that keep
-// characters and names for themselves.
+// portable returns a name that is valid on any file system, including those that reserve characters
+// and names.
 func portable(name string) string {
 	name = norm.NFC.String(codelab.FileName(strings.NewReplacer("/", "_", `\`, "_").Replace(name)))
 	name = strings.Map(func(r rune) rune {

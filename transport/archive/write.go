@@ -19,7 +19,7 @@ func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 	return p.Close()
 }
 
-// Codelab adds what Write writes.
+// Codelab adds the same as Write.
 func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 	m := v.Meta
 	ai, anonymous, public := !m.AiDisabled, !m.QuestionsNamed, yes(m.IsPublic)
@@ -35,7 +35,7 @@ func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 		return err
 	}
 	for i, st := range v.Steps {
-		// A JSON string is a YAML string too, so any title survives.
+		// A JSON string is also a YAML string, so any title can be represented.
 		title, err := json.Marshal(st.Title)
 		if err != nil {
 			return fmt.Errorf("encode title of step %d: %w", i+1, err)

@@ -25,8 +25,7 @@ type Config struct {
 	AdminLifetime, AttendeeLifetime time.Duration
 	Signer                          *Signer
 	Sessions                        *login.Sessions
-	// Tokens returns the API tokens as they are now, or an error while that
-	// cannot be found out.
+	// Tokens returns the current API tokens, or an error while they are unknown.
 	Tokens func() (*settings.View, error)
 	// People returns the current facilitators and assistants, or an error while they are
 	// unknown.
@@ -90,8 +89,7 @@ func (a *Authenticator) Identify(cookie []byte, authorization string) (id Identi
 	return id, false, err
 }
 
-// identifyPerson finds who logged in; a login that does not stand any more counts as
-// absent.
+// identifyPerson finds the logged-in person; an ended login counts as absent.
 func (a *Authenticator) identifyPerson(id *Identity) error {
 	if id.grant.GetPerson() == "" {
 		return nil
@@ -107,13 +105,13 @@ func (a *Authenticator) identifyPerson(id *Identity) error {
 	id.grant = nil
 	lives := false
 	id.Grants(func(*login.AttendeeGrant) { lives = true })
-	if !lives { // the session was for this alone
+	if !lives { // the session had no other grant
 		id.SessionID, id.csrf, id.session = "", nil, login.Session{}
 	}
 	return nil
 }
 
-// Forget drops what is kept only to be faster, when nobody is in a hurry.
+// Forget clears caches.
 func (a *Authenticator) Forget() { a.cache.forget() }
 
 // CheckPassword compares id and password in constant time.
@@ -125,7 +123,7 @@ func (a *Authenticator) CheckPassword(id, password string) bool {
 	return eq(id, a.AdminID)&eq(password, a.AdminPassword) == 1
 }
 
-// Issued is a new session id: what the browser gets.
+// Issued is a new session id for the browser.
 type Issued struct {
 	Cookie, CSRF string
 	Expires      time.Time
@@ -159,8 +157,8 @@ func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 	return a.issued(id, last)
 }
 
-// GrantAttendee issues a session id with the grant, of a generation, of an attendee
-// who registered under a name.
+// GrantAttendee issues a session id with the grant of an attendee, of this generation, registered
+// under a name.
 func (a *Authenticator) GrantAttendee(old Identity, codelab, attendee, name string, generation uint32) (Issued, error) {
 	id := Random(24)
 	last, err := a.Sessions.GrantAttendee(old.SessionID, id, name, login.AttendeeGrant{
@@ -196,13 +194,13 @@ func (a *Authenticator) Reserved(codelab, name string) bool {
 	})
 }
 
-// PINHash is the hash under which a rejoin code is kept; nil for none.
+// PINHash returns the stored hash of a rejoin code; nil for none.
 func (a *Authenticator) PINHash(lab, code string) []byte {
 	return codelab.HashPIN(a.PINKey, lab, code)
 }
 
-// Identity is the caller, as far as it is known. The zero value is nobody. It reports what the
-// caller may do now: when their session ends, it becomes nobody.
+// Identity is the caller, as far as known. The zero value is nobody. It reports current
+// permissions: when the session ends, it becomes nobody.
 type Identity struct {
 	// SessionID is the browser's session; "" without one.
 	SessionID string
@@ -210,9 +208,9 @@ type Identity struct {
 	session   login.Session
 	// Token is the API token; nil without one.
 	Token *settings.ApiToken
-	// operator: a user who may open the data folder is an admin without a login.
+	// operator: a user with access to the data folder is an admin without a login.
 	operator bool
-	// grant is the login of a facilitator or assistant, and person the person. Both are nil
+	// grant is the login of a facilitator or assistant, and person that person. Both are nil
 	// without a login; person is nil for the owner.
 	grant  *loginpb.AdminGrant
 	person *people.Person
@@ -222,7 +220,7 @@ type Identity struct {
 // Rank orders the rights of owner, facilitators and assistants; a greater rank has more rights.
 type Rank uint8
 
-// The ranks.
+// Ranks.
 const (
 	NoRank Rank = iota
 	Assistant
@@ -230,7 +228,7 @@ const (
 	Owner
 )
 
-// String names a rank as GET /session does.
+// String returns the rank's name in GET /session.
 func (r Rank) String() string {
 	return [...]string{"", people.Assistant, people.Facilitator, "owner"}[r]
 }
@@ -262,25 +260,25 @@ func (i *Identity) loggedIn() bool {
 	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
 }
 
-// Scope returns the scope of the calling API token; everybody else has all.
+// Scope returns the scope of the calling API token; all for other callers.
 func (i *Identity) Scope() string {
 	return cmp.Or(i.Token.GetScope(), settings.ScopeAll)
 }
 
-// Leader is the person who is calling; nil for the owner and for callers who do not
-// lead.
+// Leader returns the calling person; nil for the owner and for callers who are not facilitators or
+// assistants.
 func (i *Identity) Leader() *people.Person { return i.person }
 
-// LoginID is the id of the facilitator's login; "" without one.
+// LoginID returns the id of the facilitator's login; "" without one.
 func (i *Identity) LoginID() string { return i.grant.GetLogin() }
 
-// PersonID is the id of the person who is calling; "" for the owner and for callers
-// who do not lead.
+// PersonID returns the id of the calling person; "" for the owner and for callers who are not
+// facilitators or assistants.
 func (i *Identity) PersonID() string { return i.person.GetId() }
 
-// Framed is the caller with the rights of a page in a frame: nobody, for a session with a
-// facilitator's login. The surrounding page controls what people see, so a click in the
-// frame must not act as a facilitator.
+// Framed returns the caller with the rights of a page in a frame: nobody, for a session with a
+// facilitator's login. The surrounding page controls what people see, so a click in the frame must
+// not act as a facilitator.
 func (i Identity) Framed() Identity {
 	if i.grant != nil {
 		return Identity{now: i.now}
@@ -307,13 +305,13 @@ func (i *Identity) Key() string {
 	return ""
 }
 
-// Known reports whether anybody is calling.
+// Known reports whether the caller is known.
 func (i *Identity) Known() bool { return i.operator || i.Token != nil || !i.session.Ended() }
 
 // Admin reports whether the caller is the owner or a facilitator.
 func (i *Identity) Admin() bool { return i.Rank() >= Facilitator }
 
-// AdminName is the name under which the admin appears to others.
+// AdminName returns the name under which the admin appears to others.
 func (i *Identity) AdminName() string {
 	switch {
 	case i.person != nil:
@@ -324,7 +322,7 @@ func (i *Identity) AdminName() string {
 	return naming.Facilitator
 }
 
-// Person tells admins apart: the login, or the API token.
+// Person distinguishes admins: the login, or the API token.
 func (i *Identity) Person() string {
 	if i.operator {
 		return "operator"
@@ -338,8 +336,8 @@ func (i *Identity) Person() string {
 	return "login:" + i.grant.GetLogin()
 }
 
-// Grant returns the caller's attendee grant in a codelab, or nil. Whether its
-// attendee is still there, the codelab knows.
+// Grant returns the caller's attendee grant in a codelab, or nil. It does not check whether the
+// attendee still exists.
 func (i *Identity) Grant(codelab string) *login.AttendeeGrant {
 	if g := i.session.Grant(codelab); g != nil && g.ExpiresAt > i.now {
 		return g
@@ -347,8 +345,8 @@ func (i *Identity) Grant(codelab string) *login.AttendeeGrant {
 	return nil
 }
 
-// Siblings are the ids of the attendees of a codelab whom the browser has been, as far as
-// its sessions know.
+// Siblings returns the ids of the attendees of a codelab that the browser has been, as recorded in
+// its sessions.
 func (i *Identity) Siblings(codelab string) []string { return i.session.Siblings(codelab) }
 
 // Grants calls fn for each attendee grant that has not expired.
@@ -370,11 +368,10 @@ type Grant struct {
 	Expires  int64
 }
 
-// Strongest returns the strongest grant: the admin's, else the attendee's that
-// lasts longest. Without admin, or for a codelab that is named, only those of
-// attendees count, and of them those for which alive says that the attendee
-// exists. It fails if it finds none and alive failed for some: one of them may
-// be the caller's.
+// Strongest returns the strongest grant: the admin's, else that of an attendee which lasts longest.
+// Without admin, or for a named codelab, only attendee grants count, and only those for which alive
+// returns true. It fails if it finds none and alive failed for some, because one of these may be
+// the caller's.
 func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(codelab string) (bool, error)) (g Grant, ok bool, err error) {
 	switch {
 	case codelab != "" || !admin:

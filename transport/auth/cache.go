@@ -7,8 +7,8 @@ import (
 )
 
 // sessionCache caches verified cookies, and values derived from a session's id: verifying a
-// signature costs 3 us, as much as the rest of a small read, and the two hashes 1.5 us.
-// Rights of a session are not cached. The two generations bound it.
+// signature costs 3 us, as much as the rest of a small read, and the two hashes 1.5 us. Permissions
+// are not cached. The two generations bound its size.
 type sessionCache struct {
 	mu       sync.RWMutex
 	new, old map[string]*verified
@@ -17,15 +17,15 @@ type sessionCache struct {
 // verified has the data to which a cookie refers.
 type verified struct {
 	sid  string
-	key  login.Key // of the id, where sessions are kept
+	key  login.Key // key of the session in the store
 	csrf csrfToken // of the session
 	at   int64
 }
 
 const (
 	cacheSize = 16384
-	// cacheFor is how long a verified cookie is believed without looking at
-	// its expiry again, milliseconds.
+	// cacheFor is how long a verified cookie is accepted without another check of its expiry,
+	// milliseconds.
 	cacheFor = 10_000
 )
 
@@ -43,7 +43,7 @@ func (c *sessionCache) get(cookie []byte, now int64) *verified {
 	return e
 }
 
-// forget drops all of them. Later callers are verified again.
+// forget clears the cache. Later requests are verified again.
 func (c *sessionCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

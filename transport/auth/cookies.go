@@ -13,19 +13,19 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Names fixed by the interface.
+// Names that are part of the interface.
 const (
 	SessionCookie = "svc_session"
 	CSRFCookie    = "svc_csrf"
 	CSRFHeader    = "X-CSRF-Token"
-	// DeviceCookie marks a browser in which an admin has logged in: others'
-	// failed logins do not lock it out.
+	// DeviceCookie marks a browser in which an admin has logged in, so that others' failed logins
+	// do not lock it out.
 	DeviceCookie = "svc_device"
 	// SignInCookie is the cookie that a browser keeps while its person signs in at the identity
 	// provider.
 	SignInCookie = "svc_signin"
-	// AttendeeCookie marks, for one codelab, a browser that has been an attendee:
-	// others' wrong codes do not lock it out.
+	// AttendeeCookie marks, per codelab, a browser that has been an attendee, so that others' wrong
+	// codes do not lock it out.
 	AttendeeCookie = "svc_attendee"
 )
 
@@ -76,17 +76,17 @@ func (s *Signer) Cookie(sessionID string, expires time.Time) (string, error) {
 	return s.sign(s.session, sessionID, expires)
 }
 
-// SessionID returns the session a cookie refers to.
+// SessionID returns the session to which a cookie refers.
 func (s *Signer) SessionID(cookie string) (string, error) { return s.open(s.session, cookie) }
 
-// Device returns the mark of a device, and when it ends.
+// Device returns the cookie that marks a device, and its expiry.
 func (s *Signer) Device(id string) (cookie string, expires time.Time, err error) {
 	expires = s.now().Add(DeviceLifetime)
 	cookie, err = s.sign(s.device, id, expires)
 	return cookie, expires, err
 }
 
-// DeviceID returns the device a cookie marks; "" if it marks none.
+// DeviceID returns the device marked by a cookie; "" for none.
 func (s *Signer) DeviceID(cookie string) string {
 	id, err := s.open(s.device, cookie)
 	if err != nil {
@@ -95,16 +95,14 @@ func (s *Signer) DeviceID(cookie string) string {
 	return id
 }
 
-// SignIn returns what a browser keeps, for so long, while its person signs in at the
-// identity provider.
+// SignIn returns the cookie for a sign-in at the identity provider, valid for life.
 func (s *Signer) SignIn(attempt []byte, life time.Duration) (cookie string, expires time.Time, err error) {
 	expires = s.now().Add(life)
 	cookie, err = s.sign(s.signIn, base64.RawURLEncoding.EncodeToString(attempt), expires)
 	return cookie, expires, err
 }
 
-// SignInOf returns what a browser kept; nil if that is not, or not any more, what it
-// was given.
+// SignInOf returns the content of a sign-in cookie; nil if it is invalid or expired.
 func (s *Signer) SignInOf(cookie string) []byte {
 	id, err := s.open(s.signIn, cookie)
 	if err != nil {
@@ -117,15 +115,14 @@ func (s *Signer) SignInOf(cookie string) []byte {
 	return attempt
 }
 
-// Attendee returns the mark of a browser that is an attendee of a generation, and when
-// it ends.
+// Attendee returns the cookie that marks a browser as an attendee of a generation, and its expiry.
 func (s *Signer) Attendee(id string, generation uint32) (cookie string, expires time.Time, err error) {
 	expires = s.now().Add(DeviceLifetime)
 	cookie, err = s.sign(s.attendee, fmt.Sprint(id, ".", generation), expires)
 	return cookie, expires, err
 }
 
-// WasAttendee returns the attendee whom a cookie marks a browser as; "" if it marks nobody.
+// WasAttendee returns the attendee marked by a cookie; "" for none.
 func (s *Signer) WasAttendee(cookie string) (id string, generation uint32) {
 	mark, err := s.open(s.attendee, cookie)
 	id, number, ok := strings.Cut(mark, ".")
@@ -142,7 +139,7 @@ func (s *Signer) sign(key []byte, id string, expires time.Time) (string, error) 
 	}).SignedString(key)
 }
 
-// errCookie is the only error for an invalid cookie, whatever is wrong with it.
+// errCookie is the only error for invalid cookies, whatever the fault.
 var errCookie = errors.New("cookie does not verify")
 
 func (s *Signer) open(key []byte, cookie string) (string, error) {
@@ -159,7 +156,7 @@ func (s *Signer) open(key []byte, cookie string) (string, error) {
 // csrfToken is the token that pages send when they act in a session.
 type csrfToken [43]byte
 
-// CSRF returns the token that belongs to a session.
+// CSRF returns a session's CSRF token.
 func (s *Signer) CSRF(sessionID string) string {
 	t := s.csrfOf(sessionID)
 	return string(t[:])
@@ -172,7 +169,7 @@ func (s *Signer) csrfOf(sessionID string) (t csrfToken) {
 	return t
 }
 
-// CSRF returns the token that belongs to the caller's session; "" without one.
+// CSRF returns the CSRF token of the caller's session; "" without one.
 func (i *Identity) CSRF() string {
 	if i.csrf == nil {
 		return ""
@@ -180,8 +177,8 @@ func (i *Identity) CSRF() string {
 	return string(i.csrf[:])
 }
 
-// ShowsCSRF reports whether a request carries its session's token, in the header as in the
-// cookie. It compares in constant time.
+// ShowsCSRF reports whether a request has its session's token in both header and cookie. It
+// compares in constant time.
 func (i *Identity) ShowsCSRF(header, cookie []byte) bool {
 	return i.csrf != nil && hmac.Equal(i.csrf[:], header) && hmac.Equal(i.csrf[:], cookie)
 }

@@ -1,9 +1,9 @@
-// Package auth tells who is calling: sessions of browsers, API tokens of
-// automation, and the login that starts a session.
+// Package auth identifies callers: sessions of browsers, API tokens of programs, and the login that
+// starts a session.
 //
-// A browser holds a signed reference to its session; what the session may do
-// is kept on the server (login.Sessions). The CSRF token is derived from the
-// session id, so it needs no store and belongs to that id alone.
+// A browser holds a signed reference to its session; the session's grants are stored on the server
+// (login.Sessions). The CSRF token is derived from the session id, so it needs no store and is
+// valid for that id alone.
 //
 // Live connections and answers of the AI outlive their request. They are registered here
 // (Hold) and end with their grant. Hold checks the grant again after registering the

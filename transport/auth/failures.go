@@ -20,15 +20,15 @@ func NewFailures(r httpapi.Rate, now func() time.Time) *Failures {
 	return &Failures{httpapi.NewLimiter(r, now)}
 }
 
-// Attempt is a login that is tried. Its bucket is looked at before the password
-// is, and charged when that is wrong.
+// Attempt is an attempted login. Its bucket is checked before the password, and charged if the
+// password is wrong.
 type Attempt struct {
 	buckets *httpapi.Limiter
 	key     string
 }
 
-// Attempt says in which bucket a login counts. device is what DeviceID gave, "" if it
-// does not count for this account.
+// Attempt returns an attempt with its bucket. device is the result of DeviceID, or "" if the device
+// does not apply to this account.
 func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 	switch {
 	case device != "":
@@ -39,29 +39,28 @@ func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 	case people.HasLogin(who.person, account):
 		return Attempt{f.buckets, "person " + who.person.Id}
 	}
-	// Hashed: the account is as long as somebody likes.
+	// Hashed, because the length of the account is unbounded.
 	sum := sha256.Sum256([]byte(httpapi.Address(ip) + "\x00" + account))
 	return Attempt{f.buckets, string(sum[:])}
 }
 
-// Wait is how long to wait before trying; 0 for not at all.
+// Wait returns how long to wait before an attempt; 0 to try now.
 func (a Attempt) Wait() time.Duration { return a.buckets.Check(a.key) }
 
 // Charge counts the login before its outcome is known. It returns false if the bucket is empty.
 // Right refunds the charge.
 func (a Attempt) Charge() bool { return a.buckets.Allow(a.key) == 0 }
 
-// Right ends a login that was charged and is right.
+// Right refunds the charge of a correct login.
 func (a Attempt) Right() { a.buckets.Return(a.key) }
 
-// Each failed login makes the next answer of its bucket slower by slowLogin, up
-// to maxSlowLogin.
+// Each failed login slows the next answer of its bucket by slowLogin, up to maxSlowLogin.
 const (
 	slowLogin    = 20 * time.Millisecond
 	maxSlowLogin = 300 * time.Millisecond
 )
 
-// Failed counts a wrong password and returns how long its answer must take.
+// Failed counts a wrong password and returns how long to delay the answer.
 func (a Attempt) Failed() time.Duration {
 	a.buckets.Allow(a.key)
 	return min(maxSlowLogin, time.Duration(a.buckets.Level(a.key))*slowLogin)

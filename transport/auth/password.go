@@ -18,7 +18,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// The parameters of Argon2id, as OWASP's cheat sheet has them.
+// Parameters of Argon2id, as recommended by OWASP's cheat sheet.
 const (
 	memoryKiB = 19 << 10
 	passes    = 2
@@ -35,8 +35,8 @@ const (
 	MostPassword  = 256
 )
 
-// commonest are the passwords long enough to be chosen among the 10,000 commonest of two lists
-// (SecLists and zxcvbn), and similar ones.
+// commonest are those of the 10,000 commonest passwords of two lists (SecLists and zxcvbn) that are
+// long enough, and similar ones.
 var commonest = strings.Fields(`
 	123qweasdzxc 1qaz2wsx3edc q1w2e3r4t5y6 1q2w3e4r5t6y mailcreated5240 qazwsxedcrfv
 	123456qwerty qwerty123456 polniypizdec0211 sojdlg123aljg leavemealone motherfucker
@@ -53,7 +53,7 @@ var commonest = strings.Fields(`
 	counterstrike zaq1xsw2cde3 vfvfvskfhfve ghjcnjghjcnj fkmnthyfnbdf 123456789abc
 	admin18533362 23176djivanfros 123456789qwerty`)
 
-// CheckPassword validates a new password, in this field, of somebody with a login.
+// CheckPassword validates a new password for a login. field is the name in errors.
 func CheckPassword(field, password, login string) error {
 	n := utf8.RuneCountInString(password)
 	folded := strings.ToLower(password)
@@ -73,10 +73,10 @@ func CheckPassword(field, password, login string) error {
 	return nil
 }
 
-// ErrBusy means that too many passwords are being looked at.
+// ErrBusy means that too many passwords are being hashed.
 var ErrBusy = httpapi.Refusal(http.StatusServiceUnavailable, "too many people are signing in at this moment; try again", 2*time.Second)
 
-// waiting is how many may wait for a place in each queue.
+// waiting bounds the callers that wait in each queue.
 const waiting = 64
 
 // PasswordComputer hashes and compares people's passwords. Each operation takes 19 MiB and a
@@ -85,12 +85,12 @@ const waiting = 64
 // browsers does not lock these out. Safe for concurrent use.
 type PasswordComputer struct {
 	known, strangers queue
-	// nobody is a hash for logins without a hash, so that a comparison takes as long.
+	// nobody is a hash for logins without one, so that the comparison takes as long.
 	nobody   string
 	computed atomic.Int64
 }
 
-// queue has a number of places, and the callers that wait for one.
+// queue bounds concurrent operations and the callers that wait.
 type queue struct {
 	places chan struct{}
 	queued atomic.Int32
@@ -104,11 +104,11 @@ func NewPasswordComputer() *PasswordComputer {
 	return c
 }
 
-// Computed is how many hashes were computed.
+// Computed returns the number of computed hashes.
 func (c *PasswordComputer) Computed() int64 { return c.computed.Load() }
 
-// Hash returns the hash of a password. known says that the browser is known. It fails
-// with ErrBusy.
+// Hash returns the hash of a password. known means that the browser is known. It fails with
+// ErrBusy.
 func (c *PasswordComputer) Hash(password string, known bool) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
@@ -119,7 +119,7 @@ func (c *PasswordComputer) Hash(password string, known bool) (string, error) {
 	return prefix + encode(salt) + "$" + encode(sum), nil
 }
 
-// Matches reports whether a password has a hash; "" is nobody's, and takes as long. It
+// Matches reports whether a password matches a hash; "" matches nothing, but takes as long. It
 // fails with ErrBusy.
 func (c *PasswordComputer) Matches(password, hash string, known bool) (bool, error) {
 	was := hash

@@ -11,20 +11,19 @@ const PersonalPrefix = "atp_"
 // Purpose is the only use of a personal secret.
 type Purpose string
 
-// The purposes.
+// Purposes.
 const (
-	// Git reads the code of a codelab, by a program that has no cookies.
+	// Git reads the code of a codelab with a program that has no cookies.
 	Git Purpose = "git"
-	// Check reports how a check of one's work went.
+	// Check reports the result of a check of the owner's work.
 	Check Purpose = "check"
 )
 
 var purposes = []Purpose{Git, Check}
 
-// Personal returns a secret by which a program acts for the caller, in one
-// codelab and for one purpose, and when it ends at the latest. It is a signed reference
-// to the grant that acts, and ends with it. ok is false for callers without such a grant: an API
-// token, or the operator.
+// Personal returns a secret with which a program acts for the caller in one codelab and for one
+// purpose, and its latest expiry. It is a signed reference to the acting grant, and ends with it.
+// ok is false for callers without such a grant: an API token, or the operator.
 func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leading bool) (secret string, expires time.Time, ok bool, err error) {
 	if who.SessionID == "" || who.session.Ended() {
 		return "", time.Time{}, false, nil
@@ -44,9 +43,9 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	return PersonalPrefix + secret, expires, true, err
 }
 
-// IdentifyPersonal returns the owner of a secret that a program presents, and the only
-// codelab in which the secret is valid. ok is false if the secret is not valid, or if the
-// grant that it refers to has ended. It fails like Identify.
+// IdentifyPersonal returns the owner of a program's secret, and the only codelab in which the
+// secret is valid. ok is false if the secret is invalid or the grant to which it refers has ended.
+// It fails like Identify.
 func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity, codelab string, ok bool, err error) {
 	signed, prefixed := strings.CutPrefix(secret, PersonalPrefix)
 	reference, bad := a.Signer.open(a.Signer.personal[p], signed)

@@ -8,14 +8,13 @@ import (
 	"atelier/actors/login/loginpb"
 )
 
-// Standing is the grant of a live connection or an answer of the AI, which outlives its
-// request.
+// Standing is the grant of a live connection or an AI answer, which outlives its request.
 type Standing struct {
 	key     string // of the caller
 	token   string // id of the API token; "" without one
 	session login.Session
 	codelab string
-	grant   *login.AttendeeGrant // nil for an admin's
+	grant   *login.AttendeeGrant // nil for an admin
 	alive   func() bool          // nil for always
 }
 
@@ -39,8 +38,8 @@ func (s *Standing) Key() string { return s.key }
 const (
 	LoggedOut = "logged out"
 	Over      = "access has ended"
-	// Unknown: it could not be found out whether the grant stands. It may: what
-	// ends so can be begun again.
+	// Unknown: the validity of the grant could not be determined. It may be valid, so the client
+	// may reconnect.
 	Unknown = "this server cannot find out who is calling; connect again"
 )
 
@@ -78,10 +77,10 @@ func (a *Authenticator) Hold(h Holder) (ended string) {
 	return ended
 }
 
-// Release forgets what has ended by itself.
+// Release unregisters a holder that has ended.
 func (a *Authenticator) Release(h Holder) { a.holders.remove(h) }
 
-// stands reports whether a grant still stands.
+// stands reports whether a grant is still valid.
 func (a *Authenticator) stands(s *Standing) (bool, error) {
 	now := a.Now().UnixMilli()
 	switch {
@@ -94,13 +93,13 @@ func (a *Authenticator) stands(s *Standing) (bool, error) {
 	case s.grant == nil:
 		return a.leads(s.session.Admin(now))
 	}
-	// The session may have got a later one since; or one for another attendee,
-	// which does not end the first.
+	// The session may have received a later grant since, or one for another attendee, which does
+	// not end the first.
 	last, left := s.session.Until(now, s.codelab, s.grant.AttendeeID)
 	return !left && max(last, s.grant.ExpiresAt) > now, nil
 }
 
-// leads reports whether a login still stands.
+// leads reports whether a login is still valid.
 func (a *Authenticator) leads(g *loginpb.AdminGrant) (bool, error) {
 	if g.GetPerson() == "" {
 		return g != nil, nil
@@ -118,8 +117,7 @@ func (a *Authenticator) hasToken(id string) (bool, error) {
 }
 
 // Knows reports whether the caller's session or API token is still valid since they were
-// identified, and with leading, their login as a facilitator. It fails while that is
-// unknown.
+// identified, and with leading also their login as a facilitator. It fails while that is unknown.
 func (a *Authenticator) Knows(i *Identity, leading bool) (bool, error) {
 	if i.Token != nil {
 		return a.hasToken(i.Token.Id)
@@ -140,7 +138,7 @@ func (a *Authenticator) End(i *Identity) error {
 }
 
 // Leave ends the grant of an attendee in a codelab and everything that depends on it. The rest of
-// the caller's session stays.
+// the caller's session remains.
 func (a *Authenticator) Leave(i *Identity, codelab string) error {
 	attendee, err := a.Sessions.Leave(i.SessionID, codelab)
 	if err != nil || attendee == "" {
@@ -154,8 +152,8 @@ func (a *Authenticator) Leave(i *Identity, codelab string) error {
 	return nil
 }
 
-// EndLogin ends one login of the person who is calling, and what lives on it. It says
-// whether there was one.
+// EndLogin ends one of the caller's logins and everything that depends on it. It reports whether
+// the login existed.
 func (a *Authenticator) EndLogin(i *Identity, login string) (bool, error) {
 	ended, err := a.Sessions.EndLogin(i.PersonID(), login)
 	if ended {
@@ -164,7 +162,7 @@ func (a *Authenticator) EndLogin(i *Identity, login string) (bool, error) {
 	return ended, err
 }
 
-// Revoked ends what lives on an API token that was revoked.
+// Revoked ends everything that depends on a revoked API token.
 func (a *Authenticator) Revoked(token string) { a.endAll(tokenKey(token), LoggedOut) }
 
 func tokenKey(id string) string { return "token:" + id }
@@ -175,16 +173,16 @@ func (a *Authenticator) endAll(key, reason string) {
 	}
 }
 
-// Sweep ends what lives on grants that have expired or ended in any other way.
+// Sweep ends everything whose grant has expired or ended otherwise.
 func (a *Authenticator) Sweep() {
 	for _, h := range a.holders.all() {
 		a.Check(h)
 	}
 }
 
-// Check ends what lives on a grant if that does not stand any more. While that
-// cannot be found out it ends nothing: the next Sweep asks again, and a node that
-// loses its lease sends everybody away with the word to come back.
+// Check ends a holder whose grant is no longer valid. While that is unknown it ends nothing: the
+// next Sweep checks again, and a node that loses its lease disconnects everybody with a request to
+// reconnect.
 func (a *Authenticator) Check(h Holder) {
 	if stands, err := a.stands(h.Standing()); err == nil && !stands {
 		h.End(Over)

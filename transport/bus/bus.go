@@ -21,20 +21,20 @@ import (
 // Bus implements durable.Bus over NATS.
 type Bus struct {
 	opts   Options
-	server *server.Server // nil with a NATS elsewhere
+	server *server.Server // nil with an external NATS
 	conn   *nats.Conn
 	keys   keys
 	seal   *sealer
 	peers  peers
-	key    string // to the server within
-	inbox  string // where answers come, without the number of the question
-	// greetings is the subject of NATS where this node is greeted.
+	key    string // for the embedded server
+	inbox  string // subject of answers, without the number of the request
+	// greetings is the NATS subject for greetings to this node.
 	greetings string
 
-	questions atomic.Uint64 // the number of the last
+	questions atomic.Uint64 // the last number
 	listeners atomic.Uint64 // likewise
 	rejected  rejected
-	missed    atomic.Uint64 // messages that came too fast
+	missed    atomic.Uint64 // messages that arrived too fast
 	sent      atomic.Uint64
 	came      atomic.Uint64
 	bytes     atomic.Uint64
@@ -52,7 +52,7 @@ type Bus struct {
 
 type question struct {
 	node     string
-	receiver session // guarded by Bus.mu; that it was sent to
+	receiver session // guarded by Bus.mu; the session to which it was sent
 	done     func(opened, error)
 	timer    *time.Timer
 }
@@ -70,10 +70,10 @@ func CheckNode(name string) error {
 	return nil
 }
 
-// incomingMessages bounds what waits to be handled; more is lost.
+// incomingMessages bounds the messages waiting to be handled; more are lost.
 const incomingMessages = 1 << 15
 
-// Open connects a node to the others. It does not wait for them.
+// Open connects a node to the other nodes. It does not wait for them.
 func Open(o Options) (*Bus, error) {
 	if err := CheckNode(o.Node); err != nil {
 		return nil, err
@@ -102,14 +102,13 @@ func Open(o Options) (*Bus, error) {
 		return nil, err
 	}
 	b.done.Go(b.handle)
-	// Those who know an earlier session of this node learn of the new one. If this
-	// is lost they do when they ask something.
+	// Nodes that know an earlier session of this node learn of the new one. If this message is
+	// lost, they learn of it with their next request.
 	_ = b.Publish(greetSubject, nil)
 	return b, nil
 }
 
-// Close leaves the others. Callers that still wait for an answer get
-// durable.ErrNobody.
+// Close disconnects. Callers that wait for an answer get durable.ErrNobody.
 func (b *Bus) Close() {
 	b.mu.Lock()
 	if b.closed {
@@ -141,7 +140,7 @@ func toldSubject(subject string) string { return toldPrefix + subject }
 
 const toldPrefix = "atelier.told."
 
-// publish sends a message in as many parts as it needs.
+// publish sends a message in as many parts as necessary.
 func (b *Bus) publish(to address, k kind, data []byte) error {
 	count := max((len(data)+partBytes-1)/partBytes, 1)
 	if count > maxParts {
@@ -190,15 +189,14 @@ func (b *Bus) Request(node, subject string, data []byte, timeout time.Duration, 
 	}
 }
 
-// ask is Request for the questions of the handshake, before nodes know each other.
+// ask is Request for the handshake, before nodes know each other.
 func (b *Bus) ask(node, subject string, to session, data []byte, timeout time.Duration, done func(opened, error)) {
 	if number, ok := b.begin(node, timeout, done); ok {
 		b.send(number, node, subject, to, data)
 	}
 }
 
-// begin takes note of a question; when the bus is closed it answers it and
-// returns false.
+// begin registers a request. If the bus is closed, it answers the request and returns false.
 func (b *Bus) begin(node string, timeout time.Duration, done func(opened, error)) (number uint64, ok bool) {
 	number = b.questions.Add(1)
 	q := &question{node: node, done: done}
@@ -213,7 +211,7 @@ func (b *Bus) begin(node string, timeout time.Duration, done func(opened, error)
 	return number, true
 }
 
-// send sends a question to a session of a node.
+// send sends a request to a session of a node.
 func (b *Bus) send(number uint64, node, subject string, to session, data []byte) {
 	b.mu.Lock()
 	if q := b.asked[number]; q != nil {
@@ -228,14 +226,14 @@ func (b *Bus) send(number uint64, node, subject string, to session, data []byte)
 	}
 }
 
-// asks reports whether a question is still open.
+// asks reports whether a request is still open.
 func (b *Bus) asks(number uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.asked[number] != nil
 }
 
-// end answers a question, once.
+// end answers a request, once.
 func (b *Bus) end(number uint64, o opened, err error) {
 	b.mu.Lock()
 	q := b.asked[number]
@@ -272,7 +270,7 @@ func (b *Bus) Listen(subject string, fn func(string, []byte)) (func(), error) {
 	})
 }
 
-// subscribe takes what comes on a subject until the last stop.
+// subscribe receives the messages of a subject until the last stop.
 func (b *Bus) subscribe(name string, forget func()) (stop func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -288,7 +286,7 @@ func (b *Bus) subscribe(name string, forget func()) (stop func(), err error) {
 		forget()
 		if sub := b.subs[name]; sub != nil && b.serves[name] == nil && b.hears[name] == nil {
 			delete(b.subs, name)
-			_ = sub.Unsubscribe() // fails on a closed connection only
+			_ = sub.Unsubscribe() // fails only on a closed connection
 		}
 	}), nil
 }
@@ -298,7 +296,7 @@ func (b *Bus) Publish(subject string, data []byte) error {
 	return b.publish(address{subject: toldSubject(subject)}, kindData, data)
 }
 
-// handle takes what comes, in order.
+// handle handles incoming messages, in order.
 func (b *Bus) handle() {
 	var parts assembly
 	tidy := time.NewTicker(openFor)
@@ -316,19 +314,19 @@ func (b *Bus) handle() {
 	}
 }
 
-// opened is a message that somebody who knows the secret has made.
+// opened is a message whose sender knows the secret.
 type opened struct {
 	envelope
 	part
 	from string
 	aead cipher.AEAD
-	peer *peer // nil unless this is the session in which the node is heard
+	peer *peer // nil unless it is the accepted session of its node
 }
 
 // take handles one message of NATS.
 func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	answer := strings.HasPrefix(m.Subject, b.inbox)
-	if answer && len(m.Data) == 0 && m.Header.Get("Status") == "503" { // NATS: nobody listens there
+	if answer && len(m.Data) == 0 && m.Header.Get("Status") == "503" { // from NATS: no listener
 		if number, err := strconv.ParseUint(m.Subject[len(b.inbox):], 10, 64); err == nil {
 			b.end(number, opened{}, durable.ErrNobody)
 		}
@@ -359,7 +357,7 @@ func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	}
 }
 
-// open opens a message; false if its maker does not know the secret.
+// open opens a message; false if its sender does not know the secret.
 func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 	o.envelope, o.peer = e, b.peers.session(e.node, e.sender)
 	if o.peer != nil {
@@ -378,7 +376,7 @@ func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 
 func (b *Bus) reject(why Rejection) { b.rejected[why].Add(1) }
 
-// admit reports whether a message of a session that is heard comes for the first time.
+// admit reports whether a message of an accepted session arrives for the first time.
 func (b *Bus) admit(o opened) bool {
 	why := o.peer.window.admit(o.serial)
 	if why != accepted {
@@ -387,15 +385,15 @@ func (b *Bus) admit(o opened) bool {
 	return why == accepted
 }
 
-// stranger greets the node of a session that is not known.
+// stranger greets the node of an unknown session.
 func (b *Bus) stranger(o opened) {
 	if o.peer == nil && b.peers.stranger(o.from) {
 		b.greet(o.from)
 	}
 }
 
-// answered takes an answer. The question is asked by this session alone, once, and
-// by its number in the subject; so an answer to it can be no earlier one.
+// answered handles an answer. Its subject contains the number of a request, which only this session
+// sends, and only once, so no earlier answer can match.
 func (b *Bus) answered(parts *assembly, subject string, o opened) {
 	number, err := strconv.ParseUint(subject[len(b.inbox):], 10, 64)
 	b.mu.Lock()
@@ -424,7 +422,7 @@ func (b *Bus) answered(parts *assembly, subject string, o opened) {
 	}
 }
 
-// heard handles the broadcast of a node.
+// heard handles a node's broadcast.
 func (b *Bus) heard(parts *assembly, subject string, o opened) {
 	if o.peer == nil {
 		b.reject(UnknownSender)
@@ -449,8 +447,8 @@ func (b *Bus) heard(parts *assembly, subject string, o opened) {
 	}
 }
 
-// requested takes a question. One that was made for another session, or comes from
-// one that is not heard, is refused with a word that it was not heard.
+// requested handles a request. If it was made for another session, or by a session that is not
+// accepted, the reply says that it was not heard.
 func (b *Bus) requested(parts *assembly, m *nats.Msg, o opened) {
 	switch {
 	case o.receiver != b.seal.session:
@@ -485,7 +483,7 @@ func (b *Bus) answer(node string, to address, k kind, data []byte) {
 	}
 }
 
-// assemble puts a message together; false while parts are missing.
+// assemble joins the parts of a message; false while parts are missing.
 func (b *Bus) assemble(parts *assembly, subject string, o opened) (data []byte, whole bool) {
 	data, whole, fits := parts.add(subject, o.sender, o.part, time.Now())
 	if !fits {
@@ -496,14 +494,14 @@ func (b *Bus) assemble(parts *assembly, subject string, o opened) (data []byte, 
 
 // Stats are counters since the start.
 type Stats struct {
-	// Sent and Received are messages of NATS, Bytes those sent.
+	// Sent and Received count NATS messages, Bytes the sent bytes.
 	Sent, Received, Bytes uint64
-	// Missed are messages that came faster than they were handled.
+	// Missed counts messages that arrived faster than they were handled.
 	Missed uint64
-	// Rejected counts messages that were not heard, by reason.
+	// Rejected counts dropped messages by reason.
 	Rejected Rejected
-	// Connected reports whether NATS can be reached; Routes counts the other
-	// nodes that the server within is connected to.
+	// Connected reports whether NATS can be reached; Routes counts the other nodes to which the
+	// embedded server is connected.
 	Connected bool
 	Routes    int
 }
@@ -512,7 +510,7 @@ type Stats struct {
 func (b *Bus) Stats() Stats {
 	s := Stats{Sent: b.sent.Load(), Received: b.came.Load(), Bytes: b.bytes.Load(), Missed: b.missed.Load(), Rejected: b.rejected.read(), Connected: b.conn.IsConnected()}
 	if b.server != nil {
-		// There may be several connections to one, and those of another account.
+		// There can be several connections to a node, and connections of other accounts.
 		if z, err := b.server.Routez(nil); err == nil {
 			nodes := map[string]bool{}
 			for _, r := range z.Routes {

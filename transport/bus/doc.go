@@ -1,6 +1,5 @@
-// Package bus carries messages between the nodes of a cluster over NATS: a server
-// of it inside each node, connected to the others, or one that runs elsewhere.
-// It implements durable.Bus.
+// Package bus carries messages between the nodes of a cluster over NATS: an embedded server per
+// node, connected to the others, or an external server. It implements durable.Bus.
 //
 // # Seal
 //
@@ -8,25 +7,25 @@
 // external one. Messages are commands whose permissions were already checked, so a message
 // is accepted only if
 //
-//   - a node that knows the cluster's secret made it, in the session that it has
-//     now (peers.go), for this subject and reply subject;
-//   - its serial comes for the first time (window.go);
-//   - a request or an answer was made for the session that this node has now.
+//   - a node that knows the cluster's secret made it, in its current session (peers.go), for this
+//     subject and reply subject;
+//   - its serial arrives for the first time (window.go);
+//   - a request or an answer was made for this node's current session.
 //
-// A session lasts from Open to Close. So nothing that was recorded is heard again,
-// whichever node was restarted since. Everything else is dropped and counted by
-// reason (rejection.go). Keys come from the secret by PBKDF2, and HKDF for each
-// session; nodes of another cluster with the same secret have others.
+// A session lasts from Open to Close. So recorded messages are never accepted again, whichever node
+// was restarted since. Everything else is dropped and counted by reason (rejection.go). Keys are
+// derived from the secret by PBKDF2, and by HKDF per session; the nodes of another cluster with the
+// same secret have other keys.
 //
-// Strangers who reach an outside NATS without the secret still learn the subjects (the
-// names of nodes, the ids of actors), sizes and times. They can lose, delay and
-// reorder messages, and claim that nobody listens to a subject, which a node takes
-// for "not heard" and asks elsewhere. So give the nodes an account of their own.
+// Strangers who reach an external NATS without the secret still learn the subjects (the names of
+// nodes, the ids of actors), sizes and times. They can drop, delay and reorder messages, and claim
+// that nobody listens to a subject, which a node takes for "not heard" and retries elsewhere. So
+// give the nodes a separate account.
 //
-// Compared with the earlier format (HMAC, unencrypted), a question takes 0.6 of the time. A
-// hundred batches take 0.9 with 256 bytes and 0.65 with 4 KiB, and a message 5 allocations
-// instead of 12. These are medians of five alternating runs (BenchmarkAsk, BenchmarkTell).
-// Processors have instructions for AES, and the buffers are reused.
+// Compared with the earlier format (HMAC, unencrypted), a request takes 0.6 of the time. A hundred
+// batches take 0.9 with 256 bytes and 0.65 with 4 KiB, and a message 5 allocations instead of 12.
+// These are medians of five alternating runs (BenchmarkAsk, BenchmarkTell). Processors have
+// instructions for AES, and the buffers are reused.
 //
 // # Links
 //

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// partBytes is the most that goes in one message of NATS.
+	// partBytes is the maximum size of a NATS message's data.
 	partBytes = 512 << 10
-	// maxParts bounds a message.
+	// maxParts bounds the parts of a message.
 	maxParts = durable.MaxMessage / partBytes
-	// maxOpen bounds what is being put together, bytes.
+	// maxOpen bounds the memory of incomplete messages, bytes.
 	maxOpen = 2 * maxParts * partBytes
-	// partOverhead is the memory that each part takes in addition to its bytes.
+	// partOverhead is the memory of a part in addition to its bytes.
 	partOverhead = 64
 	// openFor is the time limit for the parts of a message.
 	openFor = 15 * time.Second
 )
 
-// assembly puts messages together. Owned by the goroutine that takes what comes.
+// assembly joins the parts of messages. Owned by the goroutine that handles messages.
 type assembly struct {
 	open  map[partKey]*message
 	bytes int
@@ -34,12 +34,12 @@ type partKey struct {
 type message struct {
 	parts   [][]byte
 	missing int
-	bytes   int // of its parts, those that are missing included
+	bytes   int // of all parts, including missing ones
 	since   time.Time
 }
 
-// add returns the whole message when this was its last part. fits is false when
-// the part is dropped: there is no room, or it is there already.
+// add returns the whole message after its last part. fits is false if the part is dropped: there is
+// no space, or it is already there.
 func (a *assembly) add(subject string, sender session, p part, now time.Time) (data []byte, whole, fits bool) {
 	if p.count == 1 {
 		return p.data, true, true
@@ -62,7 +62,7 @@ func (a *assembly) add(subject string, sender session, p part, now time.Time) (d
 	}
 	if a.bytes += len(p.data); a.bytes > maxOpen {
 		a.bytes -= len(p.data)
-		a.forget(now) // and this one never comes
+		a.forget(now) // this one will never arrive
 		return nil, false, false
 	}
 	m.parts[p.number] = append([]byte{}, p.data...)
@@ -78,7 +78,7 @@ func (a *assembly) add(subject string, sender session, p part, now time.Time) (d
 	return data, true, true
 }
 
-// forget drops messages whose parts do not come.
+// forget drops messages whose parts do not arrive.
 func (a *assembly) forget(now time.Time) {
 	for key, m := range a.open {
 		if now.Sub(m.since) > openFor {

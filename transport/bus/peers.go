@@ -23,20 +23,20 @@ import (
 //	b answers a:  -              the token was made for this session of a a moment
 //	                             ago; from this message on b hears a
 //
-// A node greets another node before its first question to it, and when it first receives a
-// message from it. A session replaces the earlier session of its node for good.
+// A node greets another node before its first request to it, and when it first receives a message
+// from it. A session permanently replaces the earlier session of its node.
 
 const (
-	// greetSubject is where nodes are greeted, and told of those who have come.
+	// greetSubject is the subject for greetings and for announcements of new sessions.
 	greetSubject = "_greet"
 	// greetTime bounds each of the two questions.
 	greetTime = time.Second
-	// greetPause is the least time between two greetings that strangers cause.
+	// greetPause is the minimum interval between greetings caused by unknown sessions.
 	greetPause = 20 * time.Millisecond
-	// maxCandidates bounds the sessions that have a token; the oldest goes first.
+	// maxCandidates bounds the sessions with a token; the oldest is removed first.
 	maxCandidates = 256
-	// maxWaiting and maxWaitingBytes bound the requests that wait for a greeting
-	// to end, of each node. More are answered with ErrNobody.
+	// maxWaiting and maxWaitingBytes bound, per node, the requests that wait for the end of a
+	// greeting. Further ones are answered with ErrNobody.
 	maxWaiting      = 4096
 	maxWaitingBytes = durable.MaxMessage
 
@@ -45,8 +45,8 @@ const (
 	tokenSize = 16
 )
 
-// peers are the sessions of other nodes. Safe for concurrent use, but for the
-// windows: the goroutine that takes what comes owns them.
+// peers are the sessions of other nodes. Safe for concurrent use, except the windows, which belong
+// to the goroutine that handles messages.
 type peers struct {
 	mu         sync.Mutex
 	known      map[string]*peer // by node
@@ -54,13 +54,13 @@ type peers struct {
 	greetings  map[string]*greeting
 }
 
-// peer is a session that is heard. Its cipher and session are immutable.
+// peer is an accepted session. Its cipher and session are immutable.
 type peer struct {
 	node    string
 	session session
 	aead    cipher.AEAD
-	window  window // owned by the goroutine that takes what comes
-	ready   bool   // guarded by peers.mu: it hears this node's session
+	window  window // owned by the goroutine that handles messages
+	ready   bool   // guarded by peers.mu: it accepts this node's session
 }
 
 // candidate is a session that was given a token.
@@ -89,7 +89,7 @@ func newPeers() peers {
 	return peers{known: map[string]*peer{}, greetings: map[string]*greeting{}}
 }
 
-// session returns the peer if this is the session in which its node is heard.
+// session returns the peer if this is the accepted session of its node.
 func (p *peers) session(node []byte, s session) *peer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,8 +99,8 @@ func (p *peers) session(node []byte, s session) *peer {
 	return nil
 }
 
-// admit makes a session the one in which its node is heard, above a serial. The
-// session that is heard already keeps its window.
+// admit makes a session the accepted one of its node, from a serial on. A session that is already
+// accepted keeps its window.
 func (p *peers) admit(node string, s session, aead cipher.AEAD, floor uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,8 +109,7 @@ func (p *peers) admit(node string, s session, aead cipher.AEAD, floor uint64) {
 	}
 }
 
-// ready notes that a session hears this node's; the requests that waited for that
-// are returned.
+// ready records that a session accepts this node's, and returns the requests that waited for that.
 func (p *peers) ready(node string, s session) (released []waiting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +124,7 @@ func (p *peers) ready(node string, s session) (released []waiting) {
 	return released
 }
 
-// unready notes that a session does not hear this node's any more.
+// unready records that a session no longer accepts this node's.
 func (p *peers) unready(node string, s session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,8 +133,8 @@ func (p *peers) unready(node string, s session) {
 	}
 }
 
-// hold returns the session that requests to a node are for. Where there is none
-// yet the request waits, and greet says whether to greet the node.
+// hold returns the session for requests to a node. If there is none yet, the request waits, and
+// greet reports whether to greet the node.
 func (p *peers) hold(node string, w waiting) (s session, ready, greet bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +162,7 @@ func (p *peers) greeting(node string) *greeting {
 	return g
 }
 
-// stranger reports whether to greet a node of which an unknown session was heard.
+// stranger reports whether to greet a node after a message of an unknown session.
 func (p *peers) stranger(node string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,7 +174,7 @@ func (p *peers) stranger(node string) bool {
 	return true
 }
 
-// over ends a greeting that failed, and returns the requests that waited for it.
+// over ends a failed greeting, and returns the requests that waited for it.
 func (p *peers) over(node string) []waiting {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,7 +187,7 @@ func (p *peers) over(node string) []waiting {
 	return all
 }
 
-// offer makes a token for a session.
+// offer creates a token for a session.
 func (p *peers) offer(node string, s session) (token [tokenSize]byte) {
 	_, _ = rand.Read(token[:]) // never fails
 	p.mu.Lock()
@@ -201,8 +200,7 @@ func (p *peers) offer(node string, s session) (token [tokenSize]byte) {
 	return token
 }
 
-// redeem takes the token of a session; false if it is not the one that was
-// offered last.
+// redeem takes the token of a session; false if it is not the last one offered.
 func (p *peers) redeem(node string, s session, token []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -216,7 +214,7 @@ func (p *peers) redeem(node string, s session, token []byte) bool {
 	return true
 }
 
-// greet asks a node for its session, and lets it know this one.
+// greet asks a node for its session, and announces this one.
 func (b *Bus) greet(node string) {
 	b.ask(node, greetSubject, session{}, []byte{greetAsk}, greetTime, func(o opened, err error) {
 		if err == nil && len(o.data) != 8+tokenSize {
@@ -237,7 +235,7 @@ func (b *Bus) greet(node string) {
 	})
 }
 
-// release sends what waited for a session of a node.
+// release sends the requests that waited for a session of a node.
 func (b *Bus) release(node string, s session) {
 	for _, w := range b.peers.ready(node, s) {
 		if b.asks(w.number) { // else it has expired
@@ -246,8 +244,8 @@ func (b *Bus) release(node string, s session) {
 	}
 }
 
-// greetingFailed answers who waits when the node is not there. When it only did not
-// answer they wait on, for as long as each of them would.
+// greetingFailed answers the waiting requests if the node does not exist. If it only did not
+// answer, they wait on, each until its own timeout.
 func (b *Bus) greetingFailed(node string, err error) {
 	all := b.peers.over(node)
 	if errors.Is(err, durable.ErrNobody) {
@@ -263,7 +261,7 @@ func (b *Bus) greetingFailed(node string, err error) {
 		switch s, ready, greet, err := b.peers.hold(node, w); {
 		case err != nil:
 			b.end(w.number, opened{}, err)
-		case ready: // by a handshake of that node
+		case ready: // by a handshake that the other node began
 			b.send(w.number, node, w.subject, s, w.data)
 		case greet:
 			b.greet(node)
@@ -271,7 +269,7 @@ func (b *Bus) greetingFailed(node string, err error) {
 	}
 }
 
-// greeted serves a greeting.
+// greeted answers a greeting.
 func (b *Bus) greeted(reply string, o opened) {
 	answer := func(data []byte) {
 		if err := b.publish(address{reply, "", o.sender}, kindData, data); err != nil {
@@ -288,7 +286,7 @@ func (b *Bus) greeted(reply string, o opened) {
 			b.reject(Replayed)
 			return
 		}
-		// It learned this session before it asked for this.
+		// It learned this session before it sent this request.
 		b.peers.admit(o.from, o.sender, o.aead, o.serial)
 		answer(nil)
 		b.release(o.from, o.sender)

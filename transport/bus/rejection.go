@@ -24,14 +24,14 @@ const (
 	UnknownSender
 	// Unasked: it answers a request that this node has not made, or no longer waits for.
 	Unasked
-	// Overflow: it is a part of a larger message. There is no room for that message, or the
-	// part has already arrived.
+	// Overflow: it is part of a larger message. There is no space for that message, or the part has
+	// already arrived.
 	Overflow
 
 	rejections
 )
 
-// String is the reason's name in metrics.
+// String returns the reason's name in metrics.
 func (r Rejection) String() string {
 	return [rejections]string{"accepted", "malformed", "forged", "replayed", "late", "stale_receiver", "unknown_sender", "unasked", "overflow"}[r]
 }

@@ -16,9 +16,9 @@ import (
 // sessionBytes is the length of a session's id.
 const sessionBytes = 16
 
-// session names one Bus from Open to Close: the incarnation of its node. Nobody
-// can know it before, so a message that names the session of its receiver was
-// made for this one. The zero session is nobody's.
+// session identifies one Bus from Open to Close: the incarnation of its node. It cannot be known in
+// advance, so a message that names its receiver's session was made for that session. The zero
+// session belongs to nobody.
 type session [sessionBytes]byte
 
 // keys derives all keys from the cluster's secret.
@@ -28,15 +28,14 @@ type keys struct{ master []byte }
 // messages and guess the secret on another machine.
 const stretchRounds = 100_000
 
-// newKeys returns the keys of a cluster. Clusters with the same secret and other
-// names have other keys.
+// newKeys returns the keys of a cluster. Clusters with the same secret but other names have other
+// keys.
 func newKeys(secret, cluster string) (keys, error) {
 	master, err := pbkdf2.Key(sha256.New, secret, []byte("atelier messages between nodes\x00"+cluster), stretchRounds, 32)
 	return keys{master}, err
 }
 
-// routePassword is what the servers of NATS show each other: the secret itself
-// goes to nobody.
+// routePassword returns the password between NATS servers. The secret itself is never sent.
 func (k keys) routePassword() (string, error) {
 	b, err := hkdf.Key(sha256.New, k.master, nil, "route", 32)
 	return fmt.Sprintf("%x", b), err
@@ -55,7 +54,7 @@ func (k keys) of(node string, s session) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// The form of a message of NATS:
+// The format of a NATS message:
 //
 //	version      1 byte
 //	node         1 byte with its length, and the name of the sender
@@ -76,18 +75,17 @@ const (
 	maxOverhead = fixedBytes + 64 + 1 + 3*binary.MaxVarintLen64 + tagBytes
 )
 
-// kind says what a message is.
+// kind is the type of a message.
 type kind byte
 
 const (
 	kindData kind = iota
-	// kindStale answers a request that was meant for another session, or comes from
-	// one that is not known: it was not heard.
+	// kindStale answers a request that was made for another session, or by an unknown session: it
+	// was not heard.
 	kindStale
 )
 
-// part is one message of NATS, or all of it: the number-th of count parts whose
-// first has this serial.
+// part is a NATS message: part number of count of a message whose first part has this serial.
 type part struct {
 	kind          kind
 	first         uint64
@@ -110,7 +108,7 @@ type sealer struct {
 	scratch sync.Pool     // of *scratch
 }
 
-// scratch has the buffers that sealing and opening need besides the message.
+// scratch has additional buffers for sealing and opening.
 type scratch struct {
 	message, covered []byte
 	nonce            [nonceBytes]byte
@@ -125,8 +123,7 @@ func newSealer(k keys, node string) (*sealer, error) {
 	return s, err
 }
 
-// with seals a part under a serial and calls send with the message, which is valid
-// during the call.
+// with seals a part under a serial and calls send with the message, which is valid during the call.
 func (s *sealer) with(to address, serial uint64, p part, send func([]byte) error) error {
 	sc := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(sc)
@@ -149,10 +146,10 @@ func (s *sealer) with(to address, serial uint64, p part, send func([]byte) error
 	return send(b)
 }
 
-// maxScratch is the longest buffer that is kept for the next message.
+// maxScratch is the largest buffer that is kept for reuse.
 const maxScratch = 64 << 10
 
-// cover sets what a seal covers besides what it hides, and the nonce.
+// cover sets the authenticated data of a seal, and the nonce.
 func (sc *scratch) cover(subject, reply string, head []byte, serial uint64) {
 	c := binary.AppendUvarint(sc.covered[:0], uint64(len(subject)))
 	c = append(c, subject...)
@@ -162,7 +159,7 @@ func (sc *scratch) cover(subject, reply string, head []byte, serial uint64) {
 	binary.BigEndian.PutUint64(sc.nonce[nonceBytes-8:], serial)
 }
 
-// envelope is the unencrypted part of a message. Its slices are the message's.
+// envelope is the unencrypted part of a message. Its slices belong to the message.
 type envelope struct {
 	node             []byte
 	sender, receiver session
@@ -170,7 +167,7 @@ type envelope struct {
 	head, sealed     []byte
 }
 
-// parseEnvelope reads a message's envelope. ok is false if it is malformed.
+// parseEnvelope parses a message's envelope. ok is false if it is malformed.
 func parseEnvelope(b []byte) (e envelope, ok bool) {
 	if len(b) < fixedBytes+tagBytes || b[0] != sealVersion {
 		return e, false
@@ -188,8 +185,7 @@ func parseEnvelope(b []byte) (e envelope, ok bool) {
 	return e, true
 }
 
-// open opens a message in place; false if the one who has this cipher did not
-// make it, or not for this subject.
+// open opens a message in place; false if it was not made with this cipher and for this subject.
 func (s *sealer) open(aead cipher.AEAD, subject, reply string, e envelope) (p part, ok bool) {
 	sc := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(sc)

@@ -19,16 +19,15 @@ import (
 type Options struct {
 	// Node is this node's name: letters, digits, "-" and "_", at most 64.
 	Node string
-	// Secret is known to all nodes and to nobody else. Cluster tells clusters with
-	// the same secret apart; all nodes of one have the same.
+	// Secret is known only to the nodes. Cluster distinguishes clusters with the same secret; it is
+	// the same for all nodes of a cluster.
 	Secret, Cluster string
-	// Listen is the address for the other nodes, and Peers are theirs. Unused
-	// with URL.
+	// Listen is the address for other nodes, and Peers are their addresses. Unused with URL.
 	Listen string
 	Peers  []string
 	// URL is the address of an external NATS server; "" for the embedded one.
 	URL string
-	// TLS is for both sides of each connection between nodes, or with a URL for the client. nil
+	// TLS is used for both sides of connections between nodes, or with URL for the client. nil
 	// means no TLS.
 	TLS    *tls.Config
 	Logger *slog.Logger
@@ -37,13 +36,12 @@ type Options struct {
 // startTime is the time limit for the start of the embedded server.
 const startTime = 10 * time.Second
 
-// connect starts the server within, if there is to be one, and connects to it or
-// to the one elsewhere.
+// connect starts the embedded server, if configured, and connects to it or to the external one.
 func (b *Bus) connect() error {
 	o := b.opts
 	options := []nats.Option{
 		nats.Name("atelier " + o.Node), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
-		nats.ReconnectBufSize(-1), // what was not sent is lost; callers ask again
+		nats.ReconnectBufSize(-1), // unsent messages are lost; callers retry
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {
@@ -90,12 +88,11 @@ func reason(err error) string {
 	return "check the address and the credentials"
 }
 
-// nowhere is an address that can be written, and fails before anything is dialled:
-// its port is one above the last.
+// nowhere is a valid text whose dialing fails immediately: its port is one above the maximum.
 const nowhere = "127.0.0.1:65536"
 
-// newServer makes the server within, which takes connections of this process
-// and of the other nodes only.
+// newServer returns the embedded server, which accepts connections only from this process and the
+// other nodes.
 func (b *Bus) newServer() (*server.Server, error) {
 	o := b.opts
 	host, port, err := net.SplitHostPort(o.Listen)
@@ -136,9 +133,9 @@ func (b *Bus) newServer() (*server.Server, error) {
 			Name: "atelier", Host: host, Port: number, Username: "atelier", Password: password,
 			AuthTimeout: 5, TLSTimeout: 5, TLSConfig: o.TLS, PoolSize: 1, ConnectRetries: -1,
 			PingInterval: 2 * time.Second, MaxPingsOut: 2,
-			// Nodes connect only to their peers. NATS servers announce third servers to each
-			// other and connect to those, too, and no option turns this off. So they announce an
-			// address that cannot be dialed.
+			// Nodes connect only to their peers. NATS servers announce third servers to each other
+			// and connect to those, too, and no option turns this off. So they announce an address
+			// that cannot be dialed.
 			NoAdvertise: true, Advertise: nowhere,
 		},
 	})

@@ -1,19 +1,19 @@
 package bus
 
-// windowSerials is how far a message may fall behind others of its sender, in
-// messages: the goroutines of a sender take a serial and send in two steps.
+// windowSerials is how many messages a message may be late relative to others of its sender,
+// because a sender's goroutines take the serial and send in two steps.
 const windowSerials = 1 << 14
 
-// window takes each serial of a session once, in 2 KiB.
+// window accepts each serial of a session once. It takes 2 KiB.
 type window struct {
-	floor, top uint64 // nothing at or below floor is taken; top is the highest taken
+	floor, top uint64 // serials up to floor are rejected; top is the highest accepted
 	taken      [windowSerials / 64]uint64
 }
 
-// newWindow returns a window that takes what is above floor.
+// newWindow returns a window that accepts serials above floor.
 func newWindow(floor uint64) window { return window{floor: floor, top: floor} }
 
-// admit takes a serial, or says why not.
+// admit accepts a serial, or returns the reason against it.
 func (w *window) admit(n uint64) Rejection {
 	switch {
 	case n <= w.floor, w.top-min(w.top, n) >= windowSerials:
@@ -30,8 +30,7 @@ func (w *window) admit(n uint64) Rejection {
 	return accepted
 }
 
-// forget clears the places of the serials from first to last, which those behind
-// the window had.
+// forget clears the bits of the serials from first to last, which older serials used.
 func (w *window) forget(first, last uint64) {
 	if last-first >= windowSerials {
 		clear(w.taken[:])

@@ -7,13 +7,13 @@ import (
 	"atelier/actors/markdown"
 )
 
-// block is consecutive lines of one kind.
+// block is a run of lines of one kind.
 type block struct {
 	kind       markdown.Kind
 	start, end int
 }
 
-// blocksOf are the blocks of a text.
+// blocksOf returns the blocks of a text.
 func blocksOf(text []byte) (out []block) {
 	s := markdown.New(text)
 	for l, more := s.Next(); more; l, more = s.Next() {
@@ -29,7 +29,7 @@ func blocksOf(text []byte) (out []block) {
 // rewrite returns the content of a step in the form that the app shows. Boxes have two Markdown
 // forms, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"). Both
 // become the third form, an <aside> element, of which every Markdown viewer shows at least the
-// text. Videos become pictures. Questions of surveys are passed to asked, and become text if it
+// text. Videos become images. Questions of surveys are passed to asked, and become text if it
 // refuses them. lost is called for elements that the app does not show.
 func rewrite(body string, asked func(question) bool, lost func(what string)) string {
 	var b strings.Builder
@@ -74,8 +74,8 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 		default:
 			b.WriteString(videos(text))
 		}
-		// Raw HTML goes on to the next empty line: without one the viewer takes
-		// what follows for a part of it.
+		// Raw HTML extends to the next empty line. Without one the viewer would treat the following
+		// text as part of it.
 		if (kind != "" || at.kind == markdown.HTML && markdown.EndsAside(lastLine(text))) && i+1 < len(blocks) && blocks[i+1].kind != markdown.Blank {
 			b.WriteByte('\n')
 		}
@@ -83,11 +83,10 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 	return b.String()
 }
 
-// shortcode is what Hugo ({{< >}}) and Jekyll ({% %}) replace by something else, by its
-// name.
+// shortcode matches the shortcodes that Hugo ({{< >}}) and Jekyll ({% %}) replace, with their name.
 var shortcode = regexp.MustCompile(`\{(?:\{([<%])|%)-?[ \t]*(/?[A-Za-z][A-Za-z0-9_.-]{0,40})`)
 
-// written is a block as the app shows it; lost is called for elements that it does not show.
+// written returns a block as the app shows it. lost is called for elements that it does not show.
 func written(text string, lost func(what string)) string {
 	if strings.Contains(text, "{{") || strings.Contains(text, "{%") {
 		for _, m := range shortcode.FindAllStringSubmatch(withoutCode(text), -1) {
@@ -106,8 +105,7 @@ func written(text string, lost func(what string)) string {
 	return text
 }
 
-// boxed reads a box in the form of a definition list; last is the last of
-// the blocks that it takes.
+// boxed reads a box in the form of a definition list; last is the index of its last block.
 func boxed(body string, blocks []block) (kind, content string, last int) {
 	term, def, _ := strings.Cut(body[blocks[0].start:blocks[0].end], "\n")
 	if kind = boxKind(term); kind == "" {

@@ -1,6 +1,5 @@
-// Package claat reads tutorials in the claat flavour of Markdown: metadata
-// lines first, the title as H1, a step for each H2. It is pure: text in,
-// tutorial or a clear error out.
+// Package claat reads tutorials in the claat flavour of Markdown: metadata lines first, the title
+// as H1, a step per H2. It is pure: text in, tutorial or a clear error out.
 package claat
 
 import (
@@ -33,16 +32,16 @@ type Tutorial struct {
 	// TitleFrom is the source of the title.
 	TitleFrom TitleFrom
 	Steps     []Step
-	// Polls are the questions of its surveys, as drafts. Their StepId is the number of the step.
+	// Polls are the questions of its surveys, as drafts. Their StepId is the number of their step.
 	Polls []*pb.Poll
-	// Lost lists the parts of the file that a codelab does not have, each once.
+	// Lost lists the parts of the file that a codelab cannot have, without duplicates.
 	Lost []string
 }
 
 // TitleFrom is the source of a tutorial's title.
 type TitleFrom string
 
-// The places of a title.
+// Sources of a title.
 const (
 	TitleH1     TitleFrom = "h1"
 	TitleHeader TitleFrom = "header"
@@ -66,14 +65,14 @@ type Step struct {
 
 // Limits of a file.
 const (
-	// maxDepth is how deep fragments are included, maxFragments how many are
-	// in all, and maxText how large the whole may get, bytes.
+	// maxDepth bounds the nesting of included fragments, maxFragments their number, and maxText the
+	// size of the whole text, bytes.
 	maxDepth     = 8
 	maxFragments = 1000
 	maxText      = 32 << 20
 
-	// A codelab has no more steps, and none is longer than half of maxContent,
-	// in code points: what is far above is refused before it is looked at.
+	// A codelab has no more steps, and no step is longer than half of maxContent, in code points.
+	// Files far above that are refused early.
 	maxSteps   = 200
 	maxContent = 100_000
 	// maxHeading bounds the lines of a title, bytes.
@@ -83,21 +82,21 @@ const (
 // Include returns a fragment of the same archive.
 type Include func(name string) ([]byte, error)
 
-// Options are the options of reading a tutorial.
+// Options for reading a tutorial.
 type Options struct {
 	// Name is the name of the file, without its folder. It is the title if the text has none.
 	Name string
 	// Include resolves <<file.md>> lines; nil if there is no archive to include from.
 	Include Include
-	// Still is asked now and then whether anybody waits for the outcome; its error ends
+	// Still is called periodically and fails if nobody waits for the outcome any more, which ends
 	// the work.
 	Still func() error
-	// Picture is called for each picture in the text (data:), and returns its replacement.
-	// nil leaves them.
+	// Picture is called for each embedded image (data:), and returns its replacement. nil keeps the
+	// images.
 	Picture func(data string) (to string, err error)
 }
 
-// Parse reads a tutorial. The time is in proportion to the size of the text.
+// Parse parses a tutorial, in time proportional to the size of the text.
 func Parse(source []byte, o Options) (*Tutorial, error) {
 	source, err := Decode(source)
 	if err != nil {
@@ -117,7 +116,7 @@ func Parse(source []byte, o Options) (*Tutorial, error) {
 // head is an H1 or H2 of the file.
 type head struct {
 	level      int
-	start, end int // the lines it takes, of the source
+	start, end int // lines in the source
 }
 
 // outline has the positions of the parts of a file.
@@ -218,7 +217,7 @@ func parse(source []byte, with Options) (*Tutorial, error) {
 		st.read(string(content), o.links, asked, func(what string) {
 			t.lose(fmt.Sprintf("step %d: %s", i+1, what))
 		})
-		if id != "" { // links to it find its step
+		if id != "" { // for links to this step
 			st.Markdown = "<a id=\"" + id + "\"></a>\n\n" + st.Markdown
 		}
 		if utf8.RuneCountInString(st.Markdown) > codelab.Bounds.Markdown {
@@ -229,7 +228,7 @@ func parse(source []byte, with Options) (*Tutorial, error) {
 	return t, nil
 }
 
-// wrong is an error at a heading.
+// wrong returns an error at a heading.
 func (h head) wrong(source []byte, format string, args ...any) error {
 	line, column := place(source, h.start)
 	return at(line, column, format, args...)
@@ -263,8 +262,8 @@ func tooLong(source []byte, start, end, number int, st Step) error {
 		number, title, size, codelab.Bounds.Markdown, what, length)
 }
 
-// outlineOf finds the title and the steps after a header. It reads the blocks of Markdown, so
-// a # in a code block does not begin a step, and an underlined title does.
+// outlineOf finds the title and the steps after a header. It parses Markdown blocks, so a # in a
+// code block does not begin a step, and an underlined title does.
 func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 	o := &outline{preface: -1, body: body, links: definitions{}}
 	s := markdown.New(source[body:])
@@ -276,7 +275,7 @@ func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 			o.links.add(d)
 		}
 	}
-	var text int // where the paragraph began
+	var text int // beginning of the paragraph
 	comment, begun, loose := false, false, -1
 	n := 0
 	for l, more := s.Next(); more; l, more = s.Next() {
@@ -298,7 +297,7 @@ func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 		case markdown.Underline:
 			h.start = text
 			if !begun && h.level == 2 && isHeaderLine(source[text:l.End]) {
-				// The line that ends a header, of which the first is missing.
+				// This line ends a header whose first line is missing.
 				begun = true
 				continue
 			}
@@ -317,12 +316,12 @@ func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 		switch {
 		case found && h.level == 1 && !o.titled && len(o.steps) == 0:
 			o.title, o.titled = h, true
-		case found && h.level == 2: // a further H1 is content of its step
+		case found && h.level == 2: // a later H1 is content of its step
 			if len(o.steps) == maxSteps {
 				return nil, h.wrong(source, "there are more than %d steps", maxSteps)
 			}
 			if o.preface == h.start {
-				o.preface = -1 // it was this title, before its underline was seen
+				o.preface = -1 // it is this title, whose underline was not known yet
 			}
 			if len(o.steps) == 0 && !o.titled && loose >= 0 && loose < h.start {
 				o.preface = loose
@@ -335,12 +334,11 @@ func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 	return o, nil
 }
 
-// noSpace is a heading whose space behind the # was forgotten.
+// noSpace matches headings without the space after the #.
 var noSpace = regexp.MustCompile(`^ {0,3}(##?)[\pL"'*_` + "`" + `]`)
 
-// withSpaces gives a text in which the headings that it lacks have a space behind their #,
-// which authors forget: the title, and the steps when there is none. nil when it has none
-// such.
+// withSpaces inserts the space after # that authors forget: in the title if the text has none, and
+// in the steps if it has none. It returns nil if there are no such headings.
 func withSpaces(source []byte, body int, o *outline) []byte {
 	var out []byte
 	done, titled := 0, o.titled
@@ -348,7 +346,7 @@ func withSpaces(source []byte, body int, o *outline) []byte {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		start, end := l.Start+body, l.End+body
 		if l.Kind == markdown.Heading && l.Level <= 2 {
-			titled = true // what is behind is of a step
+			titled = true // further ones belong to a step
 			continue
 		}
 		m := noSpace.FindSubmatchIndex(source[start:end])
@@ -369,10 +367,10 @@ func withSpaces(source []byte, body int, o *outline) []byte {
 	return append(out, source[done:]...)
 }
 
-// headingID is how many programs write the id of a heading, behind its text.
+// headingID matches the id after a heading's text, as many programs write it.
 var headingID = regexp.MustCompile(`^(.*\S)\s*\{#([A-Za-z][A-Za-z0-9_.:-]{0,99})\}$`)
 
-// named parts the text of a heading from the id that is written behind it, if any.
+// named splits the text of a heading from the id after it, if any.
 func named(title string) (text, id string) {
 	if m := headingID.FindStringSubmatch(title); m != nil {
 		return m[1], m[2]
@@ -380,13 +378,13 @@ func named(title string) (text, id string) {
 	return title, ""
 }
 
-// plain is the text of a heading without its marks.
+// plain returns the text of a heading without markup.
 func plain(source []byte, h head, links definitions) (string, error) {
 	if h.end-h.start > maxHeading {
 		return "", errors.New("is too long")
 	}
 	line := source[h.start:h.end]
-	// Only the heading is read as Markdown, with the link definitions that it uses.
+	// Only the heading is parsed as Markdown, with the link definitions that it uses.
 	line = append(append([]byte(nil), line...), "\n\n"+strings.Join(links.carried(line, maxHeading), "\n")...)
 	var b strings.Builder
 	n := goldmark.DefaultParser().Parse(text.NewReader(line)).FirstChild()
@@ -417,8 +415,8 @@ func plain(source []byte, h head, links definitions) (string, error) {
 	return title, nil
 }
 
-// read takes the lines about the step off its content, and gives it the definitions that
-// it refers to.
+// read removes the lines about the step from its content, and adds the definitions to which it
+// refers.
 func (s *Step) read(body string, links definitions, asked func(question) bool, lost func(what string)) {
 	carried := links.carried([]byte(body), maxContent)
 	var comments strings.Builder
@@ -453,7 +451,7 @@ func (s *Step) read(body string, links definitions, asked func(question) bool, l
 	}
 }
 
-// cutComment takes a comment that stands alone off the beginning of a text.
+// cutComment removes a separate comment from the beginning of a text.
 func cutComment(text string) (comment, rest string, ok bool) {
 	if !strings.HasPrefix(text, "<!--") {
 		return "", "", false
@@ -477,7 +475,7 @@ func ParseDuration(s string) (time.Duration, bool) {
 		return clockTime(strings.Split(s, ":"))
 	}
 	var seconds float64
-	last := 0.0 // the unit before, seconds
+	last := 0.0 // the preceding unit, seconds
 	parts := 0
 	for s != "" {
 		m := quantity.FindStringSubmatch(s)
@@ -516,7 +514,7 @@ const maxDuration = 100_000 * 60
 
 var quantity = regexp.MustCompile(`^[ \t]*(?:and[ \t]+)?([0-9]{1,6}(?:[.,][0-9]{1,6})?)[ \t]*(hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)?\.?[ \t]*(?:,[ \t]*)?`)
 
-// clockTime reads the parts of hh:mm:ss.
+// clockTime parses the parts of hh:mm:ss.
 func clockTime(parts []string) (time.Duration, bool) {
 	if len(parts) > 3 {
 		return 0, false

@@ -13,9 +13,9 @@ import (
 // ErrNoText means that a file is not text.
 var ErrNoText = errors.New("this file is neither Markdown nor a ZIP file")
 
-// Decode returns the text of a file in UTF-8 with lines that end with a line feed. The file can
-// be in UTF-16 with a byte order mark, and can have the line ends of any system. The error is
-// ErrNoText if the file is not text; other errors contain the place that is not UTF-8.
+// Decode returns the text of a file in UTF-8 with lines that end with a line feed. The file can be
+// in UTF-16 with a byte order mark, and can have any system's line ends. The error is ErrNoText if
+// the file is not text; other errors contain the position of invalid UTF-8.
 func Decode(file []byte) ([]byte, error) {
 	if bytes.HasPrefix(file, []byte("\xff\xfe")) || bytes.HasPrefix(file, []byte("\xfe\xff")) {
 		text, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(file)
@@ -50,7 +50,7 @@ func Decode(file []byte) ([]byte, error) {
 	return nil, at(line, column, "the file is not valid UTF-8")
 }
 
-// place converts an index to a line and a character in it, both from 1.
+// place converts an index to a line and a column, both counted from 1 in characters.
 func place(text []byte, i int) (line, column int) {
 	before := text[:i]
 	begin := bytes.LastIndexByte(before, '\n') + 1

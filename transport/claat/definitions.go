@@ -16,8 +16,8 @@ func (d definitions) add(l markdown.Definition) {
 	}
 }
 
-// carried are the definitions that a text may refer to and has not itself, in
-// the order in which they are first met. It stops at most bytes.
+// carried returns the definitions to which a text may refer and that it lacks, in order of
+// reference. It stops at most bytes.
 func (d definitions) carried(text []byte, most int) []string {
 	if len(d) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (d definitions) carried(text []byte, most int) []string {
 	each(text, refers)
 	for i := 0; i < len(out) && most > 0; i++ {
 		if markdown.IsFootnote([]byte(out[i])) {
-			each([]byte(out[i]), refers) // what it says refers to others
+			each([]byte(out[i]), refers) // definitions can refer to others
 		}
 	}
 	return out
@@ -62,7 +62,7 @@ func each(text []byte, fn func(name string) (more bool)) {
 	}
 }
 
-// references are the labels that each step refers to, and all of them.
+// references returns the labels to which each step refers, and all of them.
 func (o *outline) references(source []byte) (of []map[string]bool, all map[string]bool) {
 	of, all = make([]map[string]bool, len(o.steps)), map[string]bool{}
 	if len(o.links) == 0 {
@@ -91,7 +91,7 @@ func (o *outline) references(source []byte) (of []map[string]bool, all map[strin
 	return of, all
 }
 
-// defined are the definitions and footnotes in a text, in order.
+// defined returns the definitions and footnotes in a text, in order.
 func defined(text []byte) (out []markdown.Definition) {
 	out = markdown.Footnotes(text)
 	s := markdown.New(text)
@@ -109,11 +109,11 @@ func defined(text []byte) (out []markdown.Definition) {
 	return out
 }
 
-// isFootnote reports whether a definition of CommonMark is in fact a footnote.
+// isFootnote reports whether a CommonMark definition is in fact a footnote.
 func isFootnote(d markdown.Definition) bool { return strings.HasPrefix(d.Label, "^") }
 
-// without gives the content of a step without the definitions that only other steps refer
-// to, each of which has its own.
+// without returns the content of a step without the definitions to which only other steps refer,
+// each of which has its own copy.
 func (d definitions) without(content []byte, here, anywhere map[string]bool) []byte {
 	if len(anywhere) == 0 {
 		return content

@@ -11,14 +11,14 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Elements that no page of this server shows as they are: what is in a frame, a video of
-// another host, and a button. Each becomes the link that its reader needs.
+// Elements that this server does not show: frames, videos of other hosts, and buttons. Each becomes
+// a link.
 var (
 	frame  = regexp.MustCompile(`(?is)<(?:iframe\b[^>]*>.*?</iframe|video\b[^>]*>.*?</video)\s*>`)
 	button = regexp.MustCompile(`(?is)^\s*<button\b[^>]*>(.*)</button\s*>\s*$`)
 )
 
-// withoutCode is a text of the same length in which code is blank.
+// withoutCode returns a text of the same length in which code is replaced by spaces.
 func withoutCode(text string) string {
 	_, code := markdown.Addresses(text)
 	if len(code) == 0 {
@@ -33,8 +33,8 @@ func withoutCode(text string) string {
 	return string(out)
 }
 
-// linked gives a block in which frames and videos of other hosts are links; plain is the
-// block without its code.
+// linked replaces frames and videos of other hosts in a block by links; plain is the block without
+// its code.
 func linked(text, plain string) string {
 	var out strings.Builder
 	done := 0
@@ -50,14 +50,14 @@ func link(element string) string {
 	src, title, size := source(element)
 	to, err := url.Parse(src)
 	if err != nil || to.Scheme != "https" && to.Scheme != "http" || to.Host == "" {
-		return element // a file beside the text, or nothing
+		return element // a file beside the text, or no source
 	}
 	if m := videoAddress.FindStringSubmatch(src); m != nil {
 		return `<a href="https://www.youtube.com/watch?v=` + m[1] + `"><img src="https://img.youtube.com/vi/` + m[1] + `/hqdefault.jpg" alt="` + html.EscapeString(or(title, "Video")) + `"></a>`
 	}
 	class := ""
 	if to.Scheme == "https" && len(element) > 2 && (element[1]|0x20) == 'i' {
-		// The app may show it in a frame, where the server allows its host.
+		// The app shows it in a frame if the server permits its host.
 		class = ` class="embed"` + size
 	}
 	return `<a` + class + ` href="` + html.EscapeString(src) + `">` + html.EscapeString(or(title, to.Host)) + `</a>`
@@ -65,8 +65,8 @@ func link(element string) string {
 
 var pixels = regexp.MustCompile(`^[0-9]{1,4}$`)
 
-// source is where the content of a frame or a video comes from, its title, and its width
-// and height as attributes.
+// source returns the address of a frame or a video, its title, and its width and height as
+// attributes.
 func source(element string) (src, title, size string) {
 	for t := parser.NewTokenizer(strings.NewReader(element)); ; {
 		switch t.Next() {
@@ -87,8 +87,7 @@ func source(element string) (src, title, size string) {
 	}
 }
 
-// pressed is what a button holds when that leads somewhere: claat writes links to
-// downloads so.
+// pressed returns the content of a button with a link: claat writes download links so.
 func pressed(text string) (content string, ok bool) {
 	m := button.FindStringSubmatch(text)
 	if m == nil || strings.Contains(strings.ToLower(m[1]), "<button") || !strings.Contains(m[1], "](") && !strings.Contains(strings.ToLower(m[1]), "<a ") {

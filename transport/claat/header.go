@@ -16,11 +16,11 @@ import (
 // header is the part before the title and the steps.
 type header struct {
 	id, summary, author, title string
-	// ignored are keys that a codelab has no place for.
+	// ignored are keys without an equivalent in a codelab.
 	ignored []string
 }
 
-// set takes a key; the first value of each counts.
+// set sets a key; only its first value counts.
 func (h *header) set(key, value string) {
 	to := map[string]*string{"id": &h.id, "summary": &h.summary, "description": &h.summary, "author": &h.author, "authors": &h.author, "title": &h.title}[key]
 	switch {
@@ -35,8 +35,8 @@ func (h *header) set(key, value string) {
 // within it has no header.
 const maxHeader = 64 << 10
 
-// fencedHeader reads a header between two lines: --- (or ... at the end) around YAML, +++
-// around TOML. end is where it ends; 0 if there is none.
+// fencedHeader reads a header between two lines: --- (or ... at the end) around YAML, +++ around
+// TOML. end is the position after it; 0 if there is none.
 func fencedHeader(source []byte) (h *header, end int, err error) {
 	first, rest, _ := bytes.Cut(source, []byte("\n"))
 	mark := string(bytes.TrimRight(first, " \t"))
@@ -60,7 +60,7 @@ func fencedHeader(source []byte) (h *header, end int, err error) {
 	return nil, 0, nil
 }
 
-// at is an error at a place of the file. Both count from 1.
+// at returns an error at a position in the file. Both count from 1.
 func at(line, column int, format string, args ...any) error {
 	return fmt.Errorf("line %d, column %d: %w", line, column, fmt.Errorf(format, args...))
 }
@@ -92,8 +92,8 @@ func (h *header) toml(body []byte) error {
 	return nil
 }
 
-// yaml reads YAML. If the text is not valid YAML, it reads lines of keys and values, because
-// authors write colons in texts without quotes.
+// yaml parses YAML. If the text is not valid YAML, it reads lines of keys and values, because
+// authors write colons in unquoted texts.
 func (h *header) yaml(body []byte) error {
 	var document yaml.Node
 	err := yaml.Unmarshal(body, &document)
@@ -130,8 +130,8 @@ func (h *header) yaml(body []byte) error {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 
-// yamlError returns an error with the place where YAML is invalid. The parser reports the
-// line. The column is that of the second colon, which YAML forbids, or the line's beginning.
+// yamlError returns an error with the position where YAML is invalid. The parser reports the line.
+// The column is that of the second colon, which YAML forbids, or the line's beginning.
 func yamlError(body []byte, err error) error {
 	says := strings.SplitN(err.Error(), "\n", 2)[0]
 	line := 1
@@ -154,7 +154,7 @@ func yamlError(body []byte, err error) error {
 	return at(line+1, column, "the header is not YAML: %s", says)
 }
 
-// lines reads key: value lines.
+// lines parses key: value lines.
 func (h *header) lines(block []byte) {
 	for l := range strings.Lines(string(block)) {
 		if key, value, ok := strings.Cut(l, ":"); ok {
@@ -163,7 +163,7 @@ func (h *header) lines(block []byte) {
 	}
 }
 
-// unquoted takes quotes off a value that is all in them.
+// unquoted removes quotes around a value.
 func unquoted(value string) string {
 	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] && strings.IndexByte(value[1:n-1], value[0]) < 0 {
 		return value[1 : n-1]
@@ -171,7 +171,7 @@ func unquoted(value string) string {
 	return value
 }
 
-// isHeaderLine reports whether a line is a key of a header and its value.
+// isHeaderLine reports whether a line is a header's key and value.
 func isHeaderLine(line []byte) bool { return headerLine.Match(line) }
 
 var headerLine = regexp.MustCompile(`^[A-Za-z][A-Za-z _-]{0,40}:(?:[ \t]|$)`)

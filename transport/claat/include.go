@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// inclusion puts a text together of a file and its fragments.
+// inclusion assembles a text from a file and its fragments.
 type inclusion struct {
 	include   Include
 	still     func() error
@@ -15,8 +15,7 @@ type inclusion struct {
 	fragments int
 }
 
-// expand writes a text with the fragments in the place of <<file.md>> lines, which may
-// themselves include others. path are the including files.
+// expand replaces <<file.md>> lines by their fragments, recursively. path are the including files.
 func (in *inclusion) expand(source []byte, path []string) error {
 	if err := in.still(); err != nil {
 		return err
@@ -63,7 +62,7 @@ func (in *inclusion) expand(source []byte, path []string) error {
 // maxName bounds the name of a fragment, bytes.
 const maxName = 1024
 
-// included reads the name off a line that is an include and nothing else.
+// included returns the name in a line that is only an include.
 func included(line []byte) (string, bool) {
 	line = bytes.TrimSpace(line)
 	inner, ok := bytes.CutPrefix(line, []byte("<<"))

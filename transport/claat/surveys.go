@@ -12,11 +12,11 @@ import (
 
 var formEnd = regexp.MustCompile("(?i)</form>")
 
-// forms finds those of a step. The zero value has found none.
+// forms tracks the survey forms of a step. The zero value has found none.
 type forms struct{ over bool }
 
-// survey reads a form of claat, which has questions and their possible answers. last is the
-// index of its last block. asked is nil if body does not begin such a form.
+// survey reads a claat form, which has questions and possible answers. last is the index of its
+// last block. asked is nil if body does not begin with such a form.
 func (f *forms) survey(body string, blocks []block) (asked []question, last int) {
 	const begin = "<form"
 	from := blocks[0].start
@@ -25,7 +25,7 @@ func (f *forms) survey(body string, blocks []block) (asked []question, last int)
 	}
 	end := formEnd.FindStringIndex(body[from:])
 	if end == nil {
-		f.over = true // for all that begin behind it, too
+		f.over = true // also for all later forms
 		return nil, 0
 	}
 	for blocks[last].end < from+end[1] {
@@ -38,11 +38,11 @@ func (f *forms) survey(body string, blocks []block) (asked []question, last int)
 type question struct {
 	text    string
 	answers []string
-	// several means that more than one answer may be chosen.
+	// several means that more than one answer can be chosen.
 	several bool
 }
 
-// questions reads those of a form: each name is one, and each value behind it an answer.
+// questions returns the questions of a form: each name is one, each value after it an answer.
 func questions(form string) (out []question) {
 	named := false
 	for t := parser.NewTokenizer(strings.NewReader(form)); ; {
@@ -65,7 +65,7 @@ func questions(form string) (out []question) {
 	}
 }
 
-// answer adds an input to the preceding question, or to one without a text.
+// answer adds an input to the preceding question, or to a new one without text.
 func answer(to []question, input []parser.Attribute) []question {
 	value, several := "", false
 	for _, a := range input {
@@ -88,7 +88,7 @@ func answer(to []question, input []parser.Attribute) []question {
 	return to
 }
 
-// poll is a question as the draft of a poll; nil if no poll could hold it.
+// poll returns a question as the draft of a poll; nil if a poll cannot represent it.
 func (q question) poll() *pb.Poll {
 	kind := "choice"
 	if q.several {
@@ -101,7 +101,7 @@ func (q question) poll() *pb.Poll {
 	return p
 }
 
-// write gives a question as text: the words as a paragraph, and each answer as an item.
+// write writes a question as text: a paragraph, and each answer as an item.
 func (q question) write(out *strings.Builder) {
 	if q.text != "" {
 		out.WriteString("\n**" + literal(q.text) + "**\n")
@@ -114,10 +114,10 @@ func (q question) write(out *strings.Builder) {
 	}
 }
 
-// marked are the characters that mean something in Markdown.
+// marked matches characters with a meaning in Markdown.
 var marked = regexp.MustCompile("[\\\\`*_\\[\\]<>&#|~]")
 
-// literal writes a text of one line so that Markdown shows it as it is.
+// literal escapes a line of text for Markdown.
 func literal(text string) string { return marked.ReplaceAllString(text, `\$0`) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -127,7 +127,7 @@ var hidden = map[string]bool{
 	"form": true, "input": true, "button": true, "select": true, "textarea": true, "iframe": true, "object": true, "embed": true, "script": true, "style": true, "dialog": true,
 }
 
-// hiddenIn names the elements of a block of HTML that are not shown.
+// hiddenIn calls found for the elements of a block of HTML that are not shown.
 func hiddenIn(text string, found func(tag string)) {
 	for t := parser.NewTokenizer(strings.NewReader(text)); ; {
 		switch t.Next() {

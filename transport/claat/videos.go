@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// The forms of a video: an image whose address is the address of a page or a player
-// of YouTube, and the element that claat writes.
+// Forms of a video: an image whose address is that of a page or player of YouTube, and the element
+// that claat writes.
 var (
 	videoAddress = regexp.MustCompile(`^<?https?://(?:(?:www\.|m\.)?youtube(?:-nocookie)?\.com/(?:watch\?(?:[^ ]*&)?v=|embed/|shorts/|v/)|youtu\.be/)([A-Za-z0-9_-]{6,20})(?:[?&#/>].*)?$`)
 	videoElement = regexp.MustCompile(`<video id="([A-Za-z0-9_-]{6,20})">[ \t]*</video>`)
 )
 
-// embedded is the alternative text of a picture in whose place claat shows a page.
+// embedded matches the alternative text of an image that claat replaces by a page.
 var embedded = regexp.MustCompile(`^https?://[^\s<>()\[\]]+$`)
 
-// embed is the picture of such a page, which leads to it. A title of the picture is what
-// the link says.
+// embed returns the image as a link to such a page. The image's title becomes the text of the link.
 func embed(page, picture string) string {
 	alt := page
 	if _, behind, ok := strings.Cut(picture, " "); ok {
@@ -30,8 +29,8 @@ func embed(page, picture string) string {
 // maxAddress bounds the address of a video.
 const maxAddress = 1000
 
-// videos makes of each video its still picture, which leads to it: no frame
-// and no script of somebody else.
+// videos replaces each video by its still image with a link to it: no frame and no third-party
+// script.
 func videos(text string) string {
 	if !strings.Contains(text, "youtu") && !strings.Contains(text, "<video") && !strings.Contains(text, "![http") {
 		return text
@@ -44,7 +43,7 @@ func videos(text string) string {
 		case '\\':
 			i++
 		case '\n':
-			inCode = false // a guess that is wrong for code over two lines
+			inCode = false // a guess, wrong for code over two lines
 		case '`':
 			inCode = !inCode
 		case '!':
@@ -65,7 +64,7 @@ func videos(text string) string {
 			if size < 0 {
 				continue
 			}
-			address, _, _ := strings.Cut(strings.TrimSpace(rest[:size]), " ") // behind it is a title
+			address, _, _ := strings.Cut(strings.TrimSpace(rest[:size]), " ") // a title follows
 			alt := text[from+1 : i]
 			if embedded.MatchString(alt) && (from < 2 || text[from-2] != '[') {
 				b.WriteString(text[done:from-1] + embed(alt, strings.TrimSpace(rest[:size])))
@@ -81,7 +80,7 @@ func videos(text string) string {
 				alt = "Video"
 			}
 			picture := "![" + alt + "](https://img.youtube.com/vi/" + m[1] + "/hqdefault.jpg)"
-			if from < 2 || text[from-2] != '[' { // a link cannot be in a link
+			if from < 2 || text[from-2] != '[' { // links cannot be nested
 				picture = "[" + picture + "](https://www.youtube.com/watch?v=" + m[1] + ")"
 			}
 			b.WriteString(text[done:from-1] + picture)

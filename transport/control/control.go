@@ -1,6 +1,6 @@
-// Package control connects commands of the binary with a server. A running server has a socket in
-// its data folder, which is open to users who can open the folder. If no server runs, the command
-// calls the same handler in its own process.
+// Package control connects commands of the binary to a server. A running server has a socket in its
+// data folder, accessible to users with access to the folder. If no server runs, the command calls
+// the same handler in its own process.
 package control
 
 import (
@@ -36,8 +36,8 @@ type Server struct {
 	release  func()
 }
 
-// Listen opens the socket. The caller holds the lock of the data folder, so a
-// socket that exists is left over from a killed server.
+// Listen opens the socket. The caller holds the lock of the data folder, so an existing socket was
+// left by a killed server.
 func Listen(data string, handler fasthttp.RequestHandler) (*Server, error) {
 	path, release, err := socketPath(data)
 	if err != nil {
@@ -54,9 +54,9 @@ func Listen(data string, handler fasthttp.RequestHandler) (*Server, error) {
 	return s, nil
 }
 
-// listenPrivately makes a socket that is never open to others, not even for a moment. The socket
-// is made in a private folder and then moved, and replaces one that a killed server has left. A
-// umask would affect the whole process, in which other goroutines make files.
+// listenPrivately creates a socket that is never accessible to others, not even for a moment. It
+// creates the socket in a private folder and then moves it, which replaces one left by a killed
+// server. A umask would affect the whole process, in which other goroutines create files.
 func listenPrivately(path string) (*net.UnixListener, error) {
 	dir := filepath.Join(filepath.Dir(path), ".control")
 	if err := os.RemoveAll(dir); err != nil {
@@ -66,12 +66,12 @@ func listenPrivately(path string) (*net.UnixListener, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	made := filepath.Join(dir, "s") // no longer than the path: see socketPath
+	made := filepath.Join(dir, "s") // not longer than the path: see socketPath
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it would look for the old name
+	l.SetUnlinkOnClose(false) // it would remove the old name
 	err = os.Chmod(made, 0o600)
 	if err == nil {
 		err = os.Rename(made, path)
@@ -83,7 +83,7 @@ func listenPrivately(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// newServer takes bodies as they come: handlers bound them.
+// newServer returns a server that streams bodies, because handlers bound them.
 func newServer(handler fasthttp.RequestHandler) *fasthttp.Server {
 	return &fasthttp.Server{
 		Handler: handler, StreamRequestBody: true, MaxRequestBodySize: 64 << 10, DisablePreParseMultipartForm: true,
@@ -91,7 +91,7 @@ func newServer(handler fasthttp.RequestHandler) *fasthttp.Server {
 	}
 }
 
-// changed keeps account of the open connections.
+// changed tracks the open connections.
 func (s *Server) changed(c net.Conn, state fasthttp.ConnState) {
 	switch state {
 	case fasthttp.StateNew:
@@ -101,17 +101,17 @@ func (s *Server) changed(c net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// silent logs nothing: errors are returned to the caller.
+// silent discards the log: errors are returned to the caller.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// Close stops listening, and cuts off who is being answered.
+// Close stops listening, and cuts off requests in progress.
 func (s *Server) Close() error {
 	defer s.release()
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
-	// The server forgets to close a listener that it is just about to take.
+	// The server does not close a listener that it is just about to take over.
 	_ = s.listener.Close()
 	err := s.http.ShutdownWithContext(now)
 	s.open.Range(func(c, _ any) bool {
@@ -124,9 +124,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// socketPath returns a name for the socket. A path of more than about 100 bytes
-// is too long for a socket address, so a long one goes through the folder's
-// file descriptor.
+// socketPath returns a path for the socket. A path of more than about 100 bytes is too long for a
+// socket address, so a long one is opened through the folder's file descriptor.
 func socketPath(data string) (path string, release func(), err error) {
 	path = filepath.Join(data, socketName)
 	if len(path) < 100 {
@@ -181,17 +180,17 @@ func Dial(data string) (*Client, error) {
 	return c, nil
 }
 
-// Close gives the client back.
+// Close releases the client.
 func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 	c.release()
 }
 
-// maxAnswer bounds answers that are read whole.
+// maxAnswer bounds answers that are read into memory, bytes.
 const maxAnswer = 64 << 20
 
-// Call sends a JSON body, if there is one, and reads the JSON answer into out, if
-// that is wanted. A refusal is an error with the server's words.
+// Call sends a JSON body, if any, and decodes the JSON answer into out unless that is nil. A
+// refusal is an error with the server's text.
 func (c *Client) Call(method, path string, body, out any) error {
 	var content io.Reader
 	if body != nil {
@@ -212,7 +211,7 @@ func (c *Client) Call(method, path string, body, out any) error {
 	})
 }
 
-// Send sends a body of any kind, and passes the answer to read.
+// Send sends any body, and passes the answer to read.
 func (c *Client) Send(method, path, kind string, body io.Reader, read func(answer io.Reader) error) error {
 	req, err := http.NewRequestWithContext(context.Background(), method, "http://control"+path, body)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Operations are what only an operator may ask of a server, in addition to the interface that
-// everybody has. One that is nil is not there.
+// Operations are the operations for the operator only, in addition to the public interface. Nil
+// ones are not offered.
 type Operations struct {
 	// Backup writes a consistent backup.
 	Backup func(w io.Writer) error
-	// Scrub reads everything that is stored, writes what is damaged, and says
-	// how much is.
+	// Scrub verifies everything that is stored, writes the damaged objects, and returns their
+	// number.
 	Scrub func(w io.Writer) (damaged int, err error)
-	// RotateKeys makes a new token key and returns what to print.
+	// RotateKeys creates a token key and returns the text to print.
 	RotateKeys func() (string, error)
 	// Cluster returns the state of the nodes as JSON.
 	Cluster func() ([]byte, error)
@@ -51,10 +51,10 @@ type scrubbed struct {
 	Report  string `json:"report"`
 }
 
-// Handler answers the operations; everything else goes to the interface.
+// Handler serves the operations and passes everything else to api.
 func (o Operations) Handler(api fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		defer func() { // the server behind it goes on
+		defer func() { // the server must keep running
 			if recover() != nil {
 				answer(ctx, nil, errInternal)
 			}
@@ -101,7 +101,7 @@ func answer(ctx *fasthttp.RequestCtx, v any, err error) {
 	ctx.SetBody(b)
 }
 
-// backup streams. An error before the first byte is an answer. A later one breaks the
+// backup streams. An error before the first byte is a normal answer. A later one breaks off the
 // stream, and the missing trailer of the backup shows that it is incomplete.
 func (o Operations) backup(ctx *fasthttp.RequestCtx) {
 	r, w := io.Pipe()
@@ -127,8 +127,7 @@ func (c *Client) Backup(w io.Writer) error {
 	})
 }
 
-// Scrub reads everything that is stored, writes what is damaged, and says how
-// much is.
+// Scrub verifies everything that is stored, writes the damaged objects, and returns their number.
 func (c *Client) Scrub(w io.Writer) (damaged int, err error) {
 	var found scrubbed
 	if err := c.Call("POST", scrubPath, nil, &found); err != nil {
@@ -138,14 +137,14 @@ func (c *Client) Scrub(w io.Writer) (damaged int, err error) {
 	return found.Damaged, err
 }
 
-// RotateKeys makes a new token key and returns what to print.
+// RotateKeys creates a token key and returns the text to print.
 func (c *Client) RotateKeys() (text string, err error) {
 	err = c.Call("POST", keysPath, nil, &text)
 	return text, err
 }
 
-// Cluster reads into out how the nodes are.
+// Cluster decodes the state of the nodes into out.
 func (c *Client) Cluster(out any) error { return c.Call("GET", clusterPath, nil, out) }
 
-// Place changes what a node serves.
+// Place changes which codelabs a node serves.
 func (c *Client) Place(p Placing) error { return c.Call("POST", placePath, p, nil) }

@@ -8,29 +8,28 @@ import (
 	"strings"
 )
 
-// Vocabulary is what a describer knows in addition to the types.
+// Vocabulary is a describer's information in addition to the types.
 type Vocabulary interface {
-	// Named returns the schema that the tag is has: of a component when component is true.
-	// It panics for an unknown name, because tags are constant.
+	// Named returns the schema named by the tag is: a component's if component is true. It panics
+	// for an unknown name, because tags are constant.
 	Named(name string) (s *Schema, component bool)
-	// Component returns the name of the component of a type; "" if its members are
-	// described where it is used.
+	// Component returns the name of a type's component; "" if its members are described where it is
+	// used.
 	Component(t reflect.Type) string
 	// Siblings reports whether members are allowed next to a reference. In draft 7 of JSON Schema
 	// they are ignored.
 	Siblings() bool
 }
 
-// Forbidden is the type of a field whose member an open object must not have.
+// Forbidden is the type of a field for a member that an open object must not have.
 type Forbidden struct{}
 
-// Of describes the members of a struct type, and of those embedded in it. open says whether
-// others can come.
+// Of describes the members of a struct type, including embedded ones. open permits other members.
 func Of(v Vocabulary, t reflect.Type, open bool) *Schema {
 	return describer{v, false}.of(t, open)
 }
 
-// Body describes what a client sends: there nil is a missing member, and others can come.
+// Body describes a request body, in which nil is a missing member and other members are permitted.
 func Body(v Vocabulary, t reflect.Type) *Schema { return describer{v, true}.of(t, nil) }
 
 type describer struct {
@@ -66,8 +65,8 @@ func (d describer) include(s *Schema, t reflect.Type) {
 	}
 }
 
-// embed includes the members of an embedded struct, none of which is required if it is embedded
-// by a pointer or can be missing as a whole.
+// embed includes the members of an embedded struct. None of them is required if it is embedded by a
+// pointer or can be missing as a whole.
 func (d describer) embed(s *Schema, f reflect.StructField) {
 	required, members := s.Required, len(s.Properties)
 	if f.Type.Kind() == reflect.Pointer {
@@ -85,8 +84,8 @@ func (d describer) embed(s *Schema, f reflect.StructField) {
 	}
 }
 
-// forbid says that an open object never has a member. A member whose schema is
-// false says the same, but generators of clients expect a schema of every member.
+// forbid excludes a member from an open object. The schema false for that member would mean the
+// same, but client generators expect a schema of every member.
 func (s *Schema) forbid(name string) {
 	if s.PropertyNames == nil {
 		s.PropertyNames = &Schema{Not: &Schema{}}
@@ -123,11 +122,10 @@ func (d describer) field(f reflect.StructField, omitted bool) *Schema {
 	return s
 }
 
-// code makes backquotes, which no tag of Go can have.
+// code inserts backquotes, which Go tags cannot contain.
 var code = strings.NewReplacer("«", "`", "»", "`")
 
-// ofType describes the type of a field, which is what a tag says or speaks for
-// itself. An int counts something.
+// ofType describes the type of a field, by its tag or the type itself. Integers are counts.
 func (d describer) ofType(f reflect.StructField, t reflect.Type) *Schema {
 	switch f.Tag.Get("as") {
 	case "number":
@@ -163,7 +161,7 @@ func (d describer) ofType(f reflect.StructField, t reflect.Type) *Schema {
 	return d.plain(f, t)
 }
 
-// ofElement describes what a list or a map holds.
+// ofElement describes the elements of a list or a map.
 func (d describer) ofElement(f reflect.StructField, t reflect.Type) *Schema {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -171,7 +169,7 @@ func (d describer) ofElement(f reflect.StructField, t reflect.Type) *Schema {
 	return d.ofType(f, t)
 }
 
-// isWhole reports whether a name of the vocabulary describes a list or a map itself, not its
+// isWhole reports whether a name of the vocabulary describes a list or map itself and not its
 // elements.
 func (d describer) isWhole(is string) bool {
 	if is == "" {
@@ -217,7 +215,7 @@ func (d describer) plain(f reflect.StructField, t reflect.Type) *Schema {
 			s.Type = nil
 		}
 	case reflect.Interface:
-		return s // anything
+		return s // any value
 	}
 	if s.Type == nil {
 		panic("a tag must say what " + f.Name + " is: " + t.String() + " does not")
@@ -232,7 +230,7 @@ func (s *Schema) number(f reflect.StructField) {
 	s.MultipleOf = number(f.Tag.Get("multiple"))
 }
 
-// number is a number as JSON, nil for none.
+// number returns a number as JSON, nil for none.
 func number(text string) any {
 	if text == "" {
 		return nil
@@ -264,7 +262,7 @@ func bounds(f reflect.StructField, tag string) (least, most int) {
 
 func reference(component string) string { return "#/components/schemas/" + component }
 
-// orNull lets null be, too.
+// orNull permits null in addition.
 func (d describer) orNull(s *Schema) *Schema {
 	name, isReference := strings.CutPrefix(s.Ref, "#/components/schemas/")
 	if _, already := s.Type.([]string); already {
@@ -280,16 +278,15 @@ func (d describer) orNull(s *Schema) *Schema {
 		return s
 	}
 	if target, _ := d.Named(name); target != nil {
-		if _, several := target.Type.([]string); several { // null is one
+		if _, several := target.Type.([]string); several { // null is one of them
 			return s
 		}
 	}
 	return &Schema{OneOf: []*Schema{s, {Type: "null"}}}
 }
 
-// Entitle names the objects and enums that are written where they are used, after
-// their place. Generators of clients number what has no name, and the numbers
-// change with every message that is added.
+// Entitle names inline objects and enums after their position. Client generators number unnamed
+// ones, and the numbers change with every added message.
 func (s *Schema) Entitle(name string) {
 	for _, p := range s.Properties {
 		if inner := p.Value.(*Schema); len(inner.Properties) > 0 || len(inner.Enum) > 0 {
@@ -299,7 +296,7 @@ func (s *Schema) Entitle(name string) {
 	}
 }
 
-// CamelCase turns token_used into TokenUsed.
+// CamelCase converts token_used to TokenUsed.
 func CamelCase(name string) (camel string) {
 	for word := range strings.SplitSeq(name, "_") {
 		camel += strings.ToUpper(word[:1]) + word[1:]

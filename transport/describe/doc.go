@@ -1,7 +1,7 @@
-// Package describe makes JSON Schema of Go types, so that a member of the interface is said
-// once: where the program declares it. The OpenAPI and AsyncAPI documents are made with it.
+// Package describe derives JSON Schemas from Go types, so that each member of the interface is
+// described once, where the program declares it. It is used for the OpenAPI and AsyncAPI documents.
 //
-// The name, the type and whether a member can be missing or null follow from the field:
+// The name, the type, and whether a member can be missing or null follow from the field:
 //
 //	Votes  int      `json:"votes"`             // an integer of at least 0, always there
 //	StepID *string  `json:"step_id"`           // a string or null
@@ -10,8 +10,8 @@
 //	Ends   **string `json:"ends,omitempty"`    // a string, null, or not there
 //	*Word                                      // its members, none of which is required
 //
-// Tags say what a type cannot. Those of a list and of a map are about the elements, except
-// for items, unique, default and doc:
+// Tags describe everything else. Those of a list or map are about the elements, except for items,
+// unique, default and doc:
 //
 //	is:"Timestamp"        a component of the document, or a schema of the vocabulary
 //	doc:"Of «id»."        the description; the marks become backquotes

@@ -2,7 +2,7 @@ package describe
 
 import "encoding/json"
 
-// Schema is a JSON Schema, as far as the documents need it. Its members are written in this
+// Schema is a JSON Schema with the keywords that the documents use. Members are written in this
 // order.
 type Schema struct {
 	Ref         string    `json:"$ref,omitempty"`
@@ -30,17 +30,16 @@ type Schema struct {
 	Required    []string  `json:"required,omitempty"`
 	Not         *Schema   `json:"not,omitempty"`
 	If          *Schema   `json:"if,omitempty"`
-	Then        *Schema   `json:"then,omitempty"` // for a value that If describes
+	Then        *Schema   `json:"then,omitempty"` // applies to values that match If
 	// PropertyNames is a schema of the members' names.
 	PropertyNames *Schema `json:"propertyNames,omitempty"`
-	// Open reports whether members are allowed that are not described; nil if the value is not an
-	// object.
+	// Open is whether undescribed members are permitted; nil if the value is not an object.
 	Open any `json:"additionalProperties,omitempty"` // a boolean, or a schema of those members
-	// Of, if set, gives the members of the object: a value of its type.
+	// Of, if set, is a value whose type gives the object's members.
 	Of any `json:"-"`
 }
 
-// Object is a JSON object whose members keep their order.
+// Object is a JSON object with ordered members.
 type Object []Property
 
 // Property is a member of an Object.

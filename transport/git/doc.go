@@ -1,15 +1,14 @@
-// Package git speaks Git's smart HTTP protocol, version 0 (gitprotocol-http,
-// gitprotocol-pack): it answers fetches, and takes what is pushed apart. Clients that ask
-// for another version are answered with this one, as the protocol allows. It runs no
-// program and knows no codelab: what there is to fetch is a Repository, and what is pushed
-// goes to the caller that asked for it.
+// Package git implements Git's smart HTTP protocol, version 0 (gitprotocol-http, gitprotocol-pack):
+// it answers fetches, and unpacks pushes. Requests for another version are answered with this one,
+// as the protocol permits. It runs no program and does not know codelabs: a Repository is what can
+// be fetched, and the caller handles what is pushed.
 //
 // # Fetching
 //
-// A client gets only objects of its Repository. It can request the commits of the
-// references. It cannot find out whether other commits or objects exist, neither by wants
-// nor by haves. Packs contain whole objects, without deltas. They are in unnamed files, are
-// made once for all concurrent requests for the same, and are cached (Packs).
+// A client gets only objects of its Repository. It can request the commits of the references. It
+// cannot find out whether other commits or objects exist, neither by wants nor by haves. Packs
+// contain whole objects, without deltas. They are built once for all concurrent equal requests, in
+// unnamed files, and cached (Packs).
 //
 // # Pushing
 //

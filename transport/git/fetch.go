@@ -22,8 +22,8 @@ type Fetch struct {
 	shallow map[string]bool
 	// depth is the requested depth in commits; 0 for all.
 	depth int
-	// asks reports that the request had more than the wants. done reports that the client waits
-	// only for the pack. rounds are the numbers of haves before each flush.
+	// asks means that the request had more than the wants. done means that the client waits only
+	// for the pack. rounds are the numbers of haves before each flush.
 	asks, done bool
 	rounds     []int
 }
@@ -75,7 +75,7 @@ func ParseFetch(body []byte) (*Fetch, error) {
 	}
 }
 
-// need reads a line of the wants.
+// need parses a line of the wants.
 func (f *Fetch) need(line string) error {
 	what, rest, _ := strings.Cut(line, " ")
 	id, able, _ := strings.Cut(rest, " ")
@@ -106,7 +106,7 @@ func (f *Fetch) need(line string) error {
 type Answer struct {
 	// Head is the answer up to the pack.
 	Head []byte
-	// Plan is the pack that follows; nil if none does.
+	// Plan is the pack that follows; nil if there is none.
 	Plan *Plan
 	band bool
 }
@@ -114,11 +114,11 @@ type Answer struct {
 // Plan lists the content of a pack.
 type Plan struct {
 	repo *Repository
-	// send are the commits, and had are those whose files the client has.
+	// send are the commits to send; had are those whose files the client has.
 	send, had []*Commit
 }
 
-// Key names what the pack holds: equal plans have equal keys.
+// Key identifies the content of the pack: equal plans have equal keys.
 func (p *Plan) Key() string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, p.repo.Name) // never fails
@@ -130,7 +130,7 @@ func (p *Plan) Key() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Refusal is the answer to a fetch that gets nothing, which Git shows its user.
+// Refusal returns the answer to a refused fetch, whose text Git shows to its user.
 func Refusal(text string) []byte { return appendLine(nil, "ERR %s\n", text) }
 
 // Answer answers a fetch. Errors for the client are *code.Problem.
@@ -194,7 +194,7 @@ func tipsOf(refs []Ref) (out []string) {
 	return out
 }
 
-// reach returns the commits that are reached from some, not going behind those of cut.
+// reach returns the commits that are reachable from some, not beyond those of cut.
 func (r *Repository) reach(from []string, cut map[string]bool) (map[string]*Commit, error) {
 	out := map[string]*Commit{}
 	for todo := slices.Clone(from); len(todo) > 0; {
@@ -215,14 +215,14 @@ func (r *Repository) reach(from []string, cut map[string]bool) (map[string]*Comm
 	return out, nil
 }
 
-// deepen says behind which commits the client will have nothing, and tells it what of
-// that is new.
+// deepen returns the commits where the client's history will be cut, and the message about the
+// changes.
 func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err error) {
 	cut = map[string]bool{}
 	seen := map[string]bool{}
 	level, most := slices.Clone(f.wants), f.depth
 	if f.able["deepen-relative"] {
-		// From where the client's history ends, which counts as the first.
+		// Start where the client's history ends; that commit counts as the first.
 		level, most = slices.Collect(maps.Keys(f.shallow)), min(f.depth, math.MaxInt32-1)+1
 	}
 	for depth := 1; len(level) > 0; depth++ {
@@ -316,7 +316,7 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 // coming determines whether each wanted commit is a descendant of a commit that the client has.
 // Each commit is visited once, however many haves the client sends.
 type coming struct {
-	after map[string][]string // the children of each commit
+	after map[string][]string // children of each commit
 	led   map[string]bool     // the client's commits and their descendants
 	open  map[string]bool     // the wanted ones that are not led
 }
@@ -349,8 +349,8 @@ func (c *coming) has(id string) {
 
 func (c *coming) enough() bool { return len(c.open) == 0 }
 
-// plan finds the objects to send to a client that has some commits and their ancestors, as far as
-// its history goes.
+// plan returns the objects to send to a client that has some commits and their ancestors, within
+// its history.
 func (r *Repository) plan(f *Fetch, has, cut map[string]bool) (*Plan, error) {
 	from := make([]string, 0, len(has))
 	for id := range has {

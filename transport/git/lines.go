@@ -10,7 +10,7 @@ import (
 	"atelier/actors/code"
 )
 
-// Bounds of pkt-lines, in bytes: of a line with its length of four digits, and of the data of
+// Limits of pkt-lines, in bytes: of a line with its four-digit length, and of the data of
 // side-band-64k in one line.
 const (
 	maxLine = 65520
@@ -22,7 +22,7 @@ const flush = "0000"
 
 var idForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// noID stands for a reference that does not exist.
+// noID represents a missing reference.
 const noID = "0000000000000000000000000000000000000000"
 
 // appendLine appends a pkt-line.
@@ -36,7 +36,7 @@ func appendLine(b []byte, format string, args ...any) []byte {
 // lines reads pkt-lines.
 type lines struct{ r io.Reader }
 
-// next returns a line without its newline. It is io.EOF at the end, and end is true for a
+// next returns a line without its newline. The error is io.EOF at the end, and end is true for a
 // flush.
 func (l lines) next() (line string, end bool, err error) {
 	var head [4]byte
@@ -60,7 +60,7 @@ func (l lines) next() (line string, end bool, err error) {
 	return strings.TrimSuffix(string(b), "\n"), false, nil
 }
 
-// banded frames what it reads for side-band-64k, with a flush at the end.
+// banded encodes a reader for side-band-64k, with a flush at the end.
 type banded struct {
 	r    io.Reader
 	buf  []byte
@@ -68,16 +68,16 @@ type banded struct {
 	err  error
 }
 
-// inBand is a reader of everything that r gives, in the band of data.
+// inBand returns r encoded in the band of data.
 func inBand(r io.Reader) io.Reader { return &banded{r: r} }
 
-// sizeInBand is the size of n bytes in the band, with the flush.
+// sizeInBand returns the size of n encoded bytes, with the flush.
 func sizeInBand(n int64) int64 {
 	const most = maxLine - bandHead
 	return n + (n+most-1)/most*bandHead + int64(len(flush))
 }
 
-// bandHead is the size of the header of each piece: its length and the number of the band.
+// bandHead is the size of each piece's header: its length and the number of the band.
 const bandHead = 5
 
 func (b *banded) Read(p []byte) (int, error) {
@@ -100,7 +100,7 @@ func (b *banded) Read(p []byte) (int, error) {
 			copy(b.buf, fmt.Sprintf("%04x\x01", n+bandHead))
 			b.left = b.buf[:n+bandHead]
 		}
-		if b.err != nil { // there is room: the last piece is never a full one
+		if b.err != nil { // it fits: the last piece is never full
 			b.left = append(b.left, flush...)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"atelier/actors/code"
 )
 
-// packHead begins a pack of version 2; the number of its objects follows.
+// packHead begins a pack of version 2, followed by the number of its objects.
 const (
 	packHead     = "PACK\x00\x00\x00\x02"
 	packHeadSize = int64(len(packHead) + 4)
 )
 
-// write writes the pack of a plan into an empty file, and returns its size, bytes.
+// write writes a plan's pack into an empty file, and returns its size, bytes.
 func (p *Plan) write(f *os.File) (size int64, err error) {
 	files, err := p.repo.Open()
 	if err != nil {
@@ -27,7 +27,7 @@ func (p *Plan) write(f *os.File) (size int64, err error) {
 	}
 	defer files.Close()
 	w := &packWriter{w: bufio.NewWriterSize(f, 64<<10)}
-	w.z, _ = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed) // the level is a valid one
+	w.z, _ = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed) // the level is valid
 	if _, err := w.w.Write(make([]byte, packHeadSize)); err != nil {
 		return 0, err
 	}
@@ -69,7 +69,7 @@ func (p *Plan) write(f *os.File) (size int64, err error) {
 	return w.finish(f)
 }
 
-// packWriter writes objects into a pack, whole.
+// packWriter writes whole objects into a pack.
 type packWriter struct {
 	w     *bufio.Writer
 	z     *zlib.Writer
@@ -91,7 +91,7 @@ func (w *packWriter) object(kind code.ObjectKind, content []byte) error {
 	return errors.Join(err, w.z.Close())
 }
 
-// finish writes the head, of which the count was not known before, and the sum at the end.
+// finish writes the header, whose count is known only now, and the checksum at the end.
 func (w *packWriter) finish(f *os.File) (size int64, err error) {
 	if _, err := f.WriteAt(binary.BigEndian.AppendUint32([]byte(packHead), w.count), 0); err != nil {
 		return 0, err

@@ -11,48 +11,48 @@ import (
 	"atelier/actors/durable"
 )
 
-// Bounds of the cache: packs, their total bytes, and the number that is made concurrently.
-// While clients hold twice as much, including replaced packs, no more is made.
+// Limits of the cache: packs, their total bytes, and the number built concurrently. While clients
+// hold twice as many bytes, including replaced packs, no more are built.
 const (
 	maxPacks     = 128
 	maxPackBytes = 512 << 20
 	maxMaking    = 2
 )
 
-// Packs makes packs and keeps them, the latest ones, on the disk. Safe for concurrent use.
+// Packs builds packs and caches the latest ones on disk. Safe for concurrent use.
 type Packs struct {
 	scratch func() (*os.File, error)
 	making  chan struct{}
 	most    int64 // maxPackBytes
 	made    atomic.Int64
-	// held are the bytes of all files that are open.
+	// held is the number of bytes of all open files.
 	held atomic.Int64
 
 	mu    sync.Mutex
 	packs map[string]*pack
-	order []string // of those that are made, oldest first
+	order []string // keys of finished packs, oldest first
 	bytes int64
 }
 
-// pack is made once for all who wait for it. It is closed when nobody needs it.
+// pack is built once for all requests that wait for it. It is closed when nobody needs it.
 type pack struct {
 	ready chan struct{}
 	err   error
 	file  *os.File
 	size  int64
-	users atomic.Int32 // who read it, and the table
+	users atomic.Int32 // readers, and the table
 	of    *Packs
 }
 
-// NewPacks returns an empty one. Scratch makes files without names.
+// NewPacks returns an empty cache. scratch creates unnamed files.
 func NewPacks(scratch func() (*os.File, error)) *Packs {
 	return &Packs{scratch: scratch, making: make(chan struct{}, maxMaking), most: maxPackBytes, packs: map[string]*pack{}}
 }
 
-// Made is how many packs were made, not found.
+// Made returns the number of packs that were built, not found in the cache.
 func (ps *Packs) Made() int64 { return ps.made.Load() }
 
-// Reader is an answer to a fetch, which the caller closes, and how large it is.
+// Reader returns an answer to a fetch, which the caller closes, and its size.
 func (ps *Packs) Reader(a *Answer) (io.ReadCloser, int64, error) {
 	head := bytes.NewReader(a.Head)
 	if a.Plan == nil {
@@ -81,15 +81,15 @@ func (r *packReader) Close() error {
 	return nil
 }
 
-// release is for one user less.
+// release ends one use.
 func (p *pack) release() {
 	if p.users.Add(-1) == 0 && p.file != nil {
 		p.of.held.Add(-p.size)
-		_ = p.file.Close() // it has no name: nothing is lost
+		_ = p.file.Close() // it has no name, so errors do not matter
 	}
 }
 
-// get returns the pack of a plan, for a user who releases it.
+// get returns the pack of a plan. The caller must release it.
 func (ps *Packs) get(plan *Plan) (*pack, error) {
 	key := plan.Key()
 	ps.mu.Lock()
@@ -116,11 +116,10 @@ func (ps *Packs) get(plan *Plan) (*pack, error) {
 	return p, nil
 }
 
-// make makes a pack and puts it among those that are kept. Nothing stays of one that
-// could not be made.
+// make builds a pack and adds it to the cache. After a failure nothing remains.
 func (ps *Packs) make(key string, p *pack, plan *Plan) {
 	defer close(p.ready)
-	p.err = errors.New("making a pack panicked") // for those who wait, if it does
+	p.err = errors.New("making a pack panicked") // for waiting requests, in case of a panic
 	defer func() {
 		ps.mu.Lock()
 		defer ps.mu.Unlock()

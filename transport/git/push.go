@@ -7,23 +7,23 @@ import (
 	"atelier/actors/code"
 )
 
-// maxCommands bounds the references that a push may change.
+// maxCommands bounds the references changed by a push.
 const maxCommands = 500
 
-// Command is the change of a branch in a push. Old is its present commit, "" if the client saw
+// Command is the change of a branch in a push. Old is its current commit, "" if the client saw
 // none. New is its next commit, "" to remove the branch.
 type Command struct{ Branch, Old, New string }
 
-// Push is the request of a client to change branches.
+// Push is a client's request to change branches.
 type Push struct {
 	Commands []Command
 	band     bool
 	report   bool
-	refs     []string // of the commands, as the client names them
+	refs     []string // of the commands, under the client's names
 }
 
-// ParsePush reads the commands of a push; a pack follows them when HasPack says so. Its
-// errors are *code.Problem.
+// ParsePush parses the commands of a push; a pack follows them if HasPack is true. Its errors are
+// *code.Problem.
 func ParsePush(r io.Reader) (*Push, error) {
 	p := &Push{}
 	l := lines{r}
@@ -46,7 +46,7 @@ func ParsePush(r io.Reader) (*Push, error) {
 			}
 		}
 		if strings.HasPrefix(line, "shallow ") {
-			continue // what is missing there must be here, which is looked at
+			continue // missing commits must exist here, which is checked
 		}
 		if err := p.command(line); err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func (p *Push) HasPack() bool {
 	return false
 }
 
-// Tips are the commits that branches are to get.
+// Tips returns the new commits of the branches.
 func (p *Push) Tips() (out []string) {
 	for _, c := range p.Commands {
 		if c.New != "" {
@@ -108,14 +108,14 @@ func (p *Push) Tips() (out []string) {
 	return out
 }
 
-// Report is the answer to a push: all of it was done, or nothing for a reason. unpacked reports
+// Report returns the answer to a push: everything was done, or nothing for a reason. unpacked means
 // that the pack was complete and the reason is another.
 func (p *Push) Report(reason string, unpacked bool) []byte {
 	if !p.report || len(p.Commands) == 0 {
 		return nil
 	}
 	said := "ok"
-	if !unpacked { // Git shows this, and beside each branch the words of its own server
+	if !unpacked { // Git shows this, and per branch the usual text of its own server
 		said, reason = oneLine(reason), "unpacker error"
 	}
 	status := appendLine(nil, "unpack %s\n", said)
@@ -139,7 +139,7 @@ func (p *Push) Report(reason string, unpacked bool) []byte {
 	return append(out, flush...)
 }
 
-// oneLine keeps a reason in the line that it is sent in.
+// oneLine keeps a reason on one line.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

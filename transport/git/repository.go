@@ -18,32 +18,32 @@ const (
 	ReceivePack = "git-receive-pack"
 )
 
-// BranchPrefix begins the names of all references that there are.
+// BranchPrefix is the prefix of all references.
 const BranchPrefix = "refs/heads/"
 
-// Ref is a branch and the commit that it stands for.
+// Ref is a branch and its commit.
 type Ref struct{ Branch, ID string }
 
 // Commit is a commit of a repository.
 type Commit struct {
 	ID      string
 	Content []byte
-	// Files names the stored commit that has the same files, see code.Repository.
+	// Files is the stored commit with the same files, see code.Repository.
 	Files string
 
 	parents []string
 }
 
-// Repository is what somebody may fetch. For one request at a time, but for those of
+// Repository is the content that somebody may fetch. Not safe for concurrent use, except those of
 // NewChained.
 type Repository struct {
 	// Name distinguishes repositories with different files.
 	Name string
 	Refs []Ref // sorted by branch
-	// Head is the branch that a clone begins with; "" for none.
+	// Head is the branch that a clone checks out; "" for none.
 	Head string
-	// Load returns a commit of the history of Refs. It is asked for no other. Nil when all
-	// are there.
+	// Load returns a commit in the history of Refs. It is never called for others. Nil if all are
+	// loaded.
 	Load func(id string) (*Commit, error)
 	// Open opens the files of the commits.
 	Open func() (code.Repository, error)
@@ -51,7 +51,7 @@ type Repository struct {
 	commits map[string]*Commit
 }
 
-// commit is Load, once for each.
+// commit returns a commit, loaded at most once.
 func (r *Repository) commit(id string) (*Commit, error) {
 	if c := r.commits[id]; c != nil {
 		return c, nil
@@ -70,7 +70,7 @@ func (r *Repository) commit(id string) (*Commit, error) {
 	return c, nil
 }
 
-// TreeOf is the tree of a commit.
+// TreeOf returns the tree of a commit.
 func TreeOf(commit []byte) (string, error) {
 	rest, ok := bytes.CutPrefix(commit, []byte("tree "))
 	if !ok || len(rest) < 41 || rest[40] != '\n' || !idForm.Match(rest[:40]) {
@@ -79,7 +79,7 @@ func TreeOf(commit []byte) (string, error) {
 	return string(rest[:40]), nil
 }
 
-// ParentsOf are the parents of a commit.
+// ParentsOf returns the parents of a commit.
 func ParentsOf(commit []byte) (out []string, err error) {
 	if _, err := TreeOf(commit); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func ParentsOf(commit []byte) (out []string, err error) {
 	}
 }
 
-// NameOf is the hash by which Git knows an object.
+// NameOf returns Git's hash of an object.
 func NameOf(kind code.ObjectKind, content []byte) string {
 	h := sha1.New()
 	fmt.Fprintf(h, "%s %d\x00", kind, len(content))
@@ -105,21 +105,21 @@ func NameOf(kind code.ObjectKind, content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Snapshot is a state of files that is shown without its history.
+// Snapshot is a state of files, shown without its history.
 type Snapshot struct{ Branch, Tree, Files string }
 
-// maker is the author in the commits of Chain.
+// maker is the author of Chain's commits.
 const maker = "Atelier <codelab@atelier.invalid>"
 
-// NewChained returns a repository of the commits that Chain makes, whose files open opens.
-// A clone begins with head. It is safe for concurrent use.
+// NewChained returns a repository with the commits of Chain. open opens their files. A clone checks
+// out head. It is safe for concurrent use.
 func NewChained(name, head string, snapshots []Snapshot, at time.Time, open func() (code.Repository, error)) *Repository {
 	refs, commits := Chain(snapshots, at)
 	return &Repository{Name: name, Head: head, Refs: refs, commits: commits, Open: open}
 }
 
-// Chain makes a commit for each snapshot, whose parent is the previous one. The result
-// depends only on the arguments: the same snapshots have the same commits on every server.
+// Chain creates a commit per snapshot, whose parent is the previous one. The result depends only on
+// the arguments: equal snapshots have equal commits on every server.
 func Chain(snapshots []Snapshot, at time.Time) (refs []Ref, commits map[string]*Commit) {
 	commits = map[string]*Commit{}
 	before := ""
@@ -143,7 +143,7 @@ func Chain(snapshots []Snapshot, at time.Time) (refs []Ref, commits map[string]*
 	return refs, commits
 }
 
-// Advertise returns the references, as the answer to the first request for a service.
+// Advertise returns the references, the answer to the first request for a service.
 func (r *Repository) Advertise(service string) []byte {
 	able := uploadAble
 	if service == ReceivePack {

@@ -15,8 +15,8 @@ import (
 	"atelier/actors/code"
 )
 
-// Bounds of a push: the bytes of its pack, the unpacked bytes of all its objects and deltas,
-// their number, and the bytes of one delta.
+// Limits of a push: the bytes of its pack, the unpacked bytes of all its objects and deltas, their
+// number, and the bytes of one delta.
 const (
 	MaxPack     = 64 << 20
 	maxUnpacked = 256 << 20
@@ -24,7 +24,7 @@ const (
 	maxDelta    = 2 * code.MaxFile
 )
 
-// The kinds of deltas in a pack: from an object at an earlier place, and from a named one.
+// Kinds of deltas in a pack: against an object at an earlier offset, and against a named one.
 const (
 	placeDelta code.ObjectKind = 6
 	nameDelta  code.ObjectKind = 7
@@ -32,7 +32,7 @@ const (
 
 var errPack = code.Fault("the pack is damaged")
 
-// Pushed are the objects of a pack, in a file. For one goroutine, which closes it.
+// Pushed are the objects of a pack, in a file. Not safe for concurrent use. The caller closes it.
 type Pushed struct {
 	file *os.File
 	end  int64 // of the file
@@ -41,13 +41,13 @@ type Pushed struct {
 
 var _ code.Objects = (*Pushed)(nil)
 
-// span is an object, or a delta, in the file.
+// span is the range of an object or a delta in the file.
 type span struct {
 	kind       code.ObjectKind
 	from, size int64
 }
 
-// Close ends it.
+// Close closes the file.
 func (p *Pushed) Close() error { return p.file.Close() }
 
 // Stat implements code.Objects.
@@ -73,7 +73,7 @@ func (p *Pushed) read(s span) ([]byte, error) {
 	return b, nil
 }
 
-// room returns an error if the push has no room for size more unpacked bytes.
+// room returns an error if size more unpacked bytes exceed the limit.
 func (p *Pushed) room(size int64) error {
 	if p.end+size > maxUnpacked {
 		return code.Fault("the push has more than %d MiB when it is unpacked: push less at a time", maxUnpacked>>20)
@@ -84,12 +84,11 @@ func (p *Pushed) room(size int64) error {
 // delta is an object that is encoded as the difference from another.
 type delta struct {
 	span
-	place int64 // of the object in the pack
+	place int64 // offset of the object in the pack
 }
 
-// Unpack takes a pack apart, into a file of its own. Bases of deltas that are not in the pack
-// come from base; ok is false if it has no object of that name. Errors for the client are
-// *code.Problem.
+// Unpack unpacks a pack into a separate file. Bases of deltas that are not in the pack come from
+// base; ok is false if it has no object with that name. Errors for the client are *code.Problem.
 func Unpack(pack io.ReaderAt, size int64, file *os.File, base func(name string) (o code.Object, ok bool, err error)) (_ *Pushed, err error) {
 	p := &Pushed{file: file, at: map[string]span{}}
 	u := &unpacking{Pushed: p, byPlace: map[int64][]delta{}, byName: map[string][]delta{}, places: map[int64]string{}}
@@ -137,26 +136,26 @@ type unpacking struct {
 	// byPlace and byName are the deltas whose base is not known yet.
 	byPlace map[int64][]delta
 	byName  map[string][]delta
-	places  map[int64]string // the positions of objects without a delta in the pack
+	places  map[int64]string // offsets of non-delta objects in the pack
 	todo    []found
 	z       io.ReadCloser // reused
-	derived int64         // the bytes that deltas were made into
+	derived int64         // bytes produced from deltas
 }
 
-// found is an object of which others are deltas.
+// found is an object that is a base of deltas.
 type found struct {
 	name  string
 	place int64
 }
 
-// resolvable notes an object if others are deltas of it.
+// resolvable records an object if it is a base of deltas.
 func (u *unpacking) resolvable(name string, place int64) {
 	if len(u.byPlace[place])+len(u.byName[name]) > 0 {
 		u.todo = append(u.todo, found{name, place})
 	}
 }
 
-// resolve makes objects of all deltas whose base is there.
+// resolve converts all deltas with a known base to objects.
 func (u *unpacking) resolve() error {
 	for len(u.todo) > 0 {
 		next := u.todo[len(u.todo)-1]
@@ -178,7 +177,7 @@ func (u *unpacking) resolve() error {
 	return nil
 }
 
-// derive makes objects of deltas of one base.
+// derive converts the deltas of one base to objects.
 func (u *unpacking) derive(kind code.ObjectKind, base []byte, children []delta) error {
 	for _, d := range children {
 		how, err := u.read(d.span)
@@ -198,8 +197,8 @@ func (u *unpacking) derive(kind code.ObjectKind, base []byte, children []delta) 
 			u.end += int64(len(content))
 		}
 		u.resolvable(name, d.place)
-		// Also what is there already was made once more: else many deltas that give the
-		// same would cost as much as they like.
+		// Objects that already exist count, too. Otherwise many deltas with the same result would
+		// have unbounded cost.
 		if u.derived += int64(len(content)); u.derived > maxUnpacked {
 			return code.Fault("the push has more than %d MiB when it is unpacked: push less at a time", maxUnpacked>>20)
 		}
@@ -207,7 +206,7 @@ func (u *unpacking) derive(kind code.ObjectKind, base []byte, children []delta) 
 	return nil
 }
 
-// apply makes a content of another and a delta (gitformat-pack, "Deltified representation").
+// apply applies a delta to a base (gitformat-pack, "Deltified representation").
 func (u *unpacking) apply(base, how []byte) ([]byte, error) {
 	from, how, ok := sizeOf(how)
 	if !ok || from != uint64(len(base)) {
@@ -270,7 +269,7 @@ func (u *unpacking) apply(base, how []byte) ([]byte, error) {
 
 var errLarge = code.Fault("a file is larger than %d MiB", code.MaxFile>>20)
 
-// sizeOf reads a size at the beginning of a delta.
+// sizeOf parses a size at the beginning of a delta.
 func sizeOf(b []byte) (n uint64, rest []byte, ok bool) {
 	for i := 0; i < len(b) && i < 8; i++ {
 		n |= uint64(b[i]&0x7f) << (7 * i)
@@ -281,7 +280,7 @@ func sizeOf(b []byte) (n uint64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// scan writes what a pack holds into the file: objects, and deltas for later.
+// scan writes the content of a pack into the file: objects, and deltas for later.
 func (u *unpacking) scan(pack io.ReaderAt, size int64) error {
 	if size < packHeadSize+sha1.Size {
 		return errPack
@@ -370,7 +369,7 @@ func (u *unpacking) next(in *counted) error {
 	return u.inflate(in, d.span, nil)
 }
 
-// backOf reads how far before a delta its base stands.
+// backOf parses the distance from a delta back to its base.
 func backOf(in *counted) (int64, error) {
 	b, err := in.ReadByte()
 	n := int64(b & 0x7f)
@@ -387,7 +386,7 @@ func backOf(in *counted) (int64, error) {
 	return n, err
 }
 
-// inflate writes what is compressed at the end of the file, exactly as much as was said.
+// inflate appends decompressed bytes to the file, exactly as many as announced.
 func (u *unpacking) inflate(in *counted, s span, sum hash.Hash) error {
 	if err := u.room(s.size); err != nil {
 		return err
@@ -421,8 +420,7 @@ func (u *unpacking) inflate(in *counted, s span, sum hash.Hash) error {
 	return nil
 }
 
-// broken is the error of a stream that does not hold what was said, unless the disk is to
-// blame.
+// broken returns the error for a stream without the announced content, unless the disk failed.
 func broken(err error) error {
 	var disk *os.PathError
 	if errors.As(err, &disk) {

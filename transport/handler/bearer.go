@@ -15,11 +15,11 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// accessTokenLife is how long an access token of an OAuth client is valid.
+// accessTokenLife is the lifetime of OAuth access tokens.
 const accessTokenLife = 10 * time.Minute
 
-// authenticate finds out who is calling: by the secret of an API key, or by an
-// access token. The participant and the key must still be valid.
+// authenticate identifies the caller by the secret of an API key or by an access token. The
+// participant and the key must still be valid.
 func (c *call) authenticate() error {
 	if err := c.surely(c.identify); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (c *call) identify() error {
 	return nil
 }
 
-// admit authenticates the caller and asks for a scope.
+// admit authenticates the caller and checks a scope.
 func (c *call) admit(scope string) error {
 	if err := c.authenticate(); err != nil {
 		return err
@@ -78,8 +78,7 @@ func (c *call) receives() error {
 	})
 }
 
-// participants returns the participants as they were a moment ago; other nodes can have changed
-// them since.
+// participants returns a recent state of the participants; other nodes can have changed them since.
 func (c *call) participants() (*participant.View, error) {
 	if c.view == nil {
 		h, err := c.Participants.Near(participant.ID, login.MaxAge)
@@ -91,7 +90,7 @@ func (c *call) participants() (*participant.View, error) {
 	return c.view, nil
 }
 
-// surely refuses nobody on stale data: another node may just have admitted the caller and
+// surely refuses nobody because of stale data: another node may just have accepted the caller and
 // confirmed it. So if the data has changed, it checks again.
 func (c *call) surely(check func() error) error {
 	err := check()
@@ -115,15 +114,15 @@ func (c *call) surely(check func() error) error {
 	return check()
 }
 
-// claims of an access token. It says who, by which key, and what was asked for;
-// what they may do is looked up at each use.
+// claims are those of an access token: the participant, the key, and the requested scopes.
+// Permissions are looked up at each use.
 type claims struct {
 	KeyID string `json:"key"`
 	Scope string `json:"scope"`
 	jwt.RegisteredClaims
 }
 
-// sign makes an access token.
+// sign returns a signed access token.
 func (c *call) sign(p *participant.Participant, keyID, scope string, now time.Time) (string, error) {
 	version := c.vault.Ring().Newest()
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
@@ -164,7 +163,7 @@ func (c *call) verify(view *participant.View, bearer string) (*participant.Parti
 	return p, scopesOf(p, in.Scope)
 }
 
-// scopesOf are the scopes of a participant that a list names, in their order.
+// scopesOf returns the participant's scopes that are in a list, in the participant's order.
 func scopesOf(p *participant.Participant, list string) []string {
 	var scopes []string
 	for _, s := range p.Scopes {

@@ -6,10 +6,10 @@ import (
 	"atelier/actors/participant"
 )
 
-// checkoutType matches the permitted types of a binding's checkout.
+// checkoutType is the accepted type of a binding's checkout.
 const checkoutType = "dev.commerce.checkout"
 
-// maxCheckout is the longest id of a checkout, bytes.
+// maxCheckout bounds a checkout's id, bytes.
 const maxCheckout = 255
 
 // binding ties a token to a checkout and a participant.
@@ -25,8 +25,7 @@ type identity struct {
 	AccessToken *string `json:"access_token" doc:"The participant's identity: a public name, never an authenticator."`
 }
 
-// checkout checks the binding's shape and returns the checkout's id, which is
-// opaque.
+// checkout checks the binding's shape and returns the checkout's id, which is opaque.
 func (b *binding) checkout() (string, error) {
 	switch {
 	case b == nil:
@@ -52,8 +51,7 @@ func checkCheckout(id string) error {
 	return nil
 }
 
-// named returns the participant that an identity names, or the caller without
-// one.
+// named returns the participant named by an identity; the caller if there is none.
 func (c *call) named(in *identity) (p *participant.Participant, err error) {
 	err = c.surely(func() (err error) {
 		p, err = c.lookUp(in)
@@ -62,8 +60,8 @@ func (c *call) named(in *identity) (p *participant.Participant, err error) {
 	return p, err
 }
 
-// actsFor is named for operations that take: the caller must be the
-// participant or have its grant.
+// actsFor is named for operations that disclose credentials: the caller must be the participant or
+// have its grant.
 func (c *call) actsFor(in *identity) (p *participant.Participant, err error) {
 	err = c.surely(func() (err error) {
 		if p, err = c.lookUp(in); err == nil && !participant.MayActFor(c.who, p) {

@@ -17,14 +17,14 @@ type call struct {
 	*httpapi.Exchange
 	*base
 	handle func(*call) error
-	view   *participant.View // nil until it is needed
+	view   *participant.View // nil until needed
 	who    *participant.Participant
-	scopes []string // what who may do with this bearer
-	result string   // for the metrics: "" or a code
+	scopes []string // permitted scopes of the bearer
+	result string   // for metrics: "" or a code
 	owned  [][]byte // wiped at the end
 }
 
-// Admit implements httpapi.Call: each operation asks for its own bearer.
+// Admit implements httpapi.Call; each operation requires its own bearer.
 func (c *call) Admit() error { return nil }
 
 // Serve implements httpapi.Call.
@@ -46,7 +46,7 @@ func (c *call) caller() token.Caller {
 	return token.Caller{Participant: c.who.Id, IP: c.ClientIP(c.RequestCtx), UserAgent: string(ua[:min(len(ua), 256)])}
 }
 
-// decode reads a JSON body, of which each object has each member once. optional allows none.
+// decode decodes a JSON body without duplicate members. optional permits no body.
 func (c *call) decode(into any, optional bool) ([]byte, error) {
 	if !c.Type("application/json") {
 		return nil, httpapi.ErrMediaType
@@ -88,7 +88,7 @@ func (c *call) Refuse(err error) httpapi.Problem {
 	}
 	return httpapi.Problem{
 		Status: r.status, Retry: r.retry,
-		// Its text could hold anything, so it stays out of the log.
+		// The error's text could contain anything, so it is not logged.
 		Unexpected: !known,
 		Body:       r.body(),
 	}

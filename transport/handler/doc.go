@@ -3,14 +3,13 @@
 // document that describes all of these. Production and sandbox are two bases that share only the
 // code.
 //
-// A request is admitted in this order: who is calling (401), how fast (429),
-// with which scope (403), the shape of the request (400, 413, 415), for whom
-// (403), and only then the token is looked at. Rules of tokens are in
-// actors/token, of participants in actors/participant; this package maps their
-// answers to the codes of the interface.
+// A request is checked in this order: the caller (401), the rate (429), the scope (403), the shape
+// of the request (400, 413, 415), the participant it is for (403), and only then the token. Rules
+// of tokens are in actors/token, of participants in actors/participant; this package maps their
+// results to the codes of the interface.
 //
-// No content of a request is ever logged, and credentials in a request or answer are wiped when
-// it has been answered. RULES.md has the rules that are not in the document.
+// Contents of requests are never logged. Credentials in requests and answers are wiped once the
+// request is answered. RULES.md has the rules that are not in the document.
 package handler
 
 //go:generate go test . -run TestTheTableOfRefusalsIsTrue|TestTheFileOfTheDocumentIsFresh -update

@@ -21,20 +21,20 @@ import (
 type Document struct {
 	// Name is the handler's reverse-domain name.
 	Name string
-	// PublicURL is the server's address; "" takes the address asked at.
+	// PublicURL is the server's address; "" uses the address of the request.
 	PublicURL string
 	// Onboarding is the page about becoming a participant.
 	Onboarding string
-	// AcknowledgementVersion and AcknowledgementText are the security duties
-	// that recipients of credentials accept.
+	// AcknowledgementVersion and AcknowledgementText are the security duties that recipients of
+	// credentials accept.
 	AcknowledgementVersion, AcknowledgementText string
-	// SessionCap, MaxMismatches and DropSensitive are in the document for participants.
+	// SessionCap, MaxMismatches and DropSensitive are published for participants.
 	SessionCap    time.Duration
 	MaxMismatches int
 	DropSensitive bool
 }
 
-// specification is the document as it is served.
+// specification is the served document.
 type specification struct {
 	Name            string               `json:"name" doc:"The handler's reverse-domain name."`
 	Environment     string               `json:"environment" enum:"production|sandbox"`
@@ -103,7 +103,7 @@ type errorText struct {
 	About  string `json:"description"`
 }
 
-// specify describes the base as it is reached at root, the server's address.
+// specify describes the base at root, the server's address.
 func (b *base) specify(root string) specification {
 	d, here := b.Document, root+b.path
 	s := specification{
@@ -168,7 +168,7 @@ var errorTable = []errorText{
 	{503, "unavailable", "Nothing could be recorded, so no credential was returned. Retry after the time in Retry-After. After a detokenize of a single-use token, the use may have been recorded."},
 }
 
-// root is the server's address as participants know it.
+// root returns the server's address for participants.
 func (c *call) root() string {
 	if c.Document.PublicURL != "" {
 		return strings.TrimSuffix(c.Document.PublicURL, "/")
@@ -180,7 +180,7 @@ func (c *call) root() string {
 	return scheme + "://" + string(c.Host())
 }
 
-// describe serves the specification document: HTML to a browser, else JSON.
+// describe serves the specification document: HTML to browsers, else JSON.
 func (c *call) describe() error {
 	s := c.specify(c.root())
 	c.Response.Header.Set("Vary", "Accept")
@@ -207,7 +207,7 @@ var documentPage = template.Must(template.New("document").Parse(documentHTML))
 // OpenAPI returns the description of the interface, with every operation.
 func OpenAPI() []byte {
 	b, err := stable(describeAll(operations()))
-	if err != nil { // it has nothing that JSON has not
+	if err != nil { // cannot happen: it contains only JSON values
 		panic(err)
 	}
 	return b
@@ -223,8 +223,7 @@ func (c *call) openAPI() error {
 	return c.public("application/json", b)
 }
 
-// stable is JSON whose bytes are the same each time: members of maps are in the
-// order of their names.
+// stable encodes JSON with the same bytes each time: map members are sorted by name.
 func stable(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -235,7 +234,7 @@ func stable(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// public answers with a document that everybody may cache for a while, or 304 if the client has
+// public answers with a document that anyone may cache for a while, or with 304 if the client has
 // it.
 func (c *call) public(contentType string, document []byte) error {
 	sum := sha256.Sum256(document)

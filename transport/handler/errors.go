@@ -18,12 +18,12 @@ type refusal struct {
 	code    string
 	content string
 	retry   time.Duration
-	oauth   string // what OAuth calls it, at its token endpoint
+	oauth   string // OAuth's error code, at its token endpoint
 }
 
 func (e *refusal) Error() string { return e.content }
 
-// body returns the body of the answer.
+// body returns the answer's body.
 func (e *refusal) body() any {
 	ours := problem{e.code, e.content}
 	if e.oauth == "" {
@@ -58,13 +58,12 @@ var (
 	errNoKey        = &refusal{status: fasthttp.StatusNotFound, code: "not_found", content: "no encryption key is published for this identity"}
 )
 
-// unavailable is the answer when nothing could be recorded, or it is not known
-// whether it was.
+// unavailable is the answer if nothing was recorded, or if that is uncertain.
 func unavailable(retry time.Duration) *refusal {
 	return &refusal{status: fasthttp.StatusServiceUnavailable, code: "unavailable", content: "this cannot be recorded right now; try again", retry: retry}
 }
 
-// refusals answers what tokens refuse.
+// refusals maps refusals of tokens to answers.
 var refusals = map[token.Refusal]*refusal{
 	token.NotFound:        {status: fasthttp.StatusNotFound, code: "token_not_found", content: "there is no such token"},
 	token.BindingMismatch: {status: fasthttp.StatusForbidden, code: "binding_mismatch", content: "the token is bound to another checkout"},
@@ -75,8 +74,7 @@ var refusals = map[token.Refusal]*refusal{
 	token.IsConflict:      {status: fasthttp.StatusConflict, code: "idempotency_conflict", content: "this Idempotency-Key was used with another request"},
 }
 
-// refusalOf is the one table from errors to answers. known is false for an
-// error that nobody expected.
+// refusalOf is the only table from errors to answers. known is false for unexpected errors.
 func refusalOf(err error) (r *refusal, known bool) {
 	var own *refusal
 	var onTheWay *httpapi.Error
@@ -105,6 +103,6 @@ func refusalOf(err error) (r *refusal, known bool) {
 	case errors.Is(err, token.ErrDamaged):
 		return unavailable(5 * time.Minute), true
 	}
-	// For any other error, possibly nothing was recorded.
+	// After any other error it is uncertain whether anything was recorded.
 	return unavailable(5 * time.Second), false
 }

@@ -8,14 +8,14 @@ import (
 	"atelier/transport/wire"
 )
 
-// Pages of a participant's own log.
+// Page sizes of a participant's own log.
 const (
 	eventsPage    = 50
 	maxEventsPage = 200
 )
 
-// ownEvent is a line of a participant's own log. It is never more of a token than its
-// last four characters, and nothing of a credential.
+// ownEvent is an entry of a participant's own log. It contains at most the last four characters of
+// a token, and nothing of a credential.
 type ownEvent struct {
 	ID            string  `json:"id" format:"uuid"`
 	At            string  `json:"at" format:"date-time"`
@@ -26,7 +26,7 @@ type ownEvent struct {
 	By            string  `json:"by" doc:"The id of the participant that called."`
 }
 
-// eventType has the names of events, as the audit trail records them.
+// eventType has the names of events in the audit trail.
 var eventType = &describe.Schema{
 	Type: "string",
 	Enum: []any{
@@ -48,8 +48,8 @@ var eventType = &describe.Schema{
 		"`participant_encryption_key` (the key was published or removed).",
 }
 
-// events answers what was done with the caller's tokens, by whomever, what the caller has
-// done with those of others, and security events, newest first.
+// events answers with all operations on the caller's tokens by anyone, the caller's operations on
+// others' tokens, and security events, newest first.
 func (c *call) events() error {
 	if err := c.authenticate(); err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 	"atelier/transport/wire"
 )
 
-// Config of a Handler. All fields but Limiter and the functions are required.
+// Config of a Handler. All fields except Limiter and the functions are required.
 type Config struct {
-	// Production and Sandbox hold the tokens.
+	// Production and Sandbox are the vaults with the tokens.
 	Production, Sandbox *token.Vault
 	Participants        *participant.Host
 	Audit               *audit.Trail
@@ -29,7 +29,7 @@ type Config struct {
 	DefaultLife   time.Duration
 	// Tokenize and Detokenize enable the operations.
 	Tokenize, Detokenize bool
-	// Limiter bounds the requests of each participant; nil for never.
+	// Limiter limits the requests of each participant; nil for no limit.
 	Limiter *httpapi.Limiter
 	// ClientIP returns the client's address.
 	ClientIP func(*fasthttp.RequestCtx) string
@@ -39,17 +39,17 @@ type Config struct {
 	Observe func(environment, operation, result string, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger
-	// Valid and Bodies are httpapi's; may be nil.
+	// Valid and Bodies are passed to httpapi; may be nil.
 	Valid  func() error
 	Bodies *wire.BodyBudget
 }
 
-// Handler serves. Safe for concurrent use.
+// Handler serves both environments. Safe for concurrent use.
 type Handler struct {
 	Config
 	bases [2]*base
 
-	wiping func([]byte) // sees what is about to be wiped; for tests
+	wiping func([]byte) // called before bytes are wiped; for tests
 }
 
 // base is one of the two addresses: an environment and its operations.
@@ -59,7 +59,7 @@ type base struct {
 	environment string
 	vault       *token.Vault
 	way         *httpapi.API
-	operations  []operation // that are offered
+	operations  []operation // the enabled ones
 	description description
 }
 
@@ -85,11 +85,10 @@ func New(cfg Config) (*Handler, error) {
 	return h, nil
 }
 
-// maxBody bounds a request, bytes: the largest credential, escaped, with its
-// binding.
+// maxBody bounds a request, bytes: the largest credential, escaped, with its binding.
 const maxBody = 64 << 10
 
-// endpoints is the interface of one address.
+// endpoints returns the operations for httpapi.
 func (b *base) endpoints() (out []httpapi.Endpoint) {
 	for _, op := range b.operations {
 		out = append(out, httpapi.Endpoint{
@@ -100,9 +99,9 @@ func (b *base) endpoints() (out []httpapi.Endpoint) {
 	return out
 }
 
-// Handle serves a request if its path is one of ours, and reports whether it was.
+// Handle serves a request if its path belongs to the handler, and reports whether it does.
 func (h *Handler) Handle(ctx *fasthttp.RequestCtx) bool {
-	// The path is read as sent, because the id of a checkout can contain an escaped slash.
+	// The path is used unnormalized, because a checkout's id can contain an escaped slash.
 	path := ctx.URI().PathOriginal()
 	for _, b := range h.bases {
 		if rest, ok := bytes.CutPrefix(path, []byte(b.path)); ok && (len(rest) == 0 || rest[0] == '/') {

@@ -7,8 +7,8 @@ import (
 	"atelier/transport/handler/encrypted"
 )
 
-// getKey publishes the key to which credentials for a participant are
-// encrypted. Anyone may read it: it is public.
+// getKey returns the public key to which credentials for a participant are encrypted. Anyone may
+// read it.
 func (c *call) getKey() error {
 	var p *participant.Participant
 	err := c.surely(func() error {
@@ -29,8 +29,8 @@ func (c *call) getKey() error {
 	return c.jwk(p.EncryptionKey)
 }
 
-// putKey publishes the caller's key, in place of an earlier one. Its owner
-// reads what is encrypted from now on, so it takes what detokenizing takes.
+// putKey publishes the caller's key and replaces an earlier one. The key's owner can read what is
+// encrypted from now on, so the permissions of detokenizing are required.
 func (c *call) putKey() error {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *call) jwk(key []byte) error {
 	return nil
 }
 
-// deleteKey takes the caller's key back.
+// deleteKey withdraws the caller's key.
 func (c *call) deleteKey() error {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return err

@@ -76,8 +76,8 @@ func (c *call) accessToken() error {
 			return c.oauthError(fasthttp.StatusBadRequest, "invalid_scope", "the client does not have this scope")
 		}
 	}
-	// A smaller requested scope is granted, because the token can be for a part of the
-	// client that must not see credentials.
+	// A narrower requested scope is granted, because the token can be for a part of the client that
+	// must not see credentials.
 	scope := strings.Join(p.Scopes, " ")
 	if asked := form.Get("scope"); strings.TrimSpace(asked) != "" {
 		scope = strings.Join(scopesOf(p, asked), " ")
@@ -90,7 +90,7 @@ func (c *call) accessToken() error {
 	return c.JSON(accessToken{signed, "Bearer", int(accessTokenLife.Seconds()), scope})
 }
 
-// accessToken is the answer of the token endpoint (RFC 6749, section 5.1).
+// accessToken is the response of the token endpoint (RFC 6749, section 5.1).
 type accessToken struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type" const:"Bearer"`
@@ -98,8 +98,8 @@ type accessToken struct {
 	Scope       string `json:"scope"`
 }
 
-// oauthError is an error as OAuth clients expect it (RFC 6749, section 5.2), with
-// the members of the handler's own errors beside.
+// oauthError answers with an error as OAuth clients expect it (RFC 6749, section 5.2), together
+// with the members of the handler's own errors.
 func (c *call) oauthError(status int, name, description string) error {
 	ours := "invalid_request"
 	if status == fasthttp.StatusUnauthorized {
@@ -108,8 +108,8 @@ func (c *call) oauthError(status int, name, description string) error {
 	return &refusal{status: status, code: ours, content: description, oauth: name}
 }
 
-// basicAuth reads client_id and client_secret from a Basic header (RFC 6749,
-// section 2.3.1: both are form-encoded inside it).
+// basicAuth parses client_id and client_secret from a Basic header (RFC 6749, section 2.3.1: both
+// are form-encoded inside it).
 func basicAuth(header string) (id, secret string, ok bool) {
 	scheme, value, ok := strings.Cut(header, " ")
 	if !ok || !strings.EqualFold(scheme, "Basic") {
@@ -117,7 +117,7 @@ func basicAuth(header string) (id, secret string, ok bool) {
 	}
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(value))
 	if err != nil {
-		return "", "", true // it tried
+		return "", "", true // malformed credentials, but an attempt
 	}
 	id, secret, _ = strings.Cut(string(b), ":")
 	if id, err = url.QueryUnescape(id); err != nil {

@@ -74,7 +74,7 @@ type describedComponents struct {
 	Headers         map[string]describedHeader  `json:"headers"`
 }
 
-// usual is what a refusal with a status means at most operations.
+// usual is the usual meaning of a refusal's status.
 var usual = map[int]string{
 	400: "invalid_request: malformed JSON, or a field is missing or of the wrong type",
 	401: "unauthorized: no or bad bearer",
@@ -89,7 +89,7 @@ var usual = map[int]string{
 	503: "unavailable: nothing could be recorded",
 }
 
-// refusals are the statuses with which an operation can refuse.
+// refusals returns the statuses with which an operation can refuse.
 func (op *operation) refusals() []int {
 	statuses := slices.Clone(op.Refuses)
 	if op.Takes != nil {
@@ -109,7 +109,7 @@ var (
 	etag      = describedHeader{Description: "Changes with the document.", Required: true, Schema: text}
 )
 
-// headers of a response with that status.
+// headersOf returns the headers of a response with that status.
 func headersOf(status int, tagged bool) map[string]describedHeader {
 	h := map[string]describedHeader{"X-Request-Id": requestID}
 	switch {
@@ -123,7 +123,7 @@ func headersOf(status int, tagged bool) map[string]describedHeader {
 	return h
 }
 
-// describe describes an operation.
+// describe returns the OpenAPI description of an operation.
 func (op *operation) describe() describedOperation {
 	d := describedOperation{
 		ID: op.ID, Tags: []string{op.Tag}, Summary: op.Summary, Description: op.About,
@@ -169,11 +169,11 @@ func contents(bodies ...content) map[string]describedContent {
 	return out
 }
 
-// vocabulary has the components by the types that have their members.
+// vocabulary maps component names to the types that have their members.
 type vocabulary map[string]reflect.Type
 
-// components are the objects of the interface that have names. JWK and Credential are kept and
-// returned as they were sent, so they can have other members.
+// components are the named objects of the interface. JWK and Credential are stored and returned as
+// they were sent, so they can have additional members.
 var components = vocabulary{
 	"AccessToken":     reflect.TypeFor[accessToken](),
 	"Binding":         reflect.TypeFor[binding](),
@@ -192,7 +192,7 @@ var components = vocabulary{
 	"UseRequest":      reflect.TypeFor[useBody](),
 }
 
-// sent are the components that clients send.
+// sent lists the components that clients send.
 var sent = []string{"Binding", "Card", "EndRequest", "Identity", "TokenizeRequest", "UseRequest"}
 
 // Named implements describe.Vocabulary.
@@ -219,12 +219,12 @@ func (v vocabulary) Component(t reflect.Type) string {
 // Siblings implements describe.Vocabulary.
 func (v vocabulary) Siblings() bool { return true }
 
-// anyCredential has the member that every credential has.
+// anyCredential has the member common to all credentials.
 type anyCredential struct {
 	Type string `json:"type"`
 }
 
-// anyKey has the member that every JWK has.
+// anyKey has the member common to all JWKs.
 type anyKey struct {
 	Type string `json:"kty" enum:"EC|RSA"`
 }
@@ -237,7 +237,7 @@ type oauthForm struct {
 	Scope        string `json:"scope" optional:"true"`
 }
 
-// schemas describes the components.
+// schemas returns the schemas of the components.
 func (v vocabulary) schemas() map[string]*describe.Schema {
 	out := map[string]*describe.Schema{}
 	for name, t := range v {
@@ -269,7 +269,7 @@ func (v vocabulary) schemas() map[string]*describe.Schema {
 	return out
 }
 
-// codes are the codes of refusals: those of the table, and those for paths that are no operation.
+// codes returns the codes of refusals: those of the table, and those for unknown paths.
 func codes() (all []any) {
 	for _, e := range errorTable {
 		all = append(all, e.Code)
@@ -277,7 +277,7 @@ func codes() (all []any) {
 	return append(all, httpapi.ErrNoOperation.Code, httpapi.ErrMethod.Code)
 }
 
-// describeAll describes operations.
+// describeAll returns the description of operations.
 func describeAll(ops []operation) description {
 	d := description{
 		OpenAPI: "3.1.0",

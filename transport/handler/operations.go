@@ -7,24 +7,24 @@ import (
 	"atelier/transport/describe"
 )
 
-// operation is a line of the interface. The routes, the specification document and the OpenAPI
-// document are made of it.
+// operation is one operation of the interface. The routes, the specification document and the
+// OpenAPI document are generated from it.
 type operation struct {
-	Method, Path string // Path is below that of the base
+	Method, Path string // Path is relative to the base
 	Name         string // in metrics
 	Handle       func(*call) error
 	Offered      func(*base) bool // nil for always
 	Open         bool             // needs no bearer
-	Scope        string           // that the bearer needs; "" for none
+	Scope        string           // required of the bearer; "" for none
 	Line         string           // in the specification document; "" if it is not listed there
 
 	ID, Tag, Summary, About string
 	Parameters              []parameter
 	Takes                   *content // the body; nil for none
-	Optional                bool     // the body can be missing
+	Optional                bool     // the body can be omitted
 	Gives                   answer
-	Refuses                 []int          // besides those that follow from the members above
-	Says                    map[int]string // instead of usual
+	Refuses                 []int          // in addition to those implied by the members above
+	Says                    map[int]string // replaces usual
 }
 
 // parameter is a query or path parameter, or a header.
@@ -43,7 +43,7 @@ type content struct {
 	About  string
 }
 
-// answer is the answer of an operation that succeeds. Without bodies its status is 204.
+// answer is the response of a successful operation. Without bodies its status is 204.
 type answer struct {
 	About  string
 	Bodies []content
@@ -73,7 +73,7 @@ const (
 	keyScope = "insufficient_scope, participant_not_authorized"
 )
 
-// publishKey is at PUT and, for clients that cannot send that, at POST.
+// publishKey is at PUT, and at POST for clients that cannot send PUT.
 func publishKey() operation {
 	return operation{
 		Method: "PUT", Path: "/keys", Name: "key_put", Handle: (*call).putKey, Scope: participant.ScopeDetokenize,
@@ -86,7 +86,7 @@ func publishKey() operation {
 	}
 }
 
-// operations returns the interface, in the order of the specification document.
+// operations returns the operations, in the order of the specification document.
 func operations() []operation {
 	return []operation{
 		{
@@ -193,7 +193,7 @@ func operations() []operation {
 	}
 }
 
-// byPost is the same operation at POST, which the specification document does not list.
+// byPost returns the operation at POST, which the specification document does not list.
 func byPost(op operation) operation {
 	op.Method, op.ID, op.Line = "POST", op.ID+"ByPost", ""
 	return op

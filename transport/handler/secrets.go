@@ -7,9 +7,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Credentials in a request and its answer are wiped afterwards, because the memory of a
-// process can be copied to other places. actors/token/DESIGN.md lists copies that are out
-// of reach.
+// Credentials in a request and its answer are wiped afterwards, because the memory of a process can
+// be copied to other places. actors/token/DESIGN.md lists copies that cannot be wiped.
 
 // own makes the call wipe a buffer when it ends.
 func (c *call) own(b []byte) []byte {
@@ -17,7 +16,7 @@ func (c *call) own(b []byte) []byte {
 	return b
 }
 
-// wipe overwrites what the call owns, and what the server holds of its request.
+// wipe overwrites the buffers that the call owns, and the server's buffers of the request.
 func (c *call) wipe() {
 	for _, b := range c.owned {
 		c.wiping(b)
@@ -26,18 +25,18 @@ func (c *call) wipe() {
 	wire.WipeBody(c.RequestCtx, c.wiping)
 }
 
-// secretJSON is a JSON value of a request as it was sent, in a copy of its own.
+// secretJSON is a raw JSON value of a request, in its own copy.
 type secretJSON []byte
 
 // UnmarshalJSON keeps a copy.
 func (s *secretJSON) UnmarshalJSON(b []byte) error {
-	clear(*s) // a name that comes twice
+	clear(*s) // a duplicate name
 	*s = bytes.Clone(b)
 	return nil
 }
 
-// secretBody is an answer that is wiped when it has been handed to the
-// connection, or will never be: that is when the server closes it.
+// secretBody is an answer that is wiped when the server closes it: after it was handed to the
+// connection, or if it never will be.
 type secretBody struct {
 	*bytes.Reader
 	secret seal.Secret

@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Limits of an Idempotency-Key, bytes (RULES.md, "Life of a token"): long enough that nobody
-// guesses one.
+// Limits of an Idempotency-Key, bytes (RULES.md, "Life of a token"). The minimum makes keys hard to
+// guess.
 const minIdempotencyKey, maxIdempotencyKey = 22, 255
 
 func (c *call) tokenize() error {
@@ -73,8 +73,8 @@ type useBody struct {
 	Binding *binding `json:"binding"`
 }
 
-// idempotencyKey is the request's Idempotency-Key; "" without one. An empty header, or two,
-// is an error, because the caller would not be protected.
+// idempotencyKey returns the request's Idempotency-Key; "" without one. An empty or duplicate
+// header is an error, because the caller would not be protected.
 func (c *call) idempotencyKey() (string, error) {
 	keys := c.Request.Header.PeekAll("Idempotency-Key")
 	switch {
@@ -88,7 +88,7 @@ func (c *call) idempotencyKey() (string, error) {
 	return string(keys[0]), nil
 }
 
-// policyOf is the policy of a participant's tokens and how long they live.
+// policyOf returns the policy and lifetime of a participant's tokens.
 func (c *call) policyOf(p *participant.Participant) (tokenpb.Policy, time.Duration) {
 	policy, _ := token.ParsePolicy(c.DefaultPolicy)
 	life := c.DefaultLife
@@ -104,8 +104,8 @@ func (c *call) policyOf(p *participant.Participant) (tokenpb.Policy, time.Durati
 	return policy.Kind, life
 }
 
-// use reads the request of an operation on a token: everything that is decided
-// before the token is looked at.
+// use reads the request of an operation on a token, and makes all decisions that precede the
+// look-up of the token.
 func (c *call) use() (u token.Use, known bool, err error) {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return u, false, err
@@ -130,8 +130,7 @@ func (c *call) use() (u token.Use, known bool, err error) {
 		}
 	}
 	u.Participant = p.Id
-	// The form of a token is public, so a text of another form may be answered
-	// without a look.
+	// The form of a token is public, so malformed tokens may be answered without a look-up.
 	u.Token, known = seal.ParseToken(c.vault.Environment(), *in.Token)
 	return u, known, nil
 }
@@ -196,8 +195,7 @@ type introspection struct {
 	LastFour  *string `json:"last_four"`
 }
 
-// endSession ends a checkout session of the caller, or of the participant that
-// the body names.
+// endSession ends a checkout session of the caller, or of the participant named in the body.
 func (c *call) endSession() error {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return err

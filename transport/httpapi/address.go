@@ -2,12 +2,12 @@ package httpapi
 
 import "net/netip"
 
-// networkBits is the length of the network part of an IPv6 address. Its owner can change
-// the rest at any time.
+// networkBits is the length of the network part of an IPv6 address. Its owner can change the rest
+// at any time.
 const networkBits = 64
 
-// Address is the key under which an address is limited: of IPv6 the network, of IPv4 the
-// address, also where it is written as IPv6. Any other text is its own key.
+// Address returns the key for limits of an address: the network of an IPv6 address, and the IPv4
+// address, also if it is written as IPv6. Any other text is its own key.
 func Address(ip string) string {
 	a, err := netip.ParseAddr(ip)
 	if err != nil {

@@ -16,19 +16,17 @@ import (
 	"atelier/transport/wire"
 )
 
-// Endpoint is one line of an interface.
+// Endpoint is one operation of an interface.
 type Endpoint struct {
-	// Method and Path; {name} in the path stands for a part of it, which the
-	// call gets by Exchange.Param.
+	// Method and Path; {name} in the path is a parameter, see Exchange.Param.
 	Method, Path string
 	// Name is the endpoint's name in logs and metrics.
 	Name string
-	// Body bounds the body, bytes, and File the file that is uploaded, if there
-	// is one.
+	// Body bounds the body, and File an uploaded file, in bytes.
 	Body, File int
-	// Open means that Admit does not know who is calling; see wire.BodyShare.
+	// Open means that Admit does not know the caller; see wire.BodyShare.
 	Open bool
-	// Gzip takes bodies that are compressed with gzip; the call unpacks them.
+	// Gzip accepts bodies compressed with gzip; the call decompresses them.
 	Gzip bool
 	// Begin makes the call.
 	Begin func(*Exchange) Call
@@ -37,12 +35,12 @@ type Endpoint struct {
 // Call is one request of an interface. It is used by one goroutine, and valid
 // until End returns.
 type Call interface {
-	// Admit returns an error if the request must not be carried out. It checks the caller, the
-	// rate, and the existence of the objects in the path. The body is not here yet.
+	// Admit returns an error if the request must not be executed. It checks the caller, the rate,
+	// and the existence of the objects in the path. The body has not been read yet.
 	Admit() error
-	// Serve carries it out and writes the answer.
+	// Serve executes the request and writes the answer.
 	Serve() error
-	// Refuse says how an error of either is answered.
+	// Refuse returns the answer to an error of Admit or Serve.
 	Refuse(err error) Problem
 	// End is called when the answer is complete, with its duration. It is not called after
 	// Detach, or if only the request's header was checked.
@@ -52,33 +50,33 @@ type Call interface {
 // Problem is the answer to a request that failed.
 type Problem struct {
 	Status int
-	// Body is encoded as JSON, but for Text.
+	// Body is encoded as JSON, except a Text.
 	Body any
-	// Retry is when to try again; 0 if that is not said.
+	// Retry is the value of Retry-After; 0 omits it.
 	Retry time.Duration
-	// Unexpected errors are logged, with Hint when there is one.
+	// Unexpected errors are logged, with Hint if it is set.
 	Unexpected bool
 	Hint       error
 }
 
-// Text is a body for clients that show their user text and nothing else.
+// Text is a plain-text body, for clients that show it to their user.
 type Text string
 
 // Config of an API. All fields but Valid, Bodies and Origins are required.
 type Config struct {
 	Endpoints []Endpoint
-	// Stray makes the call of a request that no endpoint has; its Serve and
-	// Admit are not called, and its Refuse gets ErrNoOperation or ErrMethod.
+	// Stray creates the call for a request without an endpoint. Only Refuse is called, with
+	// ErrNoOperation or ErrMethod.
 	Stray func(*Exchange) Call
-	// Drain bounds what is read of a body that nobody wants, bytes, so that the
-	// client gets to read the answer.
+	// Drain bounds how much of an unwanted body is read, bytes, so that the client can read the
+	// answer.
 	Drain int64
 	// Bodies is the memory budget for the bodies of all interfaces together; nil for no limit.
 	Bodies *wire.BodyBudget
-	// Origins are the pages that may read answers.
+	// Origins are the origins whose pages may read answers.
 	Origins Origins
-	// Valid is called when an operation has been carried out, before its answer is sent. An error
-	// means that the data of the answer is perhaps no longer valid. nil means that it always is.
+	// Valid is called after an operation, before its answer is sent. An error means that the data
+	// in the answer may no longer be valid. A nil function means that data is always valid.
 	Valid  func() error
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -91,7 +89,7 @@ type API struct {
 	turns  *turns
 }
 
-// New returns the API of a table.
+// New returns an API with the endpoints of the configuration.
 func New(cfg Config) *API {
 	a := &API{Config: cfg, router: router.New(), turns: newTurns()}
 	a.router.RedirectTrailingSlash = false
@@ -105,7 +103,7 @@ func New(cfg Config) *API {
 		methods[e.Path] = append(methods[e.Path], e.Method)
 		serve := func(ctx *fasthttp.RequestCtx) { a.serve(ctx, e) }
 		a.router.Handle(e.Method, e.Path, serve)
-		if e.Method == fasthttp.MethodGet { // RFC 9110, 9.1: what answers the one answers the other
+		if e.Method == fasthttp.MethodGet { // RFC 9110, 9.1: every GET endpoint must support HEAD
 			methods[e.Path] = append(methods[e.Path], fasthttp.MethodHead)
 			a.router.Handle(fasthttp.MethodHead, e.Path, serve)
 		}
@@ -114,8 +112,8 @@ func New(cfg Config) *API {
 	return a
 }
 
-// refuseOthers answers the methods that a path does not have where another path with a
-// parameter would take the word for its value: GET /codelabs/import reads no codelab.
+// refuseOthers answers 405 for methods that a path does not have, where another path's parameter
+// would match it: GET /codelabs/import must not read a codelab "import".
 func (a *API) refuseOthers(methods map[string][]string) {
 	paths := slices.Collect(maps.Keys(methods))
 	for path, own := range methods {
@@ -135,7 +133,7 @@ func (a *API) refuseOthers(methods map[string][]string) {
 	}
 }
 
-// takes reports whether a pattern of a path with a parameter takes another one, which has a word
+// takes reports whether a pattern with a parameter matches another path, which has a fixed part
 // there.
 func takes(pattern, path string) bool {
 	a, b := strings.Split(pattern, "/"), strings.Split(path, "/")
@@ -169,8 +167,8 @@ func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
 	return r
 }
 
-// dress sets the headers of every answer. Their names are written as the library would
-// write them, which saves looking at each letter.
+// dress sets the headers of every answer. Their names are in the library's canonical form, which
+// avoids normalizing them.
 func dress(h *fasthttp.ResponseHeader, id string) {
 	h.SetCanonical(requestID, []byte(id))
 	h.SetCanonical(contentTypeOptions, nosniff)
@@ -223,10 +221,10 @@ func (a *API) end(r *Exchange, began time.Time) {
 		return
 	}
 	if r.IsHead() {
-		// What asks only for the fields begins nothing.
+		// A HEAD request must not start anything, such as a session.
 		r.Response.Header.DelAllCookies()
 		if r.Response.IsBodyStream() && r.Response.Header.ContentLength() < 0 {
-			// The library would end a body that is not sent.
+			// The library would otherwise write the end of a body that is not sent.
 			_ = r.Response.CloseBodyStream()
 		}
 	}
@@ -236,12 +234,12 @@ func (a *API) end(r *Exchange, began time.Time) {
 	}
 }
 
-// stray answers a request that no endpoint has.
+// stray answers a request without an endpoint.
 func (a *API) stray(ctx *fasthttp.RequestCtx, err error) {
 	r := a.begin(ctx, nil)
 	r.call = a.Stray(r)
 	if allow := ctx.Response.Header.Peek("Allow"); len(allow) > 0 {
-		// The router counts OPTIONS in, which no endpoint has.
+		// The router includes OPTIONS, which no endpoint has.
 		methods := slices.DeleteFunc(strings.Split(string(allow), ", "), func(m string) bool { return m == fasthttp.MethodOptions })
 		ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
 	}
@@ -252,7 +250,7 @@ func (a *API) stray(ctx *fasthttp.RequestCtx, err error) {
 	r.fail(err)
 }
 
-// fail answers an error.
+// fail answers with an error.
 func (r *Exchange) fail(err error) {
 	p := r.call.Refuse(err)
 	if p.Unexpected {
@@ -261,7 +259,7 @@ func (r *Exchange) fail(err error) {
 	p.write(&r.Response)
 }
 
-// write answers it.
+// write writes the answer.
 func (p Problem) write(res *fasthttp.Response) {
 	res.SetStatusCode(p.Status)
 	if p.Retry > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Fresh sets the entity tag of the answer. When the client has what it stands
-// for, it answers 304 and returns true. control is the answer's Cache-Control.
+// Fresh sets the answer's entity tag. If the client has that version, it answers 304 and returns
+// true. control is the Cache-Control of the answer.
 func (r *Exchange) Fresh(tag, control string) bool {
 	h := &r.Response.Header
 	h.Set("ETag", `"`+tag+`"`)
@@ -19,7 +19,7 @@ func (r *Exchange) Fresh(tag, control string) bool {
 	return false
 }
 
-// NoneMatch reports whether the client has the version of the tag.
+// NoneMatch reports whether the client already has the version of the tag.
 func (r *Exchange) NoneMatch(tag string) bool { return Known(&r.Request.Header, tag) }
 
 // Known reports whether the sender of these headers has the version of a tag (If-None-Match; RFC
@@ -34,7 +34,7 @@ func Known(h *fasthttp.RequestHeader, tag string) bool {
 			if !ok {
 				break
 			}
-			// A tag of ours may by itself end as if it were of a coding.
+			// One of our own tags may end like a tag with a coding.
 			if string(found) == tag || string(uncoded(found)) == tag {
 				return true
 			}
@@ -44,8 +44,8 @@ func Known(h *fasthttp.RequestHeader, tag string) bool {
 	return false
 }
 
-// Tags reads a list of entity tags without what makes them weak and without the mark of a
-// coding; star says that the header is a star. A malformed header matches nothing.
+// Tags parses a list of entity tags, without weak prefixes and coding suffixes. star means that the
+// header is "*". A malformed header matches nothing.
 func (r *Exchange) Tags(header string) (tags []string, star bool) {
 	for _, line := range r.Request.Header.PeekAll(header) {
 		if isStar(line) {
@@ -74,8 +74,7 @@ func nextTag(list []byte) (tag, behind []byte, ok bool) {
 	return bytes.Cut(list[1:], []byte{'"'})
 }
 
-// uncoded is a tag without what servers in front of this one put at the end of
-// that of an answer that they have compressed.
+// uncoded removes the suffix that proxies add to the tag of an answer that they have compressed.
 func uncoded(tag []byte) []byte {
 	for _, coding := range []string{"gzip", "br", "zstd", "deflate"} {
 		if len(tag) > len(coding) && string(tag[len(tag)-len(coding):]) == coding {

@@ -9,16 +9,15 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// The headers that pages of other origins may send and read, apart from those that browsers
+// The headers that pages of other origins may send and read, in addition to those that browsers
 // always permit (Fetch, CORS protocol).
 const (
 	corsRequestHeaders  = "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Range, X-CSRF-Token"
 	corsResponseHeaders = "Age, Content-Disposition, Date, ETag, Location, Retry-After, X-Codelab-Seq, X-CSRF-Token, X-Request-Id"
-	corsMaxAge          = "600" // seconds for which a browser need not ask again
+	corsMaxAge          = "600" // seconds for which a browser may cache the result
 )
 
-// sharing decides which parts of an answer a page of another origin gets; the zero value is
-// nothing.
+// sharing is what a page of another origin may read of an answer; the zero value is nothing.
 type sharing struct {
 	origin      string
 	credentials bool
@@ -35,8 +34,8 @@ func (o Origins) sharing(ctx *fasthttp.RequestCtx) sharing {
 	return sharing{origin, o.sameSite(ctx, origin)}
 }
 
-// sameSite reports whether an origin and the server are of one registrable domain, with one
-// scheme (HTML, schemelessly same site; scheme as of SameSite cookies).
+// sameSite reports whether an origin and the server have the same registrable domain and scheme
+// (HTML, schemelessly same site; scheme as for SameSite cookies).
 func (o Origins) sameSite(ctx *fasthttp.RequestCtx, origin string) bool {
 	scheme, host := "http", string(ctx.Host())
 	if ctx.IsTLS() {
@@ -50,7 +49,7 @@ func (o Origins) sameSite(ctx *fasthttp.RequestCtx, origin string) bool {
 	return err == nil && err2 == nil && a.Scheme == scheme && site(a.Hostname()) == site(b.Hostname())
 }
 
-// site is the registrable domain of a host, or the host itself where it has none.
+// site returns the registrable domain of a host, or the host itself if it has none.
 func site(host string) string {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if _, err := netip.ParseAddr(host); err == nil {
@@ -74,8 +73,8 @@ func (s sharing) dress(set func(key, value string)) {
 	}
 }
 
-// preflight answers the question of a browser whether a page may ask; allow are the
-// methods of the path, with commas. false: it was no such question, or nobody may.
+// preflight answers a CORS preflight request. allow has the path's methods, separated by commas. It
+// returns false if the request is no preflight or the origin is not allowed.
 func (r *Exchange) preflight(allow string) bool {
 	if string(r.Method()) != fasthttp.MethodOptions || r.sharing.origin == "" || len(r.Request.Header.Peek("Access-Control-Request-Method")) == 0 {
 		return false

@@ -11,9 +11,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Detached answers a request on its connection, after the handler returned:
-// an answer that takes its time and whose client may leave meanwhile. It is
-// used by one goroutine.
+// Detached answers a request on its connection after the handler returned: for slow answers whose
+// client may leave meanwhile. It is used by one goroutine.
 type Detached struct {
 	ID   string // request id
 	Conn net.Conn
@@ -22,16 +21,15 @@ type Detached struct {
 	begun   func(status int)
 	sharing sharing
 	http11  bool
-	head    bool // whether it was sent
+	head    bool // the header was sent
 }
 
-// writeFor is the time limit for a client to take one piece of an answer.
+// writeFor is the time limit for a client to accept one piece of an answer.
 const writeFor = 20 * time.Second
 
-// Detach takes the connection over and calls serve on a goroutine of its own when the
-// handler has returned without an error. The connection is closed after it. refuse returns
-// the answer to an error, without the request; begun is called with the status of the
-// answer when it begins.
+// Detach takes over the connection and calls serve on a new goroutine once the handler has returned
+// without an error. Then it closes the connection. refuse returns the answer to an error; begun is
+// called with the answer's status when the answer begins.
 func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), serve func(d *Detached)) {
 	d := &Detached{ID: r.ID, refuse: refuse, begun: begun, sharing: r.sharing, http11: r.Request.Header.IsHTTP11()}
 	r.detached = true
@@ -43,7 +41,7 @@ func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), se
 	})
 }
 
-// Fail answers an error, if nothing was answered yet.
+// Fail answers with an error unless an answer has begun.
 func (d *Detached) Fail(err error) error {
 	if d.head {
 		return errors.New("the answer has begun")
@@ -72,8 +70,8 @@ func (d *Detached) begin(status int) {
 // Begun reports whether an answer has begun.
 func (d *Detached) Begun() bool { return d.head }
 
-// Send sends a piece of an event stream at once; the first brings the head with it. It is
-// chunked, so that a client can distinguish a complete answer from a broken one.
+// Send sends a piece of an event stream at once; the first includes the header. It is chunked, so
+// that a client can distinguish a complete answer from a broken one.
 func (d *Detached) Send(piece []byte) error {
 	w := bufio.NewWriter(d.Conn)
 	if !d.head {
@@ -100,7 +98,7 @@ func (d *Detached) Send(piece []byte) error {
 	return nil
 }
 
-// End ends an event stream that is whole.
+// End completes an event stream.
 func (d *Detached) End() {
 	if d.head && d.http11 {
 		_ = d.Conn.SetWriteDeadline(time.Now().Add(writeFor))

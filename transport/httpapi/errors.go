@@ -7,13 +7,13 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Error is an error with a status of its own. Its text is for the caller.
+// Error is an error with an HTTP status. Its text is for the caller.
 type Error struct {
 	Status int
-	// Code names it where an interface has such names.
+	// Code identifies the error in interfaces with error codes.
 	Code string
 	Text string
-	// Retry is when to try again; 0 if that is not said.
+	// Retry is the value of Retry-After; 0 omits it.
 	Retry time.Duration
 }
 
@@ -36,10 +36,10 @@ var (
 	ErrMethod      = &Error{Status: fasthttp.StatusMethodNotAllowed, Code: "method_not_allowed", Text: "this method is not allowed here"}
 )
 
-// ErrTooMany is the error for a caller beyond a rate limit.
+// ErrTooMany is the error for a caller above a rate limit.
 func ErrTooMany(wait time.Duration) error {
 	return &Error{Status: fasthttp.StatusTooManyRequests, Code: "rate_limited", Text: "too many requests; try again later", Retry: wait}
 }
 
-// ErrPanic stands for whatever panicked.
+// ErrPanic replaces the value of a panic.
 var ErrPanic = errors.New("panic")

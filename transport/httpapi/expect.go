@@ -2,18 +2,16 @@ package httpapi
 
 import "github.com/valyala/fasthttp"
 
-// A client that sends "Expect: 100-continue" asks before it sends its body. It gets 100
-// only if the request can succeed: a request that must end in 401, 403, 404 or 413 is
-// answered at once.
+// A client that sends "Expect: 100-continue" asks before it sends its body. It gets 100 only if the
+// request can succeed: a request that must fail with 401, 403, 404 or 413 is answered at once.
 
-// expectKey marks a request of which nothing but the head is here.
+// expectKey marks a request of which only the header has arrived.
 type expectKey struct{}
 
 // expectation is the state of such a request.
 type expectation struct{ met bool }
 
-// Expect looks at the head of a request and returns 100, or the status of the
-// answer that it has made.
+// Expect checks the header of a request and returns 100, or the status of the final answer.
 func (a *API) Expect(ctx *fasthttp.RequestCtx) int {
 	e := &expectation{}
 	ctx.SetUserValue(expectKey{}, e)
@@ -26,11 +24,11 @@ func (a *API) Expect(ctx *fasthttp.RequestCtx) int {
 	return fasthttp.StatusContinue
 }
 
-// Expecting reports whether only the head of the request is here.
+// Expecting reports whether only the request's header has arrived.
 func (r *Exchange) Expecting() bool { return r.UserValue(expectKey{}) != nil }
 
-// expected ends the look at a head: who asks may, if what is announced is not
-// too large.
+// expected ends the check of a header: the caller is admitted unless the announced body is too
+// large.
 func (r *Exchange) expected() error {
 	limit := r.endpoint.Body
 	if r.endpoint.File > 0 {
@@ -43,5 +41,5 @@ func (r *Exchange) expected() error {
 	return nil
 }
 
-// FormOverhead is more than a form takes in addition to its file, bytes.
+// FormOverhead bounds the size of a form without its file, bytes.
 const FormOverhead = 1 << 20

@@ -10,22 +10,21 @@ import (
 
 const (
 	shards = 32
-	// perShard bounds the buckets of a shard. When a shard is full, buckets
-	// that have refilled go; they say nothing any more.
+	// perShard bounds the buckets of a shard. When a shard is full, full buckets are removed,
+	// because they hold no information.
 	perShard = 8192
 )
 
-// Rate is how fast a bucket refills and how much it holds. A zero Burst or
-// Per means no limit.
+// Rate is a bucket's refill rate and size. A zero Burst or Per means no limit.
 type Rate struct {
 	Burst int
 	// Per is the time in which an empty bucket becomes full.
 	Per time.Duration
-	// Among says how many servers share what is allowed; nil for one.
+	// Among returns the number of servers that share the limit; nil for one.
 	Among func() int
 }
 
-// Limiter keeps one bucket for each key. Safe for concurrent use.
+// Limiter keeps one bucket per key. Safe for concurrent use.
 type Limiter struct {
 	burst  float64
 	perSec float64
@@ -45,8 +44,7 @@ type bucket struct {
 	at     time.Time
 }
 
-// NewLimiter returns a limiter; nil if the rate is no limit. A nil limiter allows
-// everything.
+// NewLimiter returns a limiter; nil if the rate is unlimited. A nil limiter allows everything.
 func NewLimiter(r Rate, now func() time.Time) *Limiter {
 	if r.Burst <= 0 || r.Per <= 0 {
 		return nil
@@ -54,8 +52,8 @@ func NewLimiter(r Rate, now func() time.Time) *Limiter {
 	return NewRateLimiter(float64(r.Burst)/r.Per.Seconds(), r.Burst, now).Among(r.Among)
 }
 
-// Among lets several servers share what is allowed: each gives its part. It is
-// called before the first use, and returns the limiter.
+// Among divides the limit among several servers. It must be called before the first use, and
+// returns the limiter.
 func (l *Limiter) Among(servers func() int) *Limiter {
 	if l != nil {
 		l.among = servers
@@ -63,8 +61,7 @@ func (l *Limiter) Among(servers func() int) *Limiter {
 	return l
 }
 
-// cost is how many tokens one takes: of a bucket that several servers share, one
-// for each of them.
+// cost returns the tokens per request: for a shared limit, the number of servers.
 func (l *Limiter) cost() float64 {
 	if l.among == nil {
 		return 1
@@ -72,7 +69,7 @@ func (l *Limiter) cost() float64 {
 	return max(1, min(float64(l.among()), l.burst))
 }
 
-// NewRateLimiter is NewLimiter for a rate per second that is not burst over a time.
+// NewRateLimiter is NewLimiter for a rate per second with a separate burst.
 func NewRateLimiter(perSec float64, burst int, now func() time.Time) *Limiter {
 	if perSec <= 0 || burst <= 0 {
 		return nil
@@ -80,23 +77,23 @@ func NewRateLimiter(perSec float64, burst int, now func() time.Time) *Limiter {
 	return &Limiter{burst: float64(burst), perSec: perSec, now: now, seed: maphash.MakeSeed()}
 }
 
-// Allow takes one token. When there is none it returns how long until there
-// is one, which is more than 0.
+// Allow takes one token. If there is none, it returns the time until there is one, which is more
+// than 0.
 func (l *Limiter) Allow(key string) (wait time.Duration) { return l.take(key, 1) }
 
 // Return refunds a token that Allow took.
 func (l *Limiter) Return(key string) { l.take(key, -1) }
 
-// Check tells like Allow, and takes nothing.
+// Check is Allow without taking a token.
 func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
 
-// Charge is one bucket from which a request takes.
+// Charge is a bucket of which a request takes a token.
 type Charge struct {
 	Limiter *Limiter
 	Key     string
 }
 
-// Waits tells how long until each bucket has a token.
+// Waits returns the time until each bucket has a token.
 func Waits(charges ...Charge) (wait time.Duration) {
 	for _, c := range charges {
 		wait = max(wait, c.Limiter.Check(c.Key))
@@ -104,7 +101,7 @@ func Waits(charges ...Charge) (wait time.Duration) {
 	return wait
 }
 
-// AllowAll takes a token from each bucket, or from none and tells how long
+// AllowAll takes a token from each bucket. If one is empty, it takes none and returns the time
 // until all have one.
 func AllowAll(charges ...Charge) (wait time.Duration) {
 	if wait = Waits(charges...); wait > 0 {
@@ -116,7 +113,7 @@ func AllowAll(charges ...Charge) (wait time.Duration) {
 	return wait
 }
 
-// Level is how many tokens of a key are used up.
+// Level returns the number of used tokens of a key.
 func (l *Limiter) Level(key string) int {
 	if l == nil {
 		return 0
@@ -166,11 +163,11 @@ func (l *Limiter) take(key string, n float64) time.Duration {
 	if n >= 0 && b.tokens < cost {
 		return max(time.Millisecond, time.Duration((cost-b.tokens)/l.perSec*float64(time.Second)))
 	}
-	b.tokens -= n * cost // what is given back beyond the burst counts for nothing, see refilled
+	b.tokens -= n * cost // refunds above the burst have no effect, see refilled
 	return 0
 }
 
-// Forget drops the buckets that have refilled, which say nothing.
+// Forget removes full buckets, which hold no information.
 func (l *Limiter) Forget() {
 	if l == nil {
 		return
@@ -180,14 +177,13 @@ func (l *Limiter) Forget() {
 		s := &l.shards[i]
 		s.mu.Lock()
 		if l.dropFull(s, now); len(s.buckets) == 0 {
-			s.buckets = nil // a map keeps its room
+			s.buckets = nil // a map never shrinks
 		}
 		s.mu.Unlock()
 	}
 }
 
-// dropFull drops the buckets of a shard that have refilled. It is called with the
-// shard locked.
+// dropFull removes the full buckets of a shard, which must be locked.
 func (l *Limiter) dropFull(s *shard, now time.Time) {
 	maps.DeleteFunc(s.buckets, func(_ string, b *bucket) bool { return l.refilled(b, now) >= l.burst })
 }

@@ -9,18 +9,17 @@ import (
 	"atelier/transport/wire"
 )
 
-// wholeList is how long a list may be that is encoded before its answer begins, bytes.
+// wholeList is the size up to which a list is encoded before its answer begins, bytes.
 const wholeList = 1 << 20
 
-// JSONList answers 200 with a list of values, which are made and encoded one after the
-// other. A list of over a megabyte is made while it is sent, so that a list of a hundred
-// thousand is not in memory. Values are requested until the answer was sent, and must not
-// fail.
+// JSONList answers 200 with a list whose values are generated and encoded one by one. A list of
+// more than a megabyte is generated while it is sent, so a list of a hundred thousand values is
+// never in memory. Values are requested until the answer has been sent, and must not fail.
 func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 	next, stop := iter.Pull(values)
 	l := &list{r: r, stop: stop, buf: []byte{'['}}
 	encoder := wire.Codec.NewEncoder(l)
-	var v T // one for all: each would be made on the heap
+	var v T // shared, so that not every value is allocated on the heap
 	begun := false
 	l.next = func() error {
 		value, ok := next()
@@ -43,29 +42,29 @@ func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 		return l.end
 	}
 	r.SetContentType("application/json")
-	r.Send(&made{paced{l, r.Conn(), r.api.turns}}, -1) // closes it, also when the client has left
+	r.Send(&made{paced{l, r.Conn(), r.api.turns}}, -1) // closes the list, also if the client has left
 	return nil
 }
 
-// list is the part of a list that has not gone out.
+// list is the encoded part of a list that has not been sent.
 type list struct {
 	r    *Exchange
-	next func() error // writes the next value; io.EOF: there is none
+	next func() error // writes the next value; io.EOF after the last
 	stop func()
 	buf  []byte
 	end  error // io.EOF, or the error of a value; nil if more follows
 }
 
-// Write implements io.Writer for an encoder, which ends each value with a line.
+// Write implements io.Writer for an encoder, which ends each value with a newline.
 func (l *list) Write(b []byte) (int, error) {
 	l.buf = append(l.buf, bytes.TrimSuffix(b, []byte{'\n'})...)
 	return len(b), nil
 }
 
-// fill encodes values until n bytes are there, or the list is at its end.
+// fill encodes values until n bytes are available or the list ends.
 func (l *list) fill(n int) {
 	defer func() {
-		// While the answer goes out nobody else would catch it.
+		// While the answer is being sent, nothing else recovers panics.
 		if p := recover(); p != nil {
 			l.end = fmt.Errorf("a value of a list panicked: %T", p) // the panic's value can contain a person's text
 		}
@@ -97,7 +96,7 @@ func (l *list) Close() error {
 	return nil
 }
 
-// made is content that is made when it goes out, and waits for nothing.
+// made is content that is generated while it is sent.
 type made struct{ paced }
 
 // SupportsBodyWriteTo implements fasthttp.BodyWriterTo: it sends piece by piece, although

@@ -8,21 +8,20 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Origins says which pages of browsers may ask for what. The zero value knows the
-// server's own by the Host header alone.
+// Origins are the origins whose pages may send requests. The zero value knows the server's own
+// origin only from the Host header.
 type Origins struct {
-	// PublicURL is the address at which browsers reach the server; "" if only the Host header
-	// tells.
+	// PublicURL is the address at which browsers reach the server; "" to use the Host header only.
 	PublicURL string
-	// Allowed are origins in addition to the server's own.
+	// Allowed are additional origins.
 	Allowed []string
 }
 
 // Prefix is the path of PublicURL.
 func (o Origins) Prefix() Prefix { return PrefixOf(o.PublicURL) }
 
-// Own reports whether a request comes from a page of this server, or from no browser: it
-// names no other origin.
+// Own reports whether a request names no other origin: it comes from a page of this server, or not
+// from a browser.
 func (o Origins) Own(ctx *fasthttp.RequestCtx) bool {
 	origin := string(ctx.Request.Header.Peek("Origin"))
 	if origin == "" {
@@ -39,7 +38,7 @@ func (o Origins) Own(ctx *fasthttp.RequestCtx) bool {
 	return err == nil && own.Host != "" && strings.EqualFold(u.Host, own.Host) && u.Scheme == own.Scheme
 }
 
-// Allows is Own, or says that the origin is in the list.
+// Allows reports whether a request is Own or its origin is in the list.
 func (o Origins) Allows(ctx *fasthttp.RequestCtx) bool {
 	return o.Own(ctx) || slices.Contains(o.Allowed, string(ctx.Request.Header.Peek("Origin")))
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Prefix is the path at which browsers reach the server: "/lab" for
-// https://example.org/lab/. "" is the root of the host. Answers do not contain it, except
-// absolute addresses, redirects and the paths of cookies.
+// Prefix is the path at which browsers reach the server: "/lab" for https://example.org/lab/. "" is
+// the root of the host. Answers contain it only in absolute addresses, redirects and the paths of
+// cookies.
 type Prefix string
 
-// PrefixOf returns the prefix in the address of a server.
+// PrefixOf returns the prefix in a server's address.
 func PrefixOf(publicURL string) Prefix {
 	u, err := url.Parse(publicURL)
 	if err != nil {
@@ -21,11 +21,11 @@ func PrefixOf(publicURL string) Prefix {
 	return Prefix(strings.TrimRight(u.EscapedPath(), "/"))
 }
 
-// prefixed marks a request whose prefix is off.
+// prefixed marks a request whose prefix was removed.
 type prefixed struct{}
 
-// Strip takes the prefix off the path of a request. A proxy that has done so leaves a path
-// without one, which stays as it is: both are answered. A request is stripped once.
+// Strip removes the prefix from the path of a request. Paths from which a proxy has already removed
+// it are accepted unchanged. A request is stripped at most once.
 func (p Prefix) Strip(ctx *fasthttp.RequestCtx) {
 	if p == "" || ctx.UserValue(prefixed{}) != nil {
 		return
@@ -36,7 +36,7 @@ func (p Prefix) Strip(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// cut is the path without the prefix; false if it has none.
+// cut returns the path without the prefix; false if it has none.
 func (p Prefix) cut(path string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, string(p))
 	if !ok || rest != "" && rest[0] != '/' {
@@ -48,16 +48,16 @@ func (p Prefix) cut(path string) (rest string, ok bool) {
 	return rest, true
 }
 
-// CutPrefix is the path of a request line, without the prefix.
+// CutPrefix returns the path of a request line without the prefix.
 func (p Prefix) CutPrefix(path string) string {
 	rest, _ := p.cut(path)
 	return rest
 }
 
-// At is a path of this server as browsers ask for it.
+// At returns the path at which browsers reach a path of this server.
 func (p Prefix) At(path string) string { return string(p) + path }
 
-// Root is the path of cookies that are for all of the server.
+// Root returns the path of cookies for the whole server.
 func (p Prefix) Root() string {
 	if p == "" {
 		return "/"

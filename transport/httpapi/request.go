@@ -33,12 +33,12 @@ func Alone(ctx *fasthttp.RequestCtx, e Endpoint) *Exchange {
 	return &Exchange{RequestCtx: ctx, endpoint: &e}
 }
 
-// who is calling.
+// who is the caller.
 type who struct{ role, id string }
 
 type whoKey struct{}
 
-// SetWho sets the caller for the access log: a role, and an id that reveals no name.
+// SetWho sets the caller for the access log: a role, and an id without a name.
 func (r *Exchange) SetWho(role, id string) {
 	r.who = who{role, id}
 	r.SetUserValue(whoKey{}, &r.who)
@@ -64,8 +64,7 @@ func (r *Exchange) Operation() string {
 	return r.endpoint.Name
 }
 
-// path returns an error if a part of the path is empty or badly escaped, so that Param needs no
-// check.
+// path returns an error if a path segment is empty or badly escaped, so that Param needs no check.
 func (r *Exchange) path() error {
 	p := r.URI().PathOriginal()
 	if bytes.Contains(p, []byte("//")) {
@@ -80,19 +79,19 @@ func (r *Exchange) path() error {
 	return nil
 }
 
-// Param returns a copy of a part of the path, unescaped, so it can contain a slash.
+// Param returns a copy of a path segment, unescaped, so it can contain a slash.
 func (r *Exchange) Param(name string) string {
 	s, _ := r.UserValue(name).(string)
-	s, _ = url.PathUnescape(strings.Clone(s)) // the router's is the server's buffer
+	s, _ = url.PathUnescape(strings.Clone(s)) // the router's string is the server's buffer
 	return s
 }
 
 // Query returns a copy of a query parameter.
 func (r *Exchange) Query(name string) string { return string(r.QueryArgs().Peek(name)) }
 
-// Cookie returns the value of a cookie, the first of that name; "" without one. It is
-// valid until the call ends. The library's Cookie takes all of them apart and copies
-// them, 4 % of the time of a small read.
+// Cookie returns the value of the first cookie with this name; "" without one. It is valid until
+// the call ends. The library's Cookie parses and copies all cookies, which is 4 % of the time of a
+// small read.
 func (r *Exchange) Cookie(name string) []byte {
 	for value := range r.Cookies(name) {
 		return value
@@ -100,8 +99,8 @@ func (r *Exchange) Cookie(name string) []byte {
 	return nil
 }
 
-// Cookies yields the values of all cookies of a name. A browser may show two: that of
-// pages of their own, and that of the frame of another page (a partitioned one).
+// Cookies yields the values of all cookies with this name. A browser can send two: its ordinary
+// one, and the partitioned one of a frame.
 func (r *Exchange) Cookies(name string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, line := range r.Request.Header.PeekAll(fasthttp.HeaderCookie) {
@@ -120,14 +119,14 @@ func (r *Exchange) Cookies(name string) iter.Seq[[]byte] {
 	}
 }
 
-// Framed reports whether the request comes from a page in a frame of another page. The app marks
-// such requests with the field X-Framed. WebSocket and EventSource cannot send it and use the
+// Framed reports whether the request comes from a page in a frame of another site. The app marks
+// such requests with the header X-Framed. WebSocket and EventSource cannot send it and use the
 // parameter framed.
 func (r *Exchange) Framed() bool {
 	return string(r.Request.Header.Peek("X-Framed")) == "1" || string(r.QueryArgs().Peek("framed")) == "1"
 }
 
-// unquoted is the value of a cookie without the quotes around it (RFC 6265, 4.1.1).
+// unquoted removes the quotes around the value of a cookie (RFC 6265, 4.1.1).
 func unquoted(b []byte) []byte {
 	if len(b) > 1 && b[0] == '"' && b[len(b)-1] == '"' {
 		return b[1 : len(b)-1]
@@ -137,7 +136,7 @@ func unquoted(b []byte) []byte {
 
 // plain returns an error if the body has a Content-Encoding.
 func (r *Exchange) plain() error {
-	if n := r.Request.Header.ContentLength(); n <= 0 && n != -1 { // -1: in pieces
+	if n := r.Request.Header.ContentLength(); n <= 0 && n != -1 { // -1: chunked
 		return nil
 	}
 	if e := r.coding(); len(e) > 0 && !bytes.EqualFold(e, []byte("identity")) && !(r.endpoint.Gzip && r.Gzipped()) {
@@ -151,7 +150,7 @@ func (r *Exchange) coding() []byte { return bytes.TrimSpace(r.Request.Header.Pee
 // Gzipped reports whether the body is compressed with gzip.
 func (r *Exchange) Gzipped() bool { return bytes.EqualFold(r.coding(), []byte("gzip")) }
 
-// Type reports whether the body is of this media type, or of none.
+// Type reports whether the body has this media type, or none.
 func (r *Exchange) Type(want string) bool {
 	ct, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte{';'})
 	ct = bytes.TrimSpace(ct)
@@ -167,7 +166,7 @@ func (r *Exchange) Body() ([]byte, error) {
 	return r.Read(r.endpoint.Body)
 }
 
-// SecretBody is Body for one that must not stay in memory. The caller must wipe the result.
+// SecretBody is Body for a body that must not stay in memory. The caller must wipe the result.
 func (r *Exchange) SecretBody() ([]byte, error) {
 	if !r.Type("application/json") {
 		return nil, ErrMediaType
@@ -175,7 +174,7 @@ func (r *Exchange) SecretBody() ([]byte, error) {
 	return r.ReadSecret(r.endpoint.Body)
 }
 
-// Read reads a body of whatever type, of at most limit bytes.
+// Read reads a body of any type and at most limit bytes.
 func (r *Exchange) Read(limit int) ([]byte, error) {
 	return readable(wire.ReadBody(r.RequestCtx, limit, &r.share))
 }
@@ -222,7 +221,7 @@ func (r *Exchange) NoContent() error {
 
 func encode(v any) []byte {
 	b, err := wire.Codec.Marshal(v)
-	if err != nil { // errors of ours always encode
+	if err != nil { // our own errors always encode
 		panic("encode an error: " + err.Error())
 	}
 	return b

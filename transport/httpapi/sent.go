@@ -9,12 +9,12 @@ import (
 // sentKey is the user value of a request whose answer is counted.
 type sentKey struct{}
 
-// CountSent counts the body of the answer that is about to be made. Call the returned function
-// when the answer is made. It calls told with the bytes of the body when the answer has been
-// sent, even if the client left before its end.
+// CountSent counts the bytes of the answer's body. Call the returned function when the answer is
+// complete. It calls told with the number of bytes once the answer has been sent, even if the
+// client left early.
 func CountSent(ctx *fasthttp.RequestCtx) func(told func(bytes int64)) {
 	c := &counted{}
-	// Behind a struct of its own: the server closes what of a request can be closed.
+	// Wrapped in a struct, because the server closes user values that are io.Closers.
 	ctx.SetUserValue(sentKey{}, counting{c})
 	return func(told func(int64)) {
 		switch resp := &ctx.Response; {
@@ -30,8 +30,8 @@ func CountSent(ctx *fasthttp.RequestCtx) func(told func(bytes int64)) {
 	}
 }
 
-// Send answers with the content of a reader and then closes the reader. size is in bytes, or -1
-// if it is unknown.
+// Send answers with a reader's content and then closes the reader. size is in bytes, or -1 if
+// unknown.
 func (r *Exchange) Send(content io.ReadCloser, size int) {
 	if a, counts := r.UserValue(sentKey{}).(counting); counts {
 		a.answer.ReadCloser = content
@@ -42,12 +42,12 @@ func (r *Exchange) Send(content io.ReadCloser, size int) {
 
 type counting struct{ answer *counted }
 
-// counted counts what is read of an answer.
+// counted counts the bytes read of an answer.
 type counted struct {
 	io.ReadCloser
 	n      int64
-	closed bool        // before the answer was made: another one took its place, or it has no body
-	told   func(int64) // nil until the answer is made
+	closed bool        // before the answer was complete: it was replaced, or has no body
+	told   func(int64) // nil until the answer is complete
 }
 
 func (c *counted) Read(b []byte) (int, error) {
@@ -63,7 +63,7 @@ func (c *counted) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-// SupportsBodyWriteTo implements fasthttp.BodyWriterTo as the content does.
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo if the content does.
 func (c *counted) SupportsBodyWriteTo() bool {
 	s, ok := c.ReadCloser.(fasthttp.BodyWriterTo)
 	return ok && s.SupportsBodyWriteTo()

@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// Stream sends the output of write while it is written. If write fails, the answer breaks off
-// without its end.
+// Stream sends the output of write while it is written. If write fails, the answer is cut off.
 func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	r.SetContentType(mediaType)
@@ -18,10 +17,10 @@ func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	go func() {
 		err := write(pw)
 		_ = pw.CloseWithError(err)
-		// A client that left has closed the other end.
+		// A client that left has closed the other end of the pipe.
 		if err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			log.Warn("a download broke off before its end", "error", err)
 		}
 	}()
-	r.Send(r.Paced(pr), -1) // closes it, also when the client has left
+	r.Send(r.Paced(pr), -1) // closes the pipe, also if the client has left
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // turns let only a few large transfers run at once. Go runs goroutines in the order in which they
-// become ready. Each of hundreds of concurrent downloads has a goroutine that is ready again and
-// again. A chat message passes half a dozen goroutines between its connection and the others, and
-// waits behind all downloads at each one. With turns it waits behind one download. (300
-// concurrent clones of 8 MB during a workshop of 500, on two cores with their clients: chat p99
-// 675 ms without turns, 70 with them, 20 without clones.)
+// become ready, and each of hundreds of concurrent downloads has a goroutine that is ready again
+// and again. A chat message passes half a dozen goroutines from its connection to the others, and
+// waits for all downloads at each one. With turns it waits for one download. (300 concurrent clones
+// of 8 MB during a workshop of 500, on two cores with their clients: chat p99 675 ms without turns,
+// 70 with them, 20 without clones.)
 //
 // While others wait, there is a pause after each turn. So downloads take at most a tenth of
 // the processor, and a single download has full speed. (Measured with 300 clones of 0.8 MB during
@@ -30,10 +30,10 @@ func newTurns() *turns {
 }
 
 const (
-	// turnFor is how long a turn lasts at most. A download that waits for a slow client
-	// or for the disk loses its turn by that, and holds up nobody.
+	// turnFor is the maximum duration of a turn. A download that waits for a slow client or for the
+	// disk loses its turn then, and delays nobody.
 	turnFor = time.Millisecond
-	// pauseTimes is by how much the pause behind a turn is longer than the turn was.
+	// pauseTimes is the length of the pause after a turn as a multiple of the turn.
 	pauseTimes = 9
 )
 
@@ -46,7 +46,7 @@ func (t *turns) take() func() {
 	give := sync.OnceFunc(func() { <-t.free })
 	over := time.AfterFunc(turnFor, give)
 	return func() {
-		// A caller that lost its turn waited and used no time.
+		// A caller that lost its turn was waiting and used no processor time.
 		if took := time.Since(began); over.Stop() && t.waiting.Load() > 0 {
 			time.AfterFunc(pauseTimes*took, give)
 			return
@@ -55,20 +55,20 @@ func (t *turns) take() func() {
 	}
 }
 
-// Turn waits until it is the caller's turn to do what many may want at the same moment,
-// and what none of them needs at once. The returned function ends the turn.
+// Turn waits for the caller's turn, for work that many may want at the same moment but none needs
+// at once. The returned function ends the turn.
 func (r *Exchange) Turn() func() { return r.api.turns.take() }
 
-// piece is how much of a download goes out in one turn, bytes.
+// piece is the part of a download that is sent in one turn, bytes.
 const piece = 128 << 10
 
 var pieces = sync.Pool{New: func() any { return new([piece]byte) }}
 
-// pieceFor is the time limit for a client to take one piece of a download.
+// pieceFor is the time limit for a client to accept one piece of a download.
 const pieceFor = 60 * time.Second
 
-// Paced lets a download take as long as it needs, as long as it goes on: the
-// server's time-out is for whole answers. Each of its pieces goes out in a turn.
+// Paced lets a download take any time as long as it progresses, because the server's timeout is for
+// whole answers. Each of its pieces is sent in a turn.
 func (r *Exchange) Paced(content io.ReadCloser) io.ReadCloser {
 	return &paced{content, r.Conn(), r.api.turns}
 }
@@ -79,7 +79,7 @@ type paced struct {
 	turns *turns
 }
 
-// Read is for content whose size is not known before, which goes out as it comes.
+// Read is for content of unknown size, which is sent as it is read.
 func (p *paced) Read(b []byte) (int, error) {
 	_ = p.conn.SetWriteDeadline(time.Now().Add(pieceFor))
 	return p.ReadCloser.Read(b)

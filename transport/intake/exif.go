@@ -8,11 +8,11 @@ const (
 	maxOrientation = 8
 )
 
-// exifMark comes before the TIFF block in JPEG, and in some WebP files.
+// exifMark precedes the TIFF block in JPEG, and in some WebP files.
 const exifMark = "Exif\x00\x00"
 
-// orientation finds how a picture is to be turned, in a TIFF block; 0 if it
-// is to be shown as it is, or the block does not say.
+// orientation returns the orientation in a TIFF block; 0 if the image is not rotated or the block
+// has none.
 func orientation(tiff []byte) uint16 {
 	var order binary.ByteOrder
 	switch {
@@ -45,13 +45,13 @@ func orientation(tiff []byte) uint16 {
 	return 0
 }
 
-// turned is a TIFF block that says how to turn a picture and nothing else.
+// turned returns a TIFF block with an orientation and nothing else.
 func turned(orientation uint16) []byte {
-	b := []byte("MM\x00*\x00\x00\x00\x08") // big endian, the directory follows
+	b := []byte("MM\x00*\x00\x00\x00\x08") // big endian, followed by the directory
 	b = binary.BigEndian.AppendUint16(b, 1)
 	b = binary.BigEndian.AppendUint16(b, orientationTag)
 	b = binary.BigEndian.AppendUint16(b, typeShort)
 	b = binary.BigEndian.AppendUint32(b, 1)
 	b = binary.BigEndian.AppendUint16(b, orientation)
-	return append(b, 0, 0, 0, 0, 0, 0) // the rest of the value, no next directory
+	return append(b, 0, 0, 0, 0, 0, 0) // rest of the value, no next directory
 }

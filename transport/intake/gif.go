@@ -14,8 +14,8 @@ const (
 	gifApplication = 0xff
 )
 
-// stripGIF copies the frames with their timing, and how often they repeat.
-// Comments, texts and notes of applications go.
+// stripGIF copies the frames with their timing, and the number of repetitions. Comments, texts and
+// application data are removed.
 func stripGIF(in *bufio.Reader, out *bufio.Writer) error {
 	head := make([]byte, 13) // signature and screen
 	if _, err := io.ReadFull(in, head); err != nil {
@@ -53,7 +53,7 @@ func stripGIF(in *bufio.Reader, out *bufio.Writer) error {
 	}
 }
 
-// copyColours copies a table of colours if the flags say that there is one.
+// copyColours copies a colour table if the flags announce one.
 func copyColours(in io.Reader, out io.Writer, flags byte) error {
 	if flags&0x80 == 0 {
 		return nil
@@ -71,13 +71,13 @@ func copyImage(in *bufio.Reader, out *bufio.Writer) error {
 	if err := copyColours(in, out, head[8]); err != nil {
 		return err
 	}
-	if err := copyBytes(out, in, 1); err != nil { // the width of the first codes
+	if err := copyBytes(out, in, 1); err != nil { // minimum code size
 		return err
 	}
 	return copyBlocks(in, out)
 }
 
-// copyBlocks copies data blocks up to the empty one that ends them.
+// copyBlocks copies data blocks up to the empty last one.
 func copyBlocks(in *bufio.Reader, out io.Writer) error {
 	for {
 		size, err := in.ReadByte()
@@ -117,8 +117,8 @@ func copyExtension(in *bufio.Reader, out *bufio.Writer) error {
 	return copyBlocks(in, io.Discard)
 }
 
-// copyApplication copies the one note of an application that changes what is
-// seen: how often an animation repeats.
+// copyApplication copies the only application data that changes the display: the number of
+// repetitions.
 func copyApplication(in *bufio.Reader, out *bufio.Writer) error {
 	const repeats = "\x0bNETSCAPE2.0\x03\x01"
 	if b, err := in.Peek(len(repeats) + 3); err == nil && string(b[:len(repeats)]) == repeats && b[len(b)-1] == 0 {

@@ -21,8 +21,8 @@ const (
 // tolerance is the number of bytes by which an image may grow when its metadata is replaced.
 const tolerance = 1 << 10
 
-// Image takes an image of at most MaxImage bytes and removes its file's metadata. If Check
-// refuses the image, the error is an Invalid rejection with the error of Check.
+// Image stores an image of at most MaxImage bytes without its metadata. If Check refuses the image,
+// the error is an Invalid rejection with the error of Check.
 func Image(blobs files.Blobs, r io.Reader) (*files.Lease, Kind, error) {
 	f, size, err := blobs.Spool(r, MaxImage)
 	if err != nil {
@@ -41,8 +41,8 @@ func Image(blobs files.Blobs, r io.Reader) (*files.Lease, Kind, error) {
 	return lease, kind, err
 }
 
-// File takes a file of at most limit bytes, as it is, and says what it looks
-// like. An empty one is refused.
+// File stores a file of at most limit bytes unchanged, and returns its detected type. An empty file
+// is refused.
 func File(blobs files.Blobs, r io.Reader, limit int64) (lease *files.Lease, mediaType string, err error) {
 	in := bufio.NewReader(r)
 	head, err := in.Peek(512)
@@ -57,9 +57,9 @@ func File(blobs files.Blobs, r io.Reader, limit int64) (lease *files.Lease, medi
 	return lease, mediaType, err
 }
 
-// Material takes a file of at most MaxMaterial bytes. If browsers show the file as an image, its
-// metadata is removed as from any image: a picture of the room must not reveal where it was
-// taken. A file that only claims to be an image is never shown.
+// Material stores a file of at most MaxMaterial bytes. If browsers show the file as an image, its
+// metadata is removed as from any image: a photo of the room must not reveal where it was taken. A
+// file that only claims to be an image is never shown.
 func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType string, err error) {
 	f, size, err := blobs.Spool(r, MaxMaterial)
 	if err != nil {
@@ -87,9 +87,8 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 	return lease, mediaType, err
 }
 
-// Upload is the record of a content that becomes an upload of a kind of the
-// files package. original is the name of the file as it was sent, if it is to
-// be told; extension is the extension of the new name.
+// Upload returns the record of a stored object as an upload of a kind of the files package.
+// original is the original file name, "" to omit it; extension is the extension of the new name.
 func Upload(lease *files.Lease, kind, extension, mediaType, original string, now time.Time) *pb.Upload {
 	return &pb.Upload{
 		Name: files.NewName(kind, extension), Sum: lease.Sum[:], Size: lease.Size, MediaType: mediaType,

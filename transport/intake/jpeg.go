@@ -20,9 +20,8 @@ const (
 	markCOM  = 0xfe
 )
 
-// stripJPEG copies the segments that make the picture. Of the application
-// segments it keeps JFIF without its thumbnail, the colour profile, Adobe's
-// note on colours, and of EXIF the orientation.
+// stripJPEG copies the segments of the picture. Of the application segments it keeps JFIF without
+// its thumbnail, the colour profile, Adobe's colour information, and the orientation in EXIF.
 func stripJPEG(in *bufio.Reader, out *bufio.Writer) error {
 	if b, err := in.Peek(2); err != nil || b[0] != 0xff || b[1] != markSOI {
 		return errMalformed
@@ -31,7 +30,7 @@ func stripJPEG(in *bufio.Reader, out *bufio.Writer) error {
 		return err
 	}
 	var scans int
-	var told bool // the orientation
+	var told bool // the orientation was written
 	m, err := nextMarker(in)
 	for err == nil {
 		switch {
@@ -69,7 +68,7 @@ func stripJPEG(in *bufio.Reader, out *bufio.Writer) error {
 	return err
 }
 
-// nextMarker reads a marker, which any number of 0xff may precede.
+// nextMarker reads a marker, after any number of 0xff bytes.
 func nextMarker(in *bufio.Reader) (byte, error) {
 	b, err := in.ReadByte()
 	if err != nil {
@@ -86,7 +85,7 @@ func nextMarker(in *bufio.Reader) (byte, error) {
 	return b, nil
 }
 
-// segment reads what follows a marker: its length, and as many bytes.
+// segment reads the data of a marker: a length, and as many bytes.
 func segment(in *bufio.Reader) ([]byte, error) {
 	var length [2]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
@@ -101,14 +100,13 @@ func segment(in *bufio.Reader) ([]byte, error) {
 	return payload, err
 }
 
-// keptOf returns the part of an application segment or comment that is kept; nil for
-// nothing.
+// keptOf returns the part of an application segment or comment to keep; nil for nothing.
 func keptOf(marker byte, payload []byte, told *bool) []byte {
 	text := string(payload[:min(len(payload), 16)])
 	switch {
 	case marker == markAPP0 && strings.HasPrefix(text, "JFIF\x00") && len(payload) >= 14:
 		payload = payload[:14]
-		payload[12], payload[13] = 0, 0 // the size of the thumbnail
+		payload[12], payload[13] = 0, 0 // size of the thumbnail
 		return payload
 	case marker == markAPP0+1 && strings.HasPrefix(text, exifMark) && !*told:
 		if v := orientation(payload[len(exifMark):]); v != 0 {
@@ -144,7 +142,7 @@ func copyScan(in *bufio.Reader, out *bufio.Writer) (byte, error) {
 					return 0, err
 				}
 			}
-			// 0 means that the 0xff is data, and a restart belongs to the data.
+			// 0 means that the 0xff is data; a restart marker belongs to the data.
 			if b != 0 && (b < markRST0 || b > markRST7) {
 				return b, nil
 			}

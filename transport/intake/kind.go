@@ -11,10 +11,10 @@ import (
 	"net/http"
 )
 
-// Kind is a kind of image that browsers show.
+// Kind is a type of image that browsers show.
 type Kind uint8
 
-// The kinds, decided by content.
+// Kinds, detected by content.
 const (
 	PNG Kind = iota + 1
 	JPEG
@@ -29,14 +29,13 @@ var kinds = []struct {
 	{PNG, "image/png", "png"}, {JPEG, "image/jpeg", "jpg"}, {GIF, "image/gif", "gif"}, {WebP, "image/webp", "webp"},
 }
 
-// MediaType is the kind's type on the wire.
+// MediaType returns the media type.
 func (k Kind) MediaType() string { return kinds[k-PNG].mediaType }
 
-// Extension returns the end of the names of files of this kind.
+// Extension returns the file name extension for the kind.
 func (k Kind) Extension() string { return kinds[k-PNG].extension }
 
-// Shown reports whether a media type is one of the kinds: nothing else may be shown
-// in place.
+// Shown reports whether a media type is one of the kinds: nothing else may be shown inline.
 func Shown(mediaType string) bool {
 	for _, k := range kinds {
 		if k.mediaType == mediaType {
@@ -47,10 +46,10 @@ func Shown(mediaType string) bool {
 }
 
 const (
-	// maxSide bounds width and height: what browsers can show.
+	// maxSide bounds width and height to the limit of browsers.
 	maxSide = 16_384
-	// maxPixels bounds the picture: a browser takes four bytes for each, and a page
-	// may show many. The largest pictures of phones in use have fewer.
+	// maxPixels bounds the pixels: a browser takes four bytes per pixel, and a page can have many
+	// images. The largest photos of common phones have fewer.
 	maxPixels = 40_000_000
 )
 
@@ -59,17 +58,17 @@ var (
 	errMalformed = errors.New("the image is malformed or cut off")
 )
 
-// ErrDimensions means that an image has more pixels than are taken.
+// ErrDimensions means that an image has too many pixels.
 var ErrDimensions = errors.New("intake: too many pixels")
 
-// dimensionsError is an ErrDimensions in words for the person who sent the image.
+// dimensionsError is ErrDimensions with a text for the sender.
 type dimensionsError string
 
 func (e dimensionsError) Error() string        { return string(e) }
 func (e dimensionsError) Is(target error) bool { return target == ErrDimensions }
 
-// Check tells the kind of an image by its content and looks at its size. Its
-// errors are meant for the person who sent it.
+// Check returns the kind of an image by its content and checks its dimensions. Its errors are for
+// the person who sent it.
 func Check(r io.ReaderAt, size int64) (Kind, error) {
 	head := make([]byte, min(size, 512))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
@@ -111,8 +110,7 @@ func dimensions(k Kind, r io.ReaderAt, size int64) (width, height int, err error
 	return webpDimensions(r, size)
 }
 
-// Strip writes an image to w without what does not belong to the picture. An error means that the
-// structure is broken, or is the writer's.
+// Strip writes an image without metadata to w. The error is a broken structure, or the writer's.
 func Strip(k Kind, r io.ReaderAt, size int64, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	in := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 32<<10)
@@ -136,8 +134,8 @@ func Strip(k Kind, r io.ReaderAt, size int64, w io.Writer) error {
 	return out.Flush()
 }
 
-// Stripped is Strip as a reader. done must be called when the reader is read
-// no more; it says what is wrong with the image, if anything.
+// Stripped is Strip as a reader. done must be called after reading; it returns the fault of the
+// image, if any.
 func Stripped(k Kind, r io.ReaderAt, size int64) (clean io.Reader, done func() error) {
 	pr, pw := io.Pipe()
 	result := make(chan error, 1)
@@ -151,7 +149,7 @@ func Stripped(k Kind, r io.ReaderAt, size int64) (clean io.Reader, done func() e
 		if err := <-result; !errors.Is(err, io.ErrClosedPipe) {
 			return err
 		}
-		return nil // its reader stopped before the end
+		return nil // reading stopped early
 	}
 }
 

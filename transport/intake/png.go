@@ -9,17 +9,17 @@ import (
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// pngKept are the chunks that make the picture, its colours and its animation.
+// pngKept are the chunks for the picture, its colours and its animation.
 var pngKept = map[string]bool{
 	"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true,
 	"gAMA": true, "cHRM": true, "sRGB": true, "iCCP": true, "sBIT": true, "cICP": true, "mDCV": true, "cLLI": true,
 	"bKGD": true, "pHYs": true, "acTL": true, "fcTL": true, "fdAT": true,
 }
 
-// maxEXIF bounds an EXIF block that is read: others have no orientation.
+// maxEXIF bounds EXIF blocks; larger ones are ignored.
 const maxEXIF = 64 << 10
 
-// stripPNG copies the chunks that are known to belong to the picture.
+// stripPNG copies the known chunks of the picture.
 func stripPNG(in *bufio.Reader, out *bufio.Writer) error {
 	signature := make([]byte, len(pngSignature))
 	if _, err := io.ReadFull(in, signature); err != nil || string(signature) != pngSignature {
@@ -27,7 +27,7 @@ func stripPNG(in *bufio.Reader, out *bufio.Writer) error {
 	}
 	_, _ = out.Write(signature)
 	var data, first = false, true
-	var turn uint16 // to be told before the end
+	var turn uint16 // to be written before the end
 	for {
 		var head [8]byte
 		if _, err := io.ReadFull(in, head[:]); err != nil {
@@ -59,7 +59,7 @@ func stripPNG(in *bufio.Reader, out *bufio.Writer) error {
 				writeTurn(out, turn)
 				turn = 0
 			}
-		case kind[0] >= 'a' && kind[0] <= 'z': // not needed to show the picture
+		case kind[0] >= 'a' && kind[0] <= 'z': // ancillary chunk
 			if err := copyBytes(io.Discard, in, size+4); err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func stripPNG(in *bufio.Reader, out *bufio.Writer) error {
 	}
 }
 
-// copyChunk copies a chunk whose head was read, and looks at its checksum.
+// copyChunk copies a chunk whose header was read, and verifies its checksum.
 func copyChunk(in io.Reader, out *bufio.Writer, head []byte, size int64) error {
 	_, _ = out.Write(head)
 	sum := crc32.NewIEEE()

@@ -21,8 +21,8 @@ const (
 	maxPieces = 20_000
 )
 
-// piece is a run of the new file: bytes of its own, then a range of the old
-// one, padded to an even length.
+// piece is a part of the new file: its own bytes, then a range of the old file, padded to an even
+// length.
 type piece struct {
 	own       []byte
 	from, len int64
@@ -30,7 +30,7 @@ type piece struct {
 
 func (p piece) size() int64 { return int64(len(p.own)) + p.len + p.len&1 }
 
-// webpFile is a WebP file that is being looked through.
+// webpFile is a WebP file being scanned.
 type webpFile struct {
 	r      io.ReaderAt
 	end    int64
@@ -40,8 +40,8 @@ type webpFile struct {
 	extended bool
 }
 
-// stripWebP keeps the chunks of picture, colours and animation. The sizes and
-// flags come first in the file, so it is looked through before it is written.
+// stripWebP keeps the chunks of picture, colours and animation. Sizes and flags are at the
+// beginning of the file, so the file is scanned before it is written.
 func stripWebP(r io.ReaderAt, size int64, out *bufio.Writer) error {
 	f := &webpFile{r: r}
 	var err error
@@ -69,8 +69,8 @@ func stripWebP(r io.ReaderAt, size int64, out *bufio.Writer) error {
 	return nil
 }
 
-// riffEnd checks the head of the file and says where its content ends: what
-// follows is not part of it.
+// riffEnd checks the header of the file and returns the end of its content; data after it is not
+// part of the file.
 func riffEnd(r io.ReaderAt, size int64) (int64, error) {
 	var head [riffHead]byte
 	if _, err := r.ReadAt(head[:], 0); err != nil && err != io.EOF || size < riffHead {
@@ -83,7 +83,7 @@ func riffEnd(r io.ReaderAt, size int64) (int64, error) {
 	return end, nil
 }
 
-// chunk reads the head of the chunk at a place.
+// chunk reads the header of the chunk at an offset.
 func (f *webpFile) chunk(at, end int64) (kind string, size int64, err error) {
 	var head [chunkHead]byte
 	if at+chunkHead > end {
@@ -146,7 +146,7 @@ func (f *webpFile) keep(p piece) error {
 	return nil
 }
 
-// planExtended keeps the head of an extended file, which says what it has.
+// planExtended keeps the header of an extended file, which lists its parts.
 func (f *webpFile) planExtended(at, size int64) error {
 	if at != riffHead || size != 10 {
 		return errMalformed
@@ -160,7 +160,7 @@ func (f *webpFile) planExtended(at, size int64) error {
 	return f.keep(piece{own: own})
 }
 
-// planFrame keeps the chunks of a frame that are its picture.
+// planFrame keeps the picture chunks of a frame.
 func (f *webpFile) planFrame(at, size int64) error {
 	if size < frameHead {
 		return errMalformed
@@ -204,7 +204,7 @@ func (f *webpFile) planEXIF(at, size int64) error {
 	return nil
 }
 
-// webpDimensions reads the size of the picture from its first chunk.
+// webpDimensions reads the dimensions from the first chunk.
 func webpDimensions(r io.ReaderAt, size int64) (width, height int, err error) {
 	end, err := riffEnd(r, size)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package language has the texts of the pages that the server writes, in the
-// languages of the app, and finds the one that a browser asks for.
+// Package language has the texts of the pages that the server writes, in the languages of the app,
+// and selects the language for a browser.
 //
 // A language is a file in texts. Adding one means adding that file and those of
 // the app; see CONTRIBUTING.md.
@@ -21,24 +21,22 @@ import (
 //go:embed texts/*.json
 var files embed.FS
 
-// Texts are the texts of one language. Where a text has a {name}, Fill puts
-// something in its place. Immutable.
+// Texts are the texts of one language. Fill replaces a {name} in a text. Immutable.
 type Texts struct {
-	// Tag is the language's own (BCP 47), and Direction "ltr" or "rtl".
+	// Tag is the language's tag (BCP 47), and Direction "ltr" or "rtl".
 	Tag       string `json:"-"`
 	Direction string `json:"direction"`
 	// Date has {day}, {month} and {year}.
 	Date   string   `json:"date"`
 	Months []string `json:"months"`
-	// Titles of the app's pages, until the app gives them better ones, by the
-	// name that the page has in web.routes.
+	// Titles of the app's pages, until the app sets better ones, by the page's name in web.routes.
 	Titles  map[string]string `json:"titles"`
 	Verify  Verify            `json:"verify"`
 	Plain   Plain             `json:"plain"`
 	Takeout Takeout           `json:"takeout"`
 }
 
-// Message is a page that says one thing.
+// Message is the text of a simple page.
 type Message struct {
 	Title string `json:"title"`
 	Text  string `json:"text"`
@@ -49,7 +47,7 @@ type Verify struct {
 	Valid string `json:"valid"`
 	// Invalid has {number} in its text.
 	Invalid Message `json:"invalid"`
-	Unknown Message `json:"unknown"` // it cannot be told now
+	Unknown Message `json:"unknown"` // cannot be determined now
 	Often   Message `json:"often"`   // too many requests
 	Name    string  `json:"name"`
 	Codelab string  `json:"codelab"`
@@ -58,8 +56,7 @@ type Verify struct {
 	Number  string  `json:"number"`
 }
 
-// Plain are the texts of pages for browsers without JavaScript, and of a server
-// without the app.
+// Plain are the texts of pages for browsers without JavaScript, and of a server without the app.
 type Plain struct {
 	NeedsScript Message `json:"needs_script"`
 	Missing     string  `json:"missing"`
@@ -71,18 +68,17 @@ type Plain struct {
 	Messages    string  `json:"messages"`
 }
 
-// Takeout are the texts of the page in an export of the data that a codelab, or one of its
-// people, has on the server.
+// Takeout are the texts of the page in an export of all data of a codelab or of one of its people.
 type Takeout struct {
-	// All and Person have {at}, a time in UTC; Person has {codelab}, too.
+	// All and Person have {at}, a time in UTC; Person also has {codelab}.
 	All     string `json:"all"`
 	Person  string `json:"person"`
 	What    string `json:"what"`
 	Records string `json:"records"`
 	Files   string `json:"files"`
 	Forms   string `json:"forms"`
-	// Submissions says where the files lie that one person handed in, and
-	// SubmissionsOfAll those of all.
+	// Submissions states the location of one person's submitted files, and SubmissionsOfAll that of
+	// everybody's.
 	Submissions      string `json:"submissions"`
 	SubmissionsOfAll string `json:"submissions_of_all"`
 	Pictures         string `json:"pictures"`
@@ -94,7 +90,7 @@ type Takeout struct {
 	Kinds map[string]Message `json:"kinds"`
 }
 
-// All are the languages: English, and then the others by their tags.
+// All are the languages: English first, then the others sorted by tag.
 var All = load()
 
 var matcher = language.NewMatcher(tags())
@@ -136,12 +132,11 @@ func tags() []language.Tag {
 	return tags
 }
 
-// longest bounds an Accept-Language header that is read, bytes. Browsers send
-// some dozens.
+// longest bounds the accepted Accept-Language header, bytes. Browsers send some dozens.
 const longest = 256
 
-// Asked returns the texts in the language that an Accept-Language header asks
-// for (RFC 9110, 12.5.4): English when there is none of those. It takes 6 µs.
+// Asked returns the texts in the language requested by an Accept-Language header (RFC 9110,
+// 12.5.4), or in English if none matches. It takes 6 µs.
 func Asked(accept []byte) *Texts {
 	if len(accept) == 0 || len(accept) > longest {
 		return All[0]
@@ -150,21 +145,21 @@ func Asked(accept []byte) *Texts {
 	if err != nil || len(asked) == 0 {
 		return All[0]
 	}
-	// A similar language that the person reads with difficulty, such as simplified
-	// characters for Taiwan, does not match.
+	// A similar language that the person can hardly read, such as simplified characters for Taiwan,
+	// does not match.
 	if _, i, sure := matcher.Match(asked...); sure >= language.High {
 		return All[i]
 	}
 	return All[0]
 }
 
-// Day writes a date in the time zone UTC.
+// Day formats a date in UTC.
 func (t *Texts) Day(at time.Time) string {
 	at = at.UTC()
 	return Fill(t.Date, "day", strconv.Itoa(at.Day()), "month", t.Months[at.Month()-1], "year", strconv.Itoa(at.Year()))
 }
 
-// Fill puts values in the place of their {names}.
+// Fill replaces {names} by values.
 func Fill(text string, namesAndValues ...string) string {
 	pairs := make([]string, 0, len(namesAndValues))
 	for i := 0; i+1 < len(namesAndValues); i += 2 {

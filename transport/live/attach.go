@@ -10,45 +10,45 @@ import (
 	"atelier/actors/room"
 )
 
-// AttachOptions says who is coming, to which room, and from where on.
+// AttachOptions describes the owner of a new session, its room, and its starting position.
 type AttachOptions struct {
 	Room *room.Room
-	// Person is the id by which frames and signals address the session, and
-	// Facilitator whether it belongs to the facilitators. A facilitator's id should
-	// be room.Facilitator or an id of its own: they are addressed as a class.
+	// Person is the id by which frames and signals address the session, and Facilitator whether it
+	// belongs to the facilitators. A facilitator's id should be room.Facilitator or unique:
+	// facilitators are addressed as a class.
 	Person      string
 	Facilitator bool
 
 	Protocol Protocol
-	// Preamble is written first, as it is: for SSE the HTTP response head.
+	// Preamble is written first, unchanged: for SSE it is the HTTP response header.
 	Preamble []byte
 
-	// Since is the position a returning client has reached, nil for one that
-	// comes fresh. EpochChanged says that it is of another stream.
+	// Since is the last position of a returning client; nil for a new client. EpochChanged means
+	// that the position belongs to another epoch.
 	Since        *uint64
 	EpochChanged bool
-	// From is where a fresh client begins: the room's head when it was let in,
-	// which may be a while before Attach. 0 lets it begin where the room is.
+	// From is where a new client begins: the room's head when the client was authorized, possibly
+	// well before Attach. With 0 it begins at the room's current head.
 	From uint64
 
-	// Welcome makes the first payload: seq is the session's position, head the room's.
-	// Resync makes the payload that asks a client to read the state again, which will then
-	// be at seq or later. Both are called on a loop goroutine.
+	// Welcome returns the first payload: seq is the session's position, head the room's. Resync
+	// returns the payload that makes a client read the state again, which will then be at seq or
+	// later. Both are called on a loop goroutine.
 	Welcome func(seq, head uint64) []byte
 	Resync  func(seq uint64, reason string) []byte
 
 	Handler Handler
-	// Data is the session's Data from the beginning.
+	// Data is the session's initial Data.
 	Data any
 }
 
-// Attach makes a session of a connection after its handshake, and takes the connection over: the
-// caller must not use it again. buffered has the bytes already read from it, see TakeOver.
+// Attach creates a session from a connection after its handshake, and takes the connection over:
+// the caller must not use it again. buffered has the bytes already read from it, see TakeOver.
 //
-// The session joins its room in one step. The welcome comes first. If the client sends a
-// position, the stored frames that it has missed follow, or a resync if they are not available.
-// Then come the published frames, none twice and none left out. Frames that were published before
-// Attach was called, or before AttachOptions.From was read, are before the welcome's position.
+// The session joins its room in one step. The welcome comes first. If the client sent a position,
+// the stored frames after it follow, or a resync if they are not available. Then the published
+// frames follow, each exactly once. Frames published before Attach was called, or before
+// AttachOptions.From was read, precede the welcome's position.
 //
 // On an error the connection is closed and no method of the Handler is called.
 func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {
@@ -84,16 +84,15 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 	return s, nil
 }
 
-// join lets a session take its place in its room, of which head had been published
-// when it came.
+// join adds a session to its room. head is the room's head when the session was attached.
 func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position) {
-	// Those who are here already get everything up to there first, so that the newcomer can
-	// begin where they are. Later frames do not matter, or each of many newcomers would
-	// cause a separate fan-out.
+	// First the present sessions get everything up to head, so that the new one can begin at their
+	// position. Later frames do not matter; otherwise each of many new sessions would cause a
+	// separate fan-out.
 	if h := l.rooms[s.room]; h != nil && h.at.before(head) {
 		l.drain(h)
 	}
-	// After that: the loop's room has ended if it found the last of them gone.
+	// After the fan-out, because the loop's room may have ended if its last session was gone.
 	l.loopRoom(s.room).enter(s)
 	l.sessions[s.id] = s
 	s.state, s.seen, s.beat = open, l.now, l.now
@@ -118,7 +117,7 @@ func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position
 	}
 }
 
-// greet appends the welcome, and decides how the session continues.
+// greet appends the welcome, and determines how the session continues.
 func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	at := s.loopRoom.at.stored
 	refuse := func(why Resync) []byte {
@@ -130,7 +129,7 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	case o.EpochChanged:
 		return refuse(ResyncEpoch)
 	case o.Since == nil && o.From != 0 && o.From < at && o.From >= s.room.Floor():
-		// It was let in before what was published since.
+		// It was authorized before the frames published since.
 		l.fallBehind(s, nil)
 		s.lag.at.stored = o.From
 		s.lag.returning = true
@@ -140,7 +139,7 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	case *o.Since > at || *o.Since < s.room.Floor():
 		return refuse(ResyncWindow)
 	}
-	// A replay is nothing else than having fallen behind, long ago.
+	// A replay is handled like a session that fell behind long ago.
 	l.count.replays.Add(1)
 	l.fallBehind(s, nil)
 	s.lag.at.stored = *o.Since
@@ -148,10 +147,9 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	return s.stamp(dst, *o.Since, o.Welcome(*o.Since, at))
 }
 
-// TakeOver undoes what fasthttp has wrapped around a connection that was
-// hijacked. It returns the connection itself and the bytes that the HTTP
-// reader had already taken from it, which a client may have sent right behind
-// its request.
+// TakeOver unwraps a connection that fasthttp has hijacked. It returns the connection itself and
+// the bytes that the HTTP reader had already read from it, which a client may have sent directly
+// after its request.
 //
 // The server must run with KeepHijackedConns, or fasthttp closes a TLS
 // connection when the hijack handler returns.
@@ -161,8 +159,8 @@ func TakeOver(c net.Conn) (raw net.Conn, buffered []byte, err error) {
 		return c, nil, nil
 	}
 	raw = wrapped.UnsafeConn()
-	// With a deadline in the past a read gives what is in the buffer and then
-	// fails before it touches the socket.
+	// With a deadline in the past a read returns the buffered bytes, then fails before it reads the
+	// socket.
 	if err := raw.SetReadDeadline(time.Unix(1, 0)); err != nil {
 		return nil, nil, fmt.Errorf("set deadline of hijacked connection: %w", err)
 	}

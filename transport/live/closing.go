@@ -2,8 +2,8 @@ package live
 
 import "atelier/transport/rfc6455"
 
-// beginClose starts the end of a session: it appends the close frame to dst,
-// and from here on nothing else is sent.
+// beginClose starts to close a session: it appends the close frame to dst, and nothing else is sent
+// after it.
 func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 	if s.state != open {
 		return dst
@@ -18,15 +18,14 @@ func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 	return rfc6455.AppendClose(dst, e.code, e.text)
 }
 
-// beginLeaving starts the time that a session has for taking its goodbye.
+// beginLeaving starts the time limit for receiving the close frame.
 func (l *loop) beginLeaving(s *Session, reason Reason) {
 	if s.leaving == 0 {
 		s.leaving, s.reason = l.now, reason
 	}
 }
 
-// endNow closes a session ahead of everything that still waits for it, except
-// a frame that is half written.
+// endNow closes a session ahead of everything queued for it, except a partially written frame.
 func (l *loop) endNow(s *Session, e ending) {
 	if s.state != open {
 		return
@@ -42,8 +41,8 @@ func (l *loop) endNow(s *Session, e ending) {
 	}
 }
 
-// drop ends a session: it closes the wire and notifies the owner. During a fan-out the session
-// stays in its group, as closed, until the fan-out is done.
+// drop ends a session: it closes the wire and notifies the owner. During a fan-out the closed
+// session stays in its group until the fan-out ends.
 func (l *loop) drop(s *Session, reason Reason) {
 	if s.state != closed {
 		s.wire.close()

@@ -1,15 +1,14 @@
-// Package live carries a room's frames to its people: WebSocket and SSE
-// connections, ten thousand of them in one room.
+// Package live sends a room's frames to its WebSocket and SSE connections, ten thousand of them in
+// one room.
 //
 // # What it owns
 //
-// A [Hub] has a few event loops. Each connection belongs to exactly one of
-// them, whose goroutine alone reads, writes and closes it. An idle one costs
-// 1.1 kB on Linux, with TLS 8 kB, and elsewhere about 20 kB.
+// A [Hub] has a few event loops. Each connection belongs to exactly one loop, and only that loop's
+// goroutine reads, writes and closes it. An idle connection costs 1.1 kB on Linux, 8 kB with TLS,
+// and about 20 kB on other systems.
 //
-// The package knows rooms and frames but not what is in them; messages go to
-// the session's [Handler], which answers through [Session.Send]. How it works, and
-// why so, is in DESIGN.md.
+// The package treats frames as opaque. Messages go to the session's [Handler], which answers
+// through [Session.Send]. DESIGN.md explains the design and its reasons.
 //
 // # Order
 //
@@ -43,7 +42,7 @@
 //
 // # Failure
 //
-// A connection that fails is closed, counted by [Reason] and reported to its
-// Handler; a client that comes back with its last position gets what it missed.
-// A panic of a Handler is not caught: it ends the process, as it would anywhere.
+// A connection that fails is closed, counted by [Reason] and reported to its Handler. A client that
+// reconnects with its last position gets the missed frames. A panic of a Handler is not recovered:
+// it ends the process.
 package live

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// drainStep is how often Drain closes a batch of sessions.
+	// drainStep is the interval between the batches that Drain closes.
 	drainStep = 20 * time.Millisecond
-	// drainSteps is in how many batches it would close all: within a second.
+	// drainSteps is the number of batches, so all sessions close within a second.
 	drainSteps = 50
 )
 
@@ -48,7 +48,7 @@ func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte
 	return nil
 }
 
-// Reopen takes new sessions again after a Drain.
+// Reopen accepts new sessions again after a Drain.
 func (h *Hub) Reopen() { h.draining.Store(false) }
 
 // closeSome closes up to n sessions that are not closing yet.

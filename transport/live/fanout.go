@@ -2,7 +2,7 @@ package live
 
 import "atelier/actors/room"
 
-// drain serves everything published up to now to the sessions of a loop's room.
+// drain fans out everything published up to now to the sessions of a loop's room.
 func (l *loop) drain(h *loopRoom) {
 	// Later frames mark the loop's room dirty again, so a permanent publisher cannot keep
 	// the loop here.
@@ -14,10 +14,10 @@ func (l *loop) drain(h *loopRoom) {
 	}
 }
 
-// fanOut visits the sessions of the loop's room and writes the missing frames to each that
-// keeps up. Frames that are published meanwhile join it, and the round continues to the
-// place where they joined. So a frame that is published during a fan-out does not wait for
-// its end, and sessions that were not visited yet receive both frames in one write.
+// fanOut visits the sessions of the loop's room and writes the missing frames to each that keeps
+// up. Frames published meanwhile join it, and the round continues to the place where they joined.
+// So a frame published during a fan-out does not wait for its end, and sessions not yet visited
+// receive both frames in one write.
 func (l *loop) fanOut(h *loopRoom) {
 	l.fanningOut = true
 	h.begin()
@@ -50,7 +50,7 @@ func (l *loop) step(h *loopRoom) {
 		h.groups[g].due(h.fanout, seg, g)
 	}
 	for _, s := range h.singled {
-		// Their groups are not visited; in the others their turn will come.
+		// Their groups are not being visited; in other groups they are visited later.
 		if grp := &h.groups[s.group()]; grp.left == 0 {
 			p, frames := seg.build(s)
 			l.deliver(s, p, frames)
@@ -60,8 +60,7 @@ func (l *loop) step(h *loopRoom) {
 	h.singled = h.singled[:0]
 }
 
-// walk visits the sessions of a group, each once at most: then it is the turn of
-// the others.
+// walk visits the sessions of a group, each at most once, before the other groups continue.
 func (l *loop) walk(h *loopRoom, g int) {
 	grp := &h.groups[g]
 	for range grp.members {
@@ -79,14 +78,14 @@ func (l *loop) walk(h *loopRoom, g int) {
 	}
 }
 
-// visit gives a session what it lacks.
+// visit writes the missing frames to a session.
 func (l *loop) visit(h *loopRoom, g int, s *Session) {
 	had := h.had(s)
 	if s.lag != nil || s.state != open || had >= h.fanout {
 		return
 	}
 	seg := h.span(had)
-	if seg == nil { // the window has moved past it
+	if seg == nil { // the position has left the window
 		l.fallBehind(s, nil)
 		l.resumeSoon(s)
 		return
@@ -121,20 +120,20 @@ func (l *loop) deliver(s *Session, p []byte, frames int) {
 	}
 }
 
-// serveMeanwhile handles sockets, newly published frames and due answers.
+// serveMeanwhile serves sockets, newly published frames and due answers.
 func (l *loop) serveMeanwhile(h *loopRoom) {
 	l.sinceView = 0
 	l.serve(l.poller.poll())
-	// For one round at most, so that joins and other rooms have their turn, and only
-	// while what the last of them lacks is one write.
+	// At most for one round, so that joins and other rooms have their turn, and only while the last
+	// session's missing frames fit in one write.
 	if h.visits > 0 && h.bytes < segmentBytes && h.at.before(h.head()) {
 		l.step(h)
 	}
 	l.flushMidway()
 }
 
-// overrun handles the case that the window has moved past the loop itself: all
-// of its sessions are behind, and will be told so one by one.
+// overrun handles the case that the loop's own position has left the window: all of its sessions
+// are behind, and each of them resyncs.
 func (l *loop) overrun(h *loopRoom) {
 	head := h.room.Head()
 	for g := range h.groups {
@@ -150,7 +149,7 @@ func (l *loop) overrun(h *loopRoom) {
 	h.moved(position{head, h.at.transient})
 }
 
-// single collects the sessions that get other bytes of a step than their group.
+// single collects the sessions that get other bytes than their group in this step.
 func (h *loopRoom) single(seg *segment) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]

@@ -1,6 +1,6 @@
 package live
 
-// flush sends a session what waits in its outbox.
+// flush sends the messages in a session's outbox.
 func (l *loop) flush(s *Session) {
 	if s.state == closed {
 		return
@@ -16,9 +16,9 @@ func (l *loop) flush(s *Session) {
 	if !l.mail(s) {
 		return
 	}
-	// The remaining messages follow frames that the loop has not served. The room's wake-up is
-	// perhaps still pending, and news without a frame has none. The fan-out does not happen now:
-	// one for each waiting answer would delay everything else.
+	// The remaining messages follow frames that the loop has not sent yet. The room's wake-up may
+	// still be pending, and progress without a frame has none. The fan-out does not happen now: one
+	// per waiting answer would delay everything else.
 	if h := s.loopRoom; h.at.stored < s.room.Head() {
 		h.Wake()
 	}
@@ -46,8 +46,8 @@ func (l *loop) flushMidway() {
 	l.held = kept
 }
 
-// mail writes the outbound messages of a session that is not behind, as far as it has
-// got in its room. It reports whether outbound messages remain.
+// mail writes the outbound messages of a session that is not behind, up to its position in the
+// room. It reports whether outbound messages remain.
 func (l *loop) mail(s *Session) (more bool) {
 	l.outbound, more = s.outbox.take(l.outbound[:0], s.loopRoom.reached(s).stored)
 	l.out = l.dressAll(s, l.out[:0], l.outbound)
@@ -71,15 +71,14 @@ func (l *loop) flushHeld() {
 	l.spareHeld = held[:0]
 }
 
-// flushAgain has the next turn flush a session once more: outbound messages remain that
-// were sent after frames which the loop's room has not served. Their sender may
-// have found the session already in the list, and does not wake the loop again.
+// flushAgain schedules another flush of a session for the next turn: outbound messages remain that
+// were sent after frames which the loop has not sent yet. Their sender may have found the session
+// already in the list, and then does not wake the loop again.
 func (l *loop) flushAgain(s *Session) {
 	l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
 }
 
-// dressAll appends what goes onto the wire for some outbound messages. A close among
-// them is the last.
+// dressAll appends the encoding of outbound messages. A close is always the last of them.
 func (l *loop) dressAll(s *Session, dst []byte, outbound []outboundMessage) []byte {
 	for i := range outbound {
 		if end := outbound[i].end; end != nil {
@@ -91,8 +90,7 @@ func (l *loop) dressAll(s *Session, dst []byte, outbound []outboundMessage) []by
 	return dst
 }
 
-// say writes bytes that belong to one session that is not behind. The slice
-// may be used again afterwards.
+// say writes bytes to a session that is not behind. The slice may be reused afterwards.
 func (l *loop) say(s *Session, p []byte) {
 	if s.state == closed {
 		return

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// ErrDraining means that the process is about to end.
+	// ErrDraining means that the process is shutting down.
 	ErrDraining = errors.New("live: hub is draining")
 	// ErrClosed means that the hub was closed.
 	ErrClosed = errors.New("live: hub is closed")
@@ -21,10 +21,10 @@ type Hub struct {
 	opts Options
 	// Immutable after New.
 	loops []*loop
-	// Immutable after New. Where the hub's clock begins.
+	// Immutable after New. The zero point of the hub's clock.
 	born time.Time
 
-	// Counts sessions, for their ids and to deal them to the loops.
+	// Counts sessions, for their ids and to distribute them over the loops.
 	attached atomic.Uint64
 	// Set by Drain: no more sessions.
 	draining atomic.Bool
@@ -33,7 +33,7 @@ type Hub struct {
 	started atomic.Bool
 	// Closed by Close.
 	stop chan struct{}
-	// Makes Close do its work once.
+	// Makes Close run once.
 	stopOnce sync.Once
 	// Counts the loops' goroutines and the clock.
 	running sync.WaitGroup
@@ -41,7 +41,7 @@ type Hub struct {
 	pipes sync.WaitGroup
 }
 
-// New makes a hub. Its loops run from Start to Close.
+// New returns a hub. Its loops run from Start to Close.
 func New(o Options) (*Hub, error) {
 	h := &Hub{opts: o.withDefaults(), born: time.Now(), stop: make(chan struct{})}
 	for range h.opts.Loops {
@@ -57,8 +57,8 @@ func New(o Options) (*Hub, error) {
 	return h, nil
 }
 
-// Start lets the loops run. It must be called once, before anything is attached.
-// Sessions are numbered from the one after last; see codelab.SessionNumbers.
+// Start starts the loops. It must be called once, before Attach. Sessions are numbered after last;
+// see codelab.SessionNumbers.
 func (h *Hub) Start(last uint64) {
 	h.attached.Store(last)
 	h.started.Store(true)
@@ -68,8 +68,8 @@ func (h *Hub) Start(last uint64) {
 	h.running.Go(h.clock)
 }
 
-// Close aborts every session, stops the loops and waits for them. It must not
-// run at the same time as Start.
+// Close aborts every session, stops the loops and waits for them. It must not run concurrently with
+// Start.
 func (h *Hub) Close() {
 	h.stopOnce.Do(func() {
 		h.draining.Store(true)
@@ -86,7 +86,7 @@ func (h *Hub) Close() {
 	h.pipes.Wait()
 }
 
-// clock is the only timer: it makes the loops look after their sessions.
+// clock is the only timer: it triggers the housekeeping of the loops.
 func (h *Hub) clock() {
 	ticker := time.NewTicker(h.opts.Tick)
 	defer ticker.Stop()

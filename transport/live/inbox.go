@@ -18,7 +18,7 @@ type inbox struct {
 	mu sync.Mutex
 	// Guarded by mu.
 	work work
-	// Guarded by mu. Nothing is accepted any more.
+	// Guarded by mu. New work is refused.
 	closed bool
 	// Guarded by mu. Bytes of signals in work.tasks.
 	signalBytes int
@@ -27,13 +27,13 @@ type inbox struct {
 	parked atomic.Bool
 }
 
-// work is what a loop has been asked to do, in the order in which it does it.
+// work is the queued work of a loop, in the order in which it is done.
 type work struct {
-	// rooms have something new to send.
+	// rooms have new frames.
 	rooms []*loopRoom
 	// tasks are everything else: joins, input of pipes, signals, ticks.
 	tasks []func()
-	// outboxes have something private to send.
+	// outboxes are sessions with private messages to send.
 	outboxes []*Session
 }
 
@@ -41,7 +41,7 @@ func (w *work) empty() bool {
 	return len(w.rooms)+len(w.tasks)+len(w.outboxes) == 0
 }
 
-// add lets put add to the work, and wakes the loop when it sleeps.
+// add calls put to add work, and wakes the loop if it sleeps.
 func (l *loop) add(put func(*work)) bool {
 	in := &l.inbox
 	in.mu.Lock()
@@ -58,13 +58,12 @@ func (l *loop) add(put func(*work)) bool {
 	return true
 }
 
-// post queues a task. A task that was accepted is run, even when the loop is
-// about to stop.
+// post queues a task. Accepted tasks are always run, even if the loop is about to stop.
 func (l *loop) post(task func()) bool {
 	return l.add(func(w *work) { w.tasks = append(w.tasks, task) })
 }
 
-// take swaps the work with an empty one, whose memory is used again.
+// take swaps the work with spare, whose memory is reused.
 func (in *inbox) take(spare work) work {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -76,7 +75,7 @@ func (in *inbox) take(spare work) work {
 	return taken
 }
 
-// takeOutboxes takes only the outboxes, in the middle of a fan-out.
+// takeOutboxes takes only the outboxes, during a fan-out.
 func (in *inbox) takeOutboxes(dst []*Session) []*Session {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -86,8 +85,8 @@ func (in *inbox) takeOutboxes(dst []*Session) []*Session {
 	return dst
 }
 
-// sleep reports whether the loop may park: it does when nothing came in since
-// the last take. The caller calls awake afterwards.
+// sleep reports whether the loop may park, because nothing was added since the last take. The
+// caller calls awake afterwards.
 func (in *inbox) sleep() bool {
 	in.parked.Store(true)
 	in.mu.Lock()

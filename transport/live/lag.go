@@ -8,22 +8,22 @@ const catchUpBudget = 4 * segmentBytes
 // returned and is catching up. Its memory is bounded: one segment, mostly shared with others, one
 // control frame, and the outbox.
 type lag struct {
-	// rest are the bytes still to be written; they can begin anywhere in a frame.
+	// rest are the bytes still to be written; they can begin within a frame.
 	rest []byte
 	// control is a pong, or our close frame, that is sent after rest.
 	control []byte
 	// at is the position up to which the session has been served, counting rest as served.
 	at position
-	// since is when the session fell behind, moved when it last took a byte.
+	// since is when the session fell behind, moved when it last accepted a byte.
 	since, moved int64
-	// returning means that the session asked for a replay and has never been
-	// up with its loop's room: it is excused from the bounds on being behind.
+	// returning means that the session requested a replay and has not caught up with its loop's
+	// room since. It is exempt from the bounds on lag.
 	returning bool
 	// soon means that the session is in the loop's list of sessions to resume.
 	soon bool
 }
 
-// fallBehind records that a session's socket has not taken all bytes.
+// fallBehind records that a session's socket did not accept all bytes.
 func (l *loop) fallBehind(s *Session, rest []byte) {
 	s.lag = &lag{rest: rest, at: s.loopRoom.reached(s), since: l.now, moved: l.now}
 	s.loopRoom.lagging++
@@ -42,7 +42,7 @@ func (l *loop) catchesUp(s *Session) {
 	l.count.slow.Add(-1)
 }
 
-// resumeSoon lets a session continue in the loop's next turn.
+// resumeSoon schedules a session to continue in the loop's next turn.
 func (l *loop) resumeSoon(s *Session) {
 	if !s.lag.soon {
 		s.lag.soon = true
@@ -50,8 +50,8 @@ func (l *loop) resumeSoon(s *Session) {
 	}
 }
 
-// resume writes to a session that is behind until it is no longer, or the wire
-// takes no more, or others should have a turn.
+// resume writes to a lagging session until it has caught up, its wire accepts no more, or its
+// budget for the turn is used.
 func (l *loop) resume(s *Session) {
 	g := s.lag
 	for budget := catchUpBudget; ; {
@@ -72,7 +72,7 @@ func (l *loop) resume(s *Session) {
 			g.moved = l.now
 		}
 		if g.rest = g.rest[n:]; len(g.rest) > 0 {
-			return // The poller tells when there is room.
+			return // the poller reports when the socket is writable
 		}
 		if budget -= n; budget <= 0 {
 			l.resumeSoon(s)
@@ -81,8 +81,8 @@ func (l *loop) resume(s *Session) {
 	}
 }
 
-// nextFor returns what a session that is behind gets next, nothing when it is
-// behind no more. It may close the session.
+// nextFor returns the next bytes for a lagging session, or nothing once it has caught up. It may
+// close the session.
 func (l *loop) nextFor(s *Session) []byte {
 	g, h := s.lag, s.loopRoom
 	if p := g.control; p != nil {
@@ -95,7 +95,7 @@ func (l *loop) nextFor(s *Session) []byte {
 			if p := l.dressAll(s, nil, outbound); len(p) > 0 {
 				return p
 			}
-			break // An SSE session closes without a word.
+			break // SSE has no close frame
 		}
 		if g.at.stored >= h.at.stored {
 			if more {
@@ -120,8 +120,7 @@ func (l *loop) nextFor(s *Session) []byte {
 	return nil
 }
 
-// nextSegment returns what follows for a session that is behind, or why it
-// must not have it.
+// nextSegment returns the next segment for a lagging session, or the reason why it must resync.
 func (l *loop) nextSegment(s *Session) (*segment, Resync) {
 	g, h, o := s.lag, s.loopRoom, &l.hub.opts
 	if !g.returning {
@@ -143,14 +142,14 @@ func (l *loop) skip(s *Session, why Resync) []byte {
 	return s.stamp(nil, g.at.stored, s.resync(g.at.stored, why.String()))
 }
 
-// nextTransients returns the transients that a session has not had and that
-// are still to be had.
+// nextTransients returns the transients that a session has not received and that are still
+// available.
 func (l *loop) nextTransients(s *Session) []byte {
 	g, h := s.lag, s.loopRoom
 	for g.at.transient < h.at.transient {
 		frames, to, missed := h.room.TransientsAfter(g.at.transient, nil, segmentBytes)
 		l.count.missedTransients.Add(missed)
-		// The room may be ahead of the loop's room, whose next fan-out brings those.
+		// The room may be ahead of the loop's room, whose next fan-out sends the newer ones.
 		if to > h.at.transient {
 			frames = frames[:max(0, len(frames)-int(to-h.at.transient))]
 			to = h.at.transient

@@ -11,40 +11,40 @@ import (
 // readBuffer is the size of the loop's read buffer, which all its sessions share.
 const readBuffer = 64 << 10
 
-// spareSegments is how many segments of a fan-out are kept for their memory, three times
-// segmentBytes a group at most: as many as an extended fan-out needs concurrently.
+// spareSegments is the number of a fan-out's segments whose memory is kept, at most three times
+// segmentBytes per group: an extended fan-out needs as many concurrently.
 const spareSegments = 4
 
 var errGone = errors.New("live: connection ended")
 
-// loop owns a share of the sessions. Its goroutine alone reads, writes and
-// closes their sockets; everybody else goes through the inbox.
+// loop owns a share of the sessions. Only its goroutine reads, writes and closes their sockets;
+// other goroutines use the inbox.
 type loop struct {
 	// Immutable after newLoop.
 	hub *Hub
-	// wake may be called by anyone, the rest belongs to the loop goroutine.
+	// wake may be called from any goroutine, the rest only by the loop.
 	poller *poller
 
 	inbox inbox
 	count counters
 
-	// Owned by the loop goroutine, as is everything below. Nanoseconds since
-	// the hub was made, read once per turn.
+	// Owned by the loop goroutine, like all following fields. Nanoseconds since the hub was
+	// created, read once per turn.
 	now      int64
 	sessions map[uint64]*Session
 	rooms    map[*room.Room]*loopRoom
 	// soon are sessions that are behind and can continue.
 	soon []*Session
-	// unread are sessions that have sent more than they were read.
+	// unread are sessions with unread bytes after a turn.
 	unread []*Session
-	// held are sessions whose outbox is to be emptied in this turn: in the
-	// middle of a fan-out if the order allows, or at its end.
+	// held are sessions whose outbox is to be flushed in this turn: during a fan-out if the order
+	// allows, else at its end.
 	held []*Session
-	// fanningOut means that groups are being walked. gone has the sessions that ended meanwhile
-	// and are still in their groups.
+	// fanningOut means that groups are being walked. gone has the sessions that ended meanwhile and
+	// are still in their groups.
 	fanningOut bool
 	gone       []*Session
-	// sinceView counts the writes since the poller was last asked.
+	// sinceView counts the writes since the last poll.
 	sinceView int
 	// stopped ends run.
 	stopped bool
@@ -93,9 +93,9 @@ func (l *loop) run() {
 	l.finish()
 }
 
-// serve reads from and writes to the sockets that are ready. It is called
-// between turns and in the middle of a long fan-out, and must not do what
-// would disturb one: join or remove sessions, start another fan-out.
+// serve reads from and writes to sockets that are ready. It is called between turns and during a
+// long fan-out, so it must not interfere with one: it must not join or remove sessions, or start
+// another fan-out.
 func (l *loop) serve(events []event) {
 	if len(events) == 0 {
 		return
@@ -146,7 +146,7 @@ func (l *loop) turn() (worked bool) {
 	return true
 }
 
-// catchUp gives every lagging session that can continue its turn.
+// catchUp resumes every lagging session that can continue.
 func (l *loop) catchUp() {
 	soon := l.soon
 	l.soon = l.spareSoon[:0]
@@ -160,7 +160,7 @@ func (l *loop) catchUp() {
 	l.spareSoon = soon
 }
 
-// readOn continues with the sessions that had sent more than one turn reads.
+// readOn continues reading from sessions that had sent more than is read per turn.
 func (l *loop) readOn() {
 	unread := l.unread
 	l.unread = l.spareRead[:0]
@@ -173,8 +173,8 @@ func (l *loop) readOn() {
 	l.spareRead = unread
 }
 
-// write hands bytes to a session's wire. It reports false when the connection
-// is gone, and with it the session.
+// write writes bytes to a session's wire. It returns false if the connection has failed, and the
+// session with it.
 func (l *loop) write(s *Session, p []byte) (int, bool) {
 	n, err := s.wire.write(p)
 	l.count.writes.Add(1)
@@ -189,15 +189,15 @@ func (l *loop) write(s *Session, p []byte) (int, bool) {
 	return n, true
 }
 
-// writable is called when a wire that had refused bytes has room again.
+// writable is called when a wire that had refused bytes accepts them again.
 func (l *loop) writable(s *Session) {
 	if s.lag != nil {
 		l.resume(s)
 	}
 }
 
-// housekeep looks after every session, once a tick. It costs about 30 ns a
-// session, so 10,000 of them cost 0.03 % of a core.
+// housekeep checks every session, once per tick. It costs about 30 ns per session, so 10,000 of
+// them cost 0.03 % of a core.
 func (l *loop) housekeep() {
 	for _, s := range l.sessions {
 		l.lookAfter(s)
@@ -244,7 +244,7 @@ func (l *loop) beat(s *Session) {
 	l.say(s, s.protocol.heartbeat())
 }
 
-// finish ends what is left when the hub closes.
+// finish ends the remaining sessions when the hub closes.
 func (l *loop) finish() {
 	l.inbox.mu.Lock()
 	l.inbox.closed = true

@@ -7,23 +7,22 @@ import (
 	"atelier/actors/room"
 )
 
-// recentSegments bounds how many joined segments a loop's room keeps for sessions that
-// are behind, 2 MiB a group at most.
+// recentSegments bounds the joined segments that a loop's room keeps for lagging sessions, at most
+// 2 MiB per group.
 const recentSegments = 32
 
-// loopRoom is one loop's part of a room: the loop's sessions in it and how far they have been
-// served. It exists while there is such a session.
+// loopRoom is one loop's part of a room: the loop's sessions in it and their common position. It
+// exists while it has a session.
 type loopRoom struct {
 	// Immutable after newLoopRoom.
 	loop *loop
 	// Immutable after newLoopRoom.
 	room *room.Room
 
-	// Set by the publisher, cleared by the loop: the loop's room is in the loop's work
-	// list.
+	// Set by the publisher, cleared by the loop: the loop's room is in the loop's work.
 	dirty atomic.Bool
-	// Set by the publisher that made the loop's room dirty, read by the loop: when
-	// that was, on the hub's clock.
+	// Set by the publisher that made the loop's room dirty, read by the loop: the time of that, on
+	// the hub's clock.
 	since atomic.Int64
 
 	// Owned by the loop goroutine. The position up to which every session that keeps up has
@@ -31,44 +30,43 @@ type loopRoom struct {
 	at position
 	// Owned by the loop goroutine. The number of the latest step of a fan-out.
 	fanout uint64
-	// Owned by the loop goroutine. The end of each step of the current fan-out; the first
-	// is its start, after the step numbered base.
+	// Owned by the loop goroutine. The end of each step of the current fan-out; the first entry is
+	// its start, after the step numbered base.
 	steps []position
 	base  uint64
-	// Owned by the loop goroutine. The frames between each of steps and the last, as far as
-	// needed, of one revision of the room.
+	// Owned by the loop goroutine. The frames between each of steps and the last, as far as needed,
+	// in one revision of the room.
 	spans   []*segment
 	spansOf uint64
-	// Owned by the loop goroutine. How many visits are left of the first round of the
-	// fan-out, and how many payload bytes it has.
+	// Owned by the loop goroutine. The remaining visits in the first round of the fan-out, and its
+	// payload bytes.
 	visits, bytes int
 	// Owned by the loop goroutine.
 	groups [groups]group
-	// Owned by the loop goroutine. One session of each person; the others
-	// hang on it.
+	// Owned by the loop goroutine. One session per person, with a list of the person's others.
 	people map[string]*Session
-	// Owned by the loop goroutine. How many sessions are behind.
+	// Owned by the loop goroutine. The number of lagging sessions.
 	lagging int
-	// Owned by the loop goroutine. Segments that those behind will ask for.
+	// Owned by the loop goroutine. Segments that lagging sessions will need.
 	recent []*segment
-	// Owned by the loop goroutine. The room's revision that recent is of.
+	// Owned by the loop goroutine. The room's revision of recent.
 	revision uint64
 	// Owned by the loop goroutine. Scratch: the sessions singled out.
 	singled []*Session
 }
 
-// group are the sessions of a loop's room that are sent the same, except where a
-// frame singles one out. Owned by the loop goroutine.
+// group is the sessions of a loop's room that are sent the same bytes, except where a frame singles
+// one out. Owned by the loop goroutine.
 type group struct {
 	members []*Session
-	// cursor is whose turn is next, and left how many visits until all have what
-	// there is; 0 outside of fan-outs.
+	// cursor is the next session to visit, and left the number of visits until all are up to date;
+	// 0 outside of fan-outs.
 	cursor, left int
-	// before is the number of the step that all had when the visits began.
+	// before is the step that all had received when the visits began.
 	before uint64
 }
 
-// due has all visited once from now on, unless a step has nothing for them.
+// due schedules one visit of each session, unless a step has no frames for them.
 func (grp *group) due(step uint64, seg *segment, g int) {
 	if grp.left == 0 {
 		if p, _ := seg.forGroup(g); len(p) == 0 {
@@ -79,8 +77,8 @@ func (grp *group) due(step uint64, seg *segment, g int) {
 	grp.left = len(grp.members)
 }
 
-// Wake implements room.Waker. It costs one atomic load while the loop has not
-// come round to the loop's room since the last call.
+// Wake implements room.Waker. It costs one atomic load if the loop has not yet served the loop's
+// room since the last call.
 func (h *loopRoom) Wake() {
 	if h.dirty.Load() || h.dirty.Swap(true) {
 		return
@@ -91,21 +89,21 @@ func (h *loopRoom) Wake() {
 	h.loop.add(func(w *work) { w.rooms = append(w.rooms, h) })
 }
 
-// loopRoom returns the loop's view of a room, new if need be.
+// loopRoom returns the loop's part of a room, and creates it if necessary.
 func (l *loop) loopRoom(r *room.Room) *loopRoom {
 	if h := l.rooms[r]; h != nil {
 		return h
 	}
 	h := &loopRoom{loop: l, room: r, people: make(map[string]*Session)}
 	r.Subscribe(h)
-	// After Subscribe: what is published from here on wakes the loop's room.
+	// After Subscribe: frames published from here on wake the loop's room.
 	h.at = position{stored: r.Head(), transient: r.TransientHead()}
 	h.revision = r.Revision()
 	l.rooms[r] = h
 	return h
 }
 
-// enter adds a session, which takes part from the next fan-out on.
+// enter adds a session. It takes part from the next fan-out on.
 func (h *loopRoom) enter(s *Session) {
 	s.loopRoom = h
 	s.next = h.fanout + 1
@@ -120,8 +118,8 @@ func (h *loopRoom) enter(s *Session) {
 	h.people[s.person] = s
 }
 
-// leave removes a session, and the loop's room with its last one. It must not be
-// called during a fan-out, which walks the groups.
+// leave removes a session, and the loop's room with its last one. It must not be called while a
+// fan-out walks the groups.
 func (h *loopRoom) leave(s *Session) {
 	grp := &h.groups[s.group()]
 	last := len(grp.members) - 1
@@ -151,9 +149,8 @@ func (h *loopRoom) leave(s *Session) {
 	}
 }
 
-// segment returns what follows a position, up to a limit; nil if the room's
-// window does not reach back so far. It is shared by all who ask for the same
-// while somebody is behind.
+// segment returns the frames after a position, up to a limit; nil if the position has left the
+// room's window. While sessions lag, equal requests share one segment.
 func (h *loopRoom) segment(from, limit uint64) *segment {
 	if revision := h.room.Revision(); revision != h.revision {
 		h.recent, h.revision = nil, revision

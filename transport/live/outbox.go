@@ -2,27 +2,27 @@ package live
 
 import "sync"
 
-// outbox is the private queue of a session: answers, errors, signalling, and
-// at the end perhaps the close. Any goroutine puts, the loop takes.
+// outbox is the private queue of a session: answers, errors, signalling, and possibly the close as
+// the last entry. Any goroutine adds; the loop takes.
 type outbox struct {
 	mu sync.Mutex
-	// Guarded by mu. Nil while nothing waits.
+	// Guarded by mu. Nil while empty.
 	outbound []outboundMessage
 	// Guarded by mu. The payload bytes of outbound messages.
 	bytes int
 	// Guarded by mu. The session is in its loop's list of outboxes.
 	queued bool
-	// Guarded by mu. Nothing is accepted any more.
+	// Guarded by mu. New messages are refused.
 	shut bool
 }
 
 // outboundMessage is one private payload, or the close of the session.
 type outboundMessage struct {
 	payload []byte
-	// after is the position the session must have reached before it gets the
-	// outbound message: the room's head when it was sent.
+	// after is the position that the session must reach before it gets the message: the room's head
+	// when it was sent.
 	after uint64
-	// end is not nil for a close.
+	// end is set only for a close.
 	end *ending
 }
 
@@ -36,9 +36,9 @@ type ending struct {
 type verdict uint8
 
 const (
-	// accepted: the outbound message is in, and the session already in its loop's list.
+	// accepted: the message is queued, and the session is already in its loop's list.
 	accepted verdict = iota
-	// acceptedFirst: the outbound message is in, and the caller must notify the loop.
+	// acceptedFirst: the message is queued, and the caller must notify the loop.
 	acceptedFirst
 	// refused: the outbox is shut.
 	refused
@@ -54,8 +54,8 @@ func (o *outbox) put(m outboundMessage, limit int) verdict {
 		return refused
 	}
 	if o.bytes+len(m.payload) > limit {
-		// Everything is dropped, not only this: an answer missing between two
-		// others could not be noticed, a closed connection can.
+		// All messages are dropped, not only this one: a client can notice a closed connection, but
+		// not an answer missing among others.
 		o.outbound, o.bytes, o.shut = nil, 0, true
 		return overflowed
 	}
@@ -69,8 +69,8 @@ func (o *outbox) put(m outboundMessage, limit int) verdict {
 	return acceptedFirst
 }
 
-// take moves to dst the outbound messages that a session at this position may get. More
-// reports whether others remain.
+// take appends to dst the outbound messages that a session at this position may get. more reports
+// whether others remain.
 func (o *outbox) take(dst []outboundMessage, position uint64) (due []outboundMessage, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +87,7 @@ func (o *outbox) take(dst []outboundMessage, position uint64) (due []outboundMes
 	return dst, o.outbound != nil
 }
 
-// ending returns the close that waits in the outbox, if there is one.
+// ending returns the queued close, if any.
 func (o *outbox) ending() *ending {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,7 +97,7 @@ func (o *outbox) ending() *ending {
 	return o.outbound[len(o.outbound)-1].end
 }
 
-// close refuses everything from now on and forgets what waits.
+// close refuses everything from now on and drops the queue.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

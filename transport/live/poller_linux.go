@@ -14,8 +14,8 @@ const pollBatch = 256
 // event says what a session's socket is ready for.
 type event struct {
 	id uint64
-	// in means that bytes can be read, and out that there is room to write. hup means that the
-	// peer has ended its side, so reading must continue to the end.
+	// in means that bytes can be read, out that bytes can be written. hup means that the peer has
+	// closed its side, so reading must continue to EOF.
 	in, out, hup bool
 }
 
@@ -53,16 +53,15 @@ func newPoller() (*poller, error) {
 		return nil, fmt.Errorf("create eventfd: %w", err)
 	}
 	p := &poller{epfd: epfd, wakefd: wakefd}
-	// Every write to an edge-triggered eventfd is an event, so it is never
-	// read. Session ids begin at 1; 0 is the eventfd.
+	// Every write to an edge-triggered eventfd is an event, so it is never read. Session ids begin
+	// at 1; 0 is the eventfd.
 	wake := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET}
 	if err := unix.EpollCtl(epfd, unix.EPOLL_CTL_ADD, wakefd, &wake); err != nil {
 		unix.Close(epfd)
 		unix.Close(wakefd)
 		return nil, fmt.Errorf("watch eventfd: %w", err)
 	}
-	// os.NewFile gives a descriptor to Go's poller only when it says that it
-	// does not block.
+	// os.NewFile adds a descriptor to Go's poller only if it is non-blocking.
 	if err := unix.SetNonblock(epfd, true); err != nil {
 		unix.Close(epfd)
 		unix.Close(wakefd)
@@ -76,7 +75,7 @@ func newPoller() (*poller, error) {
 	return p, nil
 }
 
-// add watches a socket for the session of this id.
+// add watches a socket for the session with this id.
 func (p *poller) add(fd int, id uint64) error {
 	ev := unix.EpollEvent{
 		Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET,
@@ -89,7 +88,7 @@ func (p *poller) add(fd int, id uint64) error {
 	return nil
 }
 
-// poll returns what is ready now. The slice is good until the next call.
+// poll returns the sockets that are ready now. The slice is valid until the next call.
 func (p *poller) poll() []event {
 	n, err := unix.EpollWait(p.epfd, p.ready[:], 0)
 	if err != nil {
@@ -112,12 +111,12 @@ func (p *poller) poll() []event {
 	return p.events[:count]
 }
 
-// park returns when poll would find something, or the poller was woken.
+// park returns when poll would return an event, or the poller was woken.
 func (p *poller) park() {
 	asked := false
 	_ = p.raw.Read(func(uintptr) bool {
-		// The first call asks whether there is a reason to wait at all: the
-		// runtime's note of an earlier edge may be stale or still to come.
+		// The first call checks whether waiting is necessary at all: the runtime's record of an
+		// earlier edge may be stale or not yet made.
 		if !asked {
 			asked = true
 			return p.pending()
@@ -126,7 +125,7 @@ func (p *poller) park() {
 	})
 }
 
-// pending reports whether the set has something ready, without taking it.
+// pending reports whether the set has a ready event, without consuming it.
 func (p *poller) pending() bool {
 	fds := [1]unix.PollFd{{Fd: int32(p.epfd), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds[:], 0)

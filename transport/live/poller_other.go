@@ -2,15 +2,15 @@
 
 package live
 
-// event exists for the loop's sake; sockets are never polled here.
+// event is needed by the loop's code; sockets are never polled on this system.
 type event struct {
 	id           uint64
 	in, out, hup bool
 }
 
-// poller only waits to be woken: every wire is a pipe and posts to the loop.
+// poller only waits for wake-ups: every wire is a pipe and posts to the loop.
 type poller struct {
-	// woken has room for one. Never closed.
+	// woken has capacity 1. Never closed.
 	woken chan struct{}
 }
 

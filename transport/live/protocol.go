@@ -17,8 +17,8 @@ const (
 	SSE
 )
 
-// append dresses one payload. Only stored frames have a seq; an SSE client gets
-// it, with the epoch, as the event's id and hands it back as Last-Event-ID.
+// append encodes one payload. Only stored frames have a seq. An SSE client gets it, with the epoch,
+// as the event's id, and returns it as Last-Event-ID.
 func (f Protocol) append(dst []byte, epoch string, seq uint64, payload []byte) []byte {
 	if f == WebSocket {
 		return rfc6455.AppendFrame(dst, rfc6455.Text, payload)
@@ -27,8 +27,8 @@ func (f Protocol) append(dst []byte, epoch string, seq uint64, payload []byte) [
 		dst = append(append(dst, "id: "...), epoch...)
 		dst = append(strconv.AppendUint(append(dst, ':'), seq, 10), '\n')
 	}
-	// A line break would end the field, so each line is a field of its own.
-	// JSON as encoders write it has none.
+	// A line break would end the field, so each line is a separate field. JSON from encoders has
+	// none.
 	for {
 		line, rest, found := bytes.Cut(payload, []byte{'\n'})
 		dst = append(append(append(dst, "data: "...), line...), '\n')
@@ -48,8 +48,8 @@ func (f Protocol) heartbeat() []byte {
 }
 
 var (
-	// An event with a name, and data: EventSource hides comments from pages. It has no id,
-	// so the position stays.
+	// A named event with data, because EventSource hides comments from pages. It has no id, so the
+	// position does not change.
 	sseBeat   = []byte("event: beat\ndata: {}\n\n")
 	emptyPing = rfc6455.AppendHeader(nil, rfc6455.Ping, 0)
 )

@@ -1,27 +1,27 @@
 package live
 
-// Reason says why a session ended.
+// Reason is why a session ended.
 type Reason uint8
 
 const (
-	// ReasonPeer: the client closed in due form.
+	// ReasonPeer: the client closed with a close frame.
 	ReasonPeer Reason = iota
-	// ReasonGone: the connection ended without a goodbye.
+	// ReasonGone: the connection ended without a close frame.
 	ReasonGone
 	// ReasonProtocol: the client broke RFC 6455; 1002, 1003, 1007 or 1009.
 	ReasonProtocol
 	// ReasonIdle: the client sent nothing for Options.IdleTimeout (1001).
 	ReasonIdle
-	// ReasonStalled: the client took no byte for Options.SlowTimeout (1013, which such a client
-	// perhaps never reads).
+	// ReasonStalled: the client accepted no byte for Options.SlowTimeout (1013, which such a client
+	// may never read).
 	ReasonStalled
 	// ReasonOverflow: the session's private queue was full (1013).
 	ReasonOverflow
 	// ReasonServer: the owner called Close.
 	ReasonServer
-	// ReasonDrain: the process is about to end (1012).
+	// ReasonDrain: the process is shutting down (1012).
 	ReasonDrain
-	// ReasonShutdown: the hub was closed under the session.
+	// ReasonShutdown: the hub was closed while the session was open.
 	ReasonShutdown
 
 	reasons
@@ -38,18 +38,15 @@ func (r Reason) String() string { return reasonNames[r] }
 type Resync uint8
 
 const (
-	// ResyncEpoch: the position belongs to another stream.
+	// ResyncEpoch: the position belongs to another epoch.
 	ResyncEpoch Resync = iota
-	// ResyncWindow: the position asked for is not in the room's window.
+	// ResyncWindow: the requested position is not in the room's window.
 	ResyncWindow
-	// ResyncOvertaken: the window moved past a connected session that was
-	// reading too slowly.
+	// ResyncOvertaken: the position of a connected session that read too slowly left the window.
 	ResyncOvertaken
-	// ResyncBytes: a connected session was more than Options.MaxBehind bytes
-	// behind.
+	// ResyncBytes: a connected session lagged by more than Options.MaxBehind bytes.
 	ResyncBytes
-	// ResyncTime: a connected session was behind for more than
-	// Options.SlowTimeout.
+	// ResyncTime: a connected session lagged for longer than Options.SlowTimeout.
 	ResyncTime
 
 	resyncs

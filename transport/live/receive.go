@@ -2,8 +2,7 @@ package live
 
 import "atelier/transport/rfc6455"
 
-// input takes bytes that came from a session's client. They are unmasked in
-// place.
+// input processes bytes from a session's client. They are unmasked in place.
 func (l *loop) input(s *Session, p []byte) {
 	if s.state == closed {
 		return
@@ -13,8 +12,8 @@ func (l *loop) input(s *Session, p []byte) {
 		return
 	}
 	if s.deaf {
-		// Only the answer to our close is of interest. It comes by itself: a
-		// client that was in the middle of something sends that first.
+		// Only the answer to our close frame matters, but a client may complete an earlier message
+		// first.
 		_ = (&rfc6455.Decoder{}).Feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
 		l.pinged = false
 		return
@@ -46,7 +45,7 @@ func (l *loop) input(s *Session, p []byte) {
 	}
 }
 
-// answerPing sends the pong for the last ping among the bytes just read. The others are left out,
+// answerPing sends a pong for the last ping among the bytes just read. Earlier pings are skipped,
 // as RFC 6455, 5.5.3 allows, which bounds the work that a flood of pings can cause.
 func (l *loop) answerPing(s *Session) {
 	if s.state != open {
@@ -63,7 +62,7 @@ func (l *loop) answerPing(s *Session) {
 	l.say(s, l.out)
 }
 
-// receiver is a session as its decoder sees it.
+// receiver is a session as a callback of its decoder.
 type receiver Session
 
 func (r *receiver) Message(payload []byte) {
@@ -97,21 +96,21 @@ func (r *receiver) Closed(code int) {
 	case s.state == open:
 		l.endNow(s, ending{code, "", ReasonPeer})
 	case s.lag == nil:
-		// The answer to our own close.
+		// This is the answer to our own close.
 		l.drop(s, s.reason)
 	}
 }
 
-// bucket is a token bucket: the right to one message comes back every 1/rate
-// seconds, up to burst of them. The zero value is full.
+// bucket is a token bucket: one token returns every 1/rate seconds, up to burst tokens. The zero
+// value is full.
 type bucket struct {
-	// used is how many tokens are gone, which makes the zero value full.
+	// used is the number of used tokens, so the zero value is full.
 	used float64
-	// at is when used was right, in nanoseconds.
+	// at is the time for which used is valid, in nanoseconds.
 	at int64
 }
 
-// take reports whether one more message is within the rate.
+// take takes a token; false if there is none.
 func (b *bucket) take(now int64, rate, burst float64) bool {
 	b.used = max(0, b.used-float64(now-b.at)/1e9*rate)
 	b.at = now

@@ -7,15 +7,15 @@ import (
 	"atelier/actors/room"
 )
 
-// This file tracks the progress of a fan-out and its sessions. A fan-out is a round of visits.
-// Each time that it adds frames published meanwhile is a step of it.
+// This file tracks the progress of a fan-out and its sessions. A fan-out is a round of visits. It
+// consists of steps: each time that frames published meanwhile are added, a step begins.
 
-// position is a place in a room: of the stored frames and of the transients.
+// position is a position in a room: that of stored frames and that of transients.
 type position struct {
 	stored, transient uint64
 }
 
-// before reports whether there are frames between the two.
+// before reports whether there are frames between p and q.
 func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
 
 // headOf returns the position of the newest message in a room.
@@ -32,8 +32,8 @@ func (h *loopRoom) begin() {
 	}
 }
 
-// unfinished reports whether a session has not been visited. A step that joins can be only
-// for a group that was already visited.
+// unfinished reports whether a session has not been visited. A joining step may concern only a
+// group that was already visited.
 func (h *loopRoom) unfinished() bool {
 	for g := range h.groups {
 		if h.groups[g].left > 0 {
@@ -43,19 +43,19 @@ func (h *loopRoom) unfinished() bool {
 	return false
 }
 
-// end forgets what only the fan-out needed.
+// end frees the state of the fan-out.
 func (h *loopRoom) end() {
 	h.forgetSpans()
 	h.steps = h.steps[:0]
 }
 
-// news returns what was published since the latest step, as much as is one write,
-// and where it leads; false if the window has moved past the loop.
+// news returns the frames published since the latest step, limited to one write, and the position
+// after them; false if the window has moved past the loop.
 func (h *loopRoom) news() (seg *segment, to position, ok bool) {
 	return h.between(h.at, position{math.MaxUint64, math.MaxUint64}, segmentBytes)
 }
 
-// stepped notes a step.
+// stepped records a step.
 func (h *loopRoom) stepped(seg *segment, to position) {
 	h.forgetSpans()
 	h.spans = append(slices.Grow(h.spans, len(h.steps))[:len(h.steps)-1], seg)
@@ -67,14 +67,13 @@ func (h *loopRoom) stepped(seg *segment, to position) {
 	h.steps = append(h.steps, to)
 }
 
-// moved notes that the room has come on without a frame.
+// moved records progress of the room without a frame.
 func (h *loopRoom) moved(to position) {
 	h.at = to
 	h.steps[len(h.steps)-1] = to
 }
 
-// had is the number of the step up to which a session that is not behind has been
-// served.
+// had returns the last step that a session that is not behind has received.
 func (h *loopRoom) had(s *Session) uint64 {
 	if grp := &h.groups[s.group()]; grp.left > 0 {
 		return max(s.next-1, grp.before)
@@ -82,8 +81,8 @@ func (h *loopRoom) had(s *Session) uint64 {
 	return h.fanout
 }
 
-// reached returns what a session that is not behind has been served. During a
-// fan-out that depends on whether its turn has come.
+// reached returns the position of a session that is not behind. During a fan-out that depends on
+// whether it was already visited.
 func (h *loopRoom) reached(s *Session) position {
 	if had := h.had(s); had < h.fanout {
 		return h.steps[had-h.base]
@@ -91,8 +90,8 @@ func (h *loopRoom) reached(s *Session) position {
 	return h.at
 }
 
-// span returns what a session lacks that has had a step of the fan-out; nil if
-// the window has moved past it.
+// span returns the frames missing to a session that has received step had; nil if the window has
+// moved past it.
 func (h *loopRoom) span(had uint64) *segment {
 	if revision := h.room.Revision(); revision != h.spansOf {
 		h.forgetSpans()
@@ -143,7 +142,7 @@ func (h *loopRoom) between(from, limit position, most int) (*segment, position, 
 	return seg, position{stored, transient}, true
 }
 
-// until removes frames after a limit.
+// until cuts off the frames after a limit.
 func until(frames []room.Frame, to, limit uint64) ([]room.Frame, uint64) {
 	for to > limit {
 		if n := len(frames); n > 0 && frames[n-1].Seq > limit {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Beneath prepares l for a TLS listener over it, so that Attach can take the sockets over. With
-// one goroutine to read and one to write, a connection needs several times the memory, and a
+// Beneath prepares l for a TLS listener on top of it, so that Attach can take over the sockets.
+// With a goroutine each for reading and writing, a connection needs several times the memory, and a
 // fan-out twice the time.
 func Beneath(l net.Listener) net.Listener { return lowest{l} }
 
@@ -23,25 +23,24 @@ func (l lowest) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// beneath is the connection below TLS: first the runtime's, later a socket that the loop
-// polls. Then reads never block and writes accept everything. Close is always the
-// runtime's, so that any goroutine can call it.
+// beneath is the connection below TLS: first the runtime's, later a socket that the loop polls. In
+// the second state reads never block and writes accept everything. Close is always the runtime's,
+// so that any goroutine can call it.
 type beneath struct {
 	*net.TCPConn
 	// taken means that the socket belongs to the loop. Then the loop goroutine owns it and
 	// the following fields.
 	taken  bool
 	socket socket
-	// dry means that the last read emptied the socket; toEnd means that the reads continue to its
-	// end.
+	// dry means that the last read emptied the socket; toEnd means that reads continue to its end.
 	dry, toEnd bool
-	// pending are the bytes that the socket did not take: at most one record and TLS's own
-	// messages, since a session is refused while there are any.
+	// pending are the bytes that the socket did not accept: at most one record and TLS's own
+	// messages, because sessions cannot write while there are any.
 	pending []byte
-	err     error // what ended writing
+	err     error // the error that ended writing
 }
 
-// notYet means that there is nothing to read. TLS treats it as a timeout, and later continues at
+// notYet means that no bytes can be read yet. TLS treats it as a timeout, and later continues at
 // the same place.
 type notYet struct{}
 
@@ -64,7 +63,7 @@ func (b *beneath) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write reports no failure, which TLS would not forget, but keeps it in err.
+// Write never fails, because TLS would keep the error forever; it stores it in err.
 func (b *beneath) Write(p []byte) (int, error) {
 	if !b.taken {
 		return b.TCPConn.Write(p)
@@ -82,7 +81,7 @@ func (b *beneath) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// mostPending bounds what a peer has TLS say to it that does not read.
+// mostPending bounds TLS's own messages to a peer that does not read.
 const mostPending = 4 * secureRecord
 
 var errUnread = errors.New("live: peer does not read what it asks TLS for")
@@ -100,15 +99,14 @@ func (b *beneath) flush() error {
 	return b.err
 }
 
-// secure is the wire of a TLS connection, without a goroutine: the loop itself
-// encrypts into the socket, and decrypts out of it.
+// secure is the wire of a TLS connection without goroutines: the loop itself encrypts and decrypts.
 type secure struct {
 	hub   *Hub
 	conn  *tls.Conn
 	under *beneath
 }
 
-// secureRecord is the most that one record of TLS carries.
+// secureRecord is the maximum payload of a TLS record.
 const secureRecord = 16 << 10
 
 func newSecure(h *Hub, conn *tls.Conn, under *beneath) (*secure, error) {
@@ -136,7 +134,7 @@ func (w *secure) write(p []byte) (int, error) {
 	}
 }
 
-// read returns 0 and no error when there is nothing to read.
+// read returns 0 and no error if no bytes can be read.
 func (w *secure) read(p []byte) (int, error) {
 	n, err := w.conn.Read(p)
 	if errors.Is(err, notYet{}) {
@@ -146,13 +144,13 @@ func (w *secure) read(p []byte) (int, error) {
 }
 
 func (w *secure) close() {
-	// It ends the writing side of TLS, with the words for it.
+	// This sends close_notify and ends the writing side of TLS.
 	_ = w.conn.CloseWrite()
 	if len(w.under.pending) == 0 {
 		w.under.socket.close()
 		return
 	}
-	// Tasks that the kernel does for a plain socket.
+	// For plain sockets the kernel does the following.
 	w.hub.pipes.Add(1)
 	go func() {
 		defer w.hub.pipes.Done()

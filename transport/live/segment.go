@@ -2,23 +2,21 @@ package live
 
 import "atelier/actors/room"
 
-// segmentBytes is the most payload joined into one write. Larger ones save
-// little: at 64 KiB a 200 byte frame costs 0.02 us of system call, and a
-// segment should fit what a socket that is read takes at once.
+// segmentBytes is the maximum payload joined into one write. Larger ones save little: at 64 KiB a
+// 200 byte frame costs 0.02 us of system call, and a reading client's socket should accept a
+// segment at once.
 const segmentBytes = 64 << 10
 
-// segment is a run of consecutive frames of a room, joined once for each group
-// of sessions that gets the same of it. Once joined, the bytes are not written
-// again, since sessions that fell behind hold parts of them.
+// segment is a run of consecutive frames of a room, joined once for each group of sessions that
+// gets the same bytes. Joined bytes are not modified, because lagging sessions hold parts of them.
 type segment struct {
-	// The segment holds what is after from and not after to.
+	// The segment holds the frames after from, up to and including to.
 	from, to uint64
 	epoch    string
 	frames   []room.Frame
-	// missed is how many transients before these had left their ring.
+	// missed is the number of transients before these that had left their ring.
 	missed uint64
-	// singles are the indexes of the frames that treat some session
-	// differently from the others of its class.
+	// singles are the indexes of the frames that treat a session differently from its class.
 	singles []int
 	joined  [groups]joined
 }
@@ -27,11 +25,11 @@ type segment struct {
 type joined struct {
 	ready bool
 	bytes []byte
-	// frames is how many there are in bytes.
+	// frames is the number of frames in bytes.
 	frames int
 }
 
-// fill takes over frames and replaces the segment's earlier content.
+// fill replaces the segment's content with frames, which it takes over.
 func (seg *segment) fill(epoch string, from, to uint64, frames []room.Frame) {
 	seg.epoch, seg.from, seg.to, seg.frames, seg.missed = epoch, from, to, frames, 0
 	seg.singles = seg.singles[:0]
@@ -46,7 +44,7 @@ func (seg *segment) fill(epoch string, from, to uint64, frames []room.Frame) {
 	}
 }
 
-// forGroup returns what the sessions of a group get.
+// forGroup returns the bytes for the sessions of a group.
 func (seg *segment) forGroup(g int) ([]byte, int) {
 	j := &seg.joined[g]
 	if !j.ready {
@@ -62,7 +60,7 @@ func (seg *segment) forGroup(g int) ([]byte, int) {
 	return j.bytes, j.frames
 }
 
-// forSession returns what one session gets: its group's bytes where possible.
+// forSession returns the bytes for one session: its group's bytes where possible.
 func (seg *segment) forSession(s *Session) ([]byte, int) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]
@@ -84,14 +82,13 @@ func (seg *segment) build(s *Session) (p []byte, frames int) {
 	return p, frames
 }
 
-// forget drops the payloads so that a segment kept for its memory does not
-// keep theirs.
+// forget drops the payloads, so that a segment kept for its memory does not retain them.
 func (seg *segment) forget() {
 	clear(seg.frames)
 	seg.frames = seg.frames[:0]
 }
 
-// spareSegment returns a segment to be filled.
+// spareSegment returns an empty segment.
 func (l *loop) spareSegment() *segment {
 	if n := len(l.spare); n > 0 {
 		seg := l.spare[n-1]
@@ -101,7 +98,7 @@ func (l *loop) spareSegment() *segment {
 	return new(segment)
 }
 
-// reuse keeps a segment's memory for another. No session can hold part of it any more.
+// reuse keeps a segment's memory for another. No session must have part of it any more.
 func (l *loop) reuse(seg *segment) {
 	if len(l.spare) < cap(l.spare) {
 		seg.forget()

@@ -6,27 +6,27 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// Handler is what a session's owner does with it. Its methods are called on the
-// goroutine of the session's loop, which serves thousands of others: they must
-// not block. Payloads are valid only during the call.
+// Handler handles the events of a session for its owner. Its methods are called on the goroutine of
+// the session's loop, which serves thousands of other sessions, so they must not block. Payloads
+// are valid only during the call.
 type Handler interface {
 	// Message is called with each complete text message.
 	Message(s *Session, payload []byte)
-	// Limited is called instead of Message for a message over the rate.
+	// Limited is called instead of Message for a message above the rate limit.
 	Limited(s *Session, payload []byte)
 	// Closed is called exactly once, as the last call for the session.
 	Closed(s *Session, reason Reason)
 }
 
-// state is how far a session's life has gone.
+// state is the state of a session's life.
 type state uint8
 
 const (
-	// joining: attached, the loop has not yet seen it.
+	// joining: attached, but not yet processed by the loop.
 	_ state = iota
 	// open: frames and messages flow.
 	open
-	// closing: our close frame is written or waiting, and nothing follows it.
+	// closing: our close frame is written or queued, and nothing follows it.
 	closing
 	// closed: the wire is gone.
 	closed
@@ -35,8 +35,8 @@ const (
 // Session is one connection of one person to one room. Send and Close may be
 // called from any goroutine.
 type Session struct {
-	// Data belongs to the owner, who sets it before or in the first callback;
-	// the package never looks at it.
+	// Data belongs to the owner, who sets it before or in the first callback. The package never
+	// reads it.
 	Data any
 
 	// Immutable after Attach.
@@ -58,15 +58,14 @@ type Session struct {
 
 	// Owned by the loop goroutine.
 	state state
-	// Owned by the loop goroutine. Why the session is leaving.
+	// Owned by the loop goroutine. Why the session is closing.
 	reason Reason
-	// Owned by the loop goroutine. Nothing more is expected from the peer: the
-	// wire is closed as soon as all is written.
+	// Owned by the loop goroutine. Nothing more is expected from the peer: the wire is closed as
+	// soon as everything is written.
 	hangup bool
 	// Owned by the loop goroutine. Drain has asked it to end.
 	draining bool
-	// Owned by the loop goroutine. The peer broke the protocol; what it sends
-	// is thrown away.
+	// Owned by the loop goroutine. The peer violated the protocol; its further input is discarded.
 	deaf bool
 
 	// Safe for any goroutine.
@@ -76,12 +75,11 @@ type Session struct {
 	wire wire
 	// Owned by the loop goroutine. Nil until joined.
 	loopRoom *loopRoom
-	// Owned by the loop goroutine. Nil while the session is up with its loop's room.
+	// Owned by the loop goroutine. Nil while the session keeps up with its loop's room.
 	lag *lag
-	// Owned by the loop goroutine. Nil while no message is half received.
+	// Owned by the loop goroutine. Nil unless a message is partially received.
 	partial *rfc6455.Decoder
-	// Owned by the loop goroutine. The number of the first fan-out that the
-	// session has not taken.
+	// Owned by the loop goroutine. The first fan-out that the session has not received.
 	next uint64
 	// Owned by the loop goroutine. The last fan-out that treated the session
 	// differently from its class.
@@ -90,9 +88,8 @@ type Session struct {
 	place int
 	// Owned by the loop goroutine. Other sessions of the same person.
 	before, after *Session
-	// Owned by the loop goroutine. When the peer was last heard, when it was
-	// last sent a heartbeat, and when the loop learned that the session is to
-	// end; 0 while it is not.
+	// Owned by the loop goroutine. When the peer last sent something, when it was last sent a
+	// heartbeat, and when the loop learned that the session is to end; 0 while it is not.
 	seen, beat, leaving int64
 	// Owned by the loop goroutine.
 	rate bucket
@@ -110,19 +107,18 @@ func (s *Session) IsFacilitator() bool { return s.facilitator }
 // Room returns the room the session is in.
 func (s *Session) Room() *room.Room { return s.room }
 
-// Send queues a payload for this session alone. It is delivered after every
-// stored frame that was published before Send was called and is meant for the
-// session, and in the order of the calls. The payload must not be written
-// afterwards.
+// Send queues a payload for this session alone. It is delivered after every stored frame for the
+// session that was published before the call, and in the order of the calls. The payload must not
+// be modified afterwards.
 //
-// It reports false when the session is closing, or when more than
-// Options.PrivateBytes would wait: then the session is closed with 1013.
+// It returns false if the session is closing, or if more than Options.PrivateBytes would be queued:
+// then the session is closed with 1013.
 func (s *Session) Send(payload []byte) bool {
 	return s.put(outboundMessage{payload: payload, after: s.room.Head()})
 }
 
-// Close closes the session after what was sent before. A reason longer than
-// 123 bytes is cut.
+// Close closes the session after everything sent before. A reason longer than 123 bytes is
+// truncated.
 func (s *Session) Close(code int, reason string) {
 	s.end(ending{code, reason, ReasonServer})
 }
@@ -152,8 +148,8 @@ func (s *Session) wants(f *room.Frame) bool {
 	return f.Reaches(s.person, s.facilitator) && (f.Origin == 0 || f.Origin != s.id)
 }
 
-// group returns which group of its room the session belongs to: those who
-// get the same bytes, unless a frame singles somebody out.
+// group returns the session's group in its room. Sessions of a group get the same bytes, unless a
+// frame singles one out.
 func (s *Session) group() int {
 	g := 2 * int(s.protocol)
 	if s.facilitator {
@@ -168,14 +164,13 @@ const groups = 4
 func groupIsFacilitators(g int) bool { return g&1 == 1 }
 func groupProtocol(g int) Protocol   { return Protocol(g >> 1) }
 
-// dress appends a payload as this session's protocol sends what has no place in
-// the stream.
+// dress appends a payload without a position in the stream, encoded for the session's protocol.
 func (s *Session) dress(dst, payload []byte) []byte {
 	return s.protocol.append(dst, "", 0, payload)
 }
 
-// stamp appends a payload that says where the session is. An SSE client that
-// loses the connection right after it comes back with that place.
+// stamp appends a payload with the session's position. An SSE client that loses the connection
+// directly after it returns with that position.
 func (s *Session) stamp(dst []byte, seq uint64, payload []byte) []byte {
 	return s.protocol.append(dst, s.room.Epoch(), seq, payload)
 }

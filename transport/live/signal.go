@@ -2,11 +2,10 @@ package live
 
 import "atelier/actors/room"
 
-// SendPerson queues a payload to every session that a person has in a room:
-// signalling, and answers that concern all of the person's windows. It keeps
-// the promise of Session.Send, and reports false when a loop has more than
-// Options.SignalBytes of such payloads to distribute; then some sessions may
-// have been left out.
+// SendPerson queues a payload for all sessions of a person in a room: signalling, and answers that
+// concern all of the person's windows. It is ordered like Session.Send. It returns false if a loop
+// has more than Options.SignalBytes of such payloads queued; then some sessions possibly do not
+// receive it.
 func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
@@ -29,9 +28,8 @@ func (h *Hub) SendFacilitators(r *room.Room, payload []byte) bool {
 	})
 }
 
-// EachSession calls fn for every session that a person has in a room, those
-// included whose Attach has returned. It is called on the loops' goroutines and
-// must not block.
+// EachSession calls fn for every session of a person in a room, including all whose Attach has
+// returned. It is called on the loops' goroutines and must not block.
 func (h *Hub) EachSession(r *room.Room, person string, fn func(*Session)) {
 	h.signal(r, 0, func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
@@ -51,8 +49,8 @@ func (h *Hub) CloseRoom(r *room.Room, code int, reason string) {
 	})
 }
 
-// signal runs act on a room in each loop that has one. Only the
-// loops know who is there, so every one of them is asked.
+// signal runs act on a room in each loop that has a part of it. Only the loops know their sessions,
+// so each of them is asked.
 func (h *Hub) signal(r *room.Room, size int, act func(*loopRoom)) bool {
 	all := true
 	for _, l := range h.loops {
@@ -71,8 +69,7 @@ func (h *Hub) signal(r *room.Room, size int, act func(*loopRoom)) bool {
 	return all
 }
 
-// reserve takes room for the bytes of a signal, or with a negative size gives
-// it back.
+// reserve reserves bytes for a signal, or with a negative size releases them.
 func (l *loop) reserve(size int) bool {
 	in := &l.inbox
 	in.mu.Lock()

@@ -2,41 +2,39 @@ package live
 
 import "sync/atomic"
 
-// Stats is a reading of a hub's counters. All but Sessions and Slow only grow.
+// Stats are the counters of a hub. All but Sessions and Slow only grow.
 type Stats struct {
-	// Sessions is how many are connected, and Slow how many of them are behind.
+	// Sessions is the number of connected sessions, Slow that of lagging ones.
 	Sessions, Slow int64
-	// Attached is how many sessions there have ever been.
+	// Attached is the number of sessions ever attached.
 	Attached uint64
-	// Frames is how many frames the loops took from rooms, once per loop.
+	// Frames is the number of frames that the loops took from rooms, counted once per loop.
 	Frames uint64
 	// Deliveries is how many frames were written to sessions.
 	Deliveries uint64
 	// Private is how many private payloads were written to sessions.
 	Private uint64
-	// Bytes, Writes and ShortWrites are of the sockets; a short write is one that did not take
-	// everything.
+	// Bytes, Writes and ShortWrites count writes to sockets. A short write is one that was not
+	// accepted completely.
 	Bytes, Writes, ShortWrites uint64
-	// Messages is how many messages came in, and Limited how many of them were
-	// over the rate.
+	// Messages is the number of received messages, Limited that of messages above the rate limit.
 	Messages, Limited uint64
-	// MissedTransients counts transients that had left the ring before a
-	// session could take them.
+	// MissedTransients counts transients that left the ring before a session could receive them.
 	MissedTransients uint64
-	// Overflows counts private queues that were full, and SignalsRefused the
-	// signals for which a loop had no room.
+	// Overflows counts full private queues, SignalsRefused the signals that a loop's full queue
+	// refused.
 	Overflows, SignalsRefused uint64
-	// Wakeups is how often a parked loop was woken by another goroutine.
+	// Wakeups is the number of times that a goroutine woke a parked loop.
 	Wakeups uint64
-	// Replays is how many sessions were caught up from a position they named.
+	// Replays is the number of sessions that were replayed from their position.
 	Replays uint64
 	// Resyncs and Closes count by reason.
 	Resyncs [resyncs]uint64
 	Closes  [reasons]uint64
 }
 
-// counters are the counts of one loop. Each loop writes its own, so the additions
-// are uncontended; anyone reads.
+// counters are the counts of one loop. Each loop writes its own, so additions are uncontended. Any
+// goroutine may read them.
 type counters struct {
 	sessions, slow                      atomic.Int64
 	attached, frames, deliveries        atomic.Uint64
@@ -73,7 +71,7 @@ func (c *counters) addTo(s *Stats) {
 	}
 }
 
-// Stats adds up what the loops have counted so far.
+// Stats returns the sums of the loops' counters.
 func (h *Hub) Stats() Stats {
 	var s Stats
 	for _, l := range h.loops {

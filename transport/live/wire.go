@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// wire is one connection's way out, and its end. All methods are called by the
-// loop goroutine that owns the connection, and none of them blocks.
+// wire is the output of one connection. All methods are called by the loop goroutine that owns the
+// connection, and none of them blocks.
 type wire interface {
-	// write sends as much of p as the peer has room for. If that is less than p, the loop
-	// is notified once there is room again.
+	// write sends as much of p as the peer accepts. If that is less than p, the loop is notified
+	// when it accepts more.
 	write(p []byte) (int, error)
-	// close ends the connection; what was written before is still delivered.
+	// close ends the connection after delivery of earlier writes.
 	close()
-	// abort ends the connection and throws away what was not yet delivered.
+	// abort ends the connection and discards undelivered bytes.
 	abort()
 }
 
 const (
 	// pipeReadBuffer is the size of a pipe's read buffer.
 	pipeReadBuffer = 4 << 10
-	// pipeWriteBuffer bounds what waits for the writer goroutine. It plays the
-	// part that SO_SNDBUF plays for a bare socket.
+	// pipeWriteBuffer bounds the bytes queued for the writer goroutine, as SO_SNDBUF does for a
+	// socket.
 	pipeWriteBuffer = 64 << 10
 )
 
-// pipe is the wire for connections of which the loop cannot have the descriptor:
-// everything on systems without epoll. A goroutine reads and hands the bytes
-// to the loop; another writes from a bounded buffer. It costs about 20 kB a
-// connection, which is why the others exist.
+// pipe is the wire for connections whose descriptor the loop cannot use: everything on systems
+// without epoll. One goroutine reads and hands the bytes to the loop; another writes from a bounded
+// buffer. It costs about 20 kB per connection, which is why there are other wires.
 type pipe struct {
 	// Immutable after newPipe.
 	loop *loop
@@ -40,18 +39,18 @@ type pipe struct {
 	conn net.Conn
 
 	mu sync.Mutex
-	// Guarded by mu. Bytes that the loop wrote and the writer has not taken.
+	// Guarded by mu. Bytes from the loop that the writer has not taken.
 	queue []byte
-	// Guarded by mu. The loop was refused and waits for room.
+	// Guarded by mu. A write of the loop was refused, so it must be notified.
 	wanted bool
 	// Guarded by mu. The loop has closed; the writer ends after the queue.
 	closing bool
-	// Guarded by mu. What stopped the writer.
+	// Guarded by mu. The error that stopped the writer.
 	err error
 
-	// work has room for one: "look at the queue". Never closed.
+	// work has capacity 1 and means "check the queue". Never closed.
 	work chan struct{}
-	// taken signals to the reader that its buffer is free again. Has room for one, never closed.
+	// taken signals to the reader that its buffer is free again. Capacity 1, never closed.
 	taken chan struct{}
 }
 
@@ -68,7 +67,7 @@ func newPipe(l *loop, s *Session, conn net.Conn) *pipe {
 	return p
 }
 
-// start begins to read.
+// start starts the reader goroutine.
 func (p *pipe) start() {
 	p.loop.hub.pipes.Add(1)
 	go p.readLoop()
@@ -91,7 +90,7 @@ func (p *pipe) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closing = true
-	// The goodbye of a peer that does not read must not keep the writer.
+	// The close frame for a peer that does not read must not block the writer.
 	_ = p.conn.SetWriteDeadline(time.Now().Add(p.loop.hub.opts.CloseGrace))
 	p.signal()
 }
@@ -101,7 +100,7 @@ func (p *pipe) abort() {
 	defer p.mu.Unlock()
 	p.closing = true
 	p.queue = nil
-	// Below TLS, whose own Close would wait to say goodbye.
+	// Close below TLS, whose own Close would wait to send close_notify.
 	if inner, ok := p.conn.(interface{ NetConn() net.Conn }); ok {
 		inner.NetConn().Close()
 	} else {
@@ -142,8 +141,8 @@ func (p *pipe) writeLoop() {
 		_, err := p.conn.Write(batch)
 		p.mu.Lock()
 		p.err = err
-		// Hearing of every free byte would be a task for the loop each; half
-		// of the buffer is worth one.
+		// A notification for every free byte would be a task for the loop each; it is sent when
+		// half of the buffer is free.
 		tell := p.wanted && len(p.queue) <= pipeWriteBuffer/2 || err != nil
 		if tell {
 			p.wanted = false

@@ -9,13 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is a wire that is nothing but a file descriptor: no goroutine, no
-// buffer, no entry in Go's own poller. The loop polls it.
+// socket is a wire that consists only of a file descriptor: no goroutine, no buffer, no entry in
+// Go's own poller. The loop polls it.
 type socket int
 
-// newSocket takes a TCP connection away from the runtime: the descriptor is
-// duplicated and the original closed, which removes it from Go's poller and
-// frees what hangs on it. It leaves conn alone when it fails.
+// newSocket takes a TCP connection from the runtime: it duplicates the descriptor and closes the
+// original, which removes that from Go's poller and frees its memory. On failure conn is unchanged.
 func newSocket(conn *net.TCPConn, opts *Options) (socket, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -32,12 +31,12 @@ func newSocket(conn *net.TCPConn, opts *Options) (socket, error) {
 	if err != nil {
 		return -1, fmt.Errorf("duplicate the socket: %w", err)
 	}
-	// The duplicate shares the original's O_NONBLOCK. A refused option costs
-	// speed or memory, never correctness, so the errors do not matter.
+	// The duplicate shares the original's O_NONBLOCK. Errors are ignored, because a refused option
+	// costs only speed or memory.
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, opts.SendBuffer)
-	// A peer that vanished without a word: an SSE client never sends, so only
-	// the lack of acknowledgements tells.
+	// For a peer that vanished silently: an SSE client never sends anything, so only missing
+	// acknowledgements reveal it.
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(opts.IdleTimeout/time.Millisecond))
 	conn.Close()
 	return socket(fd), nil
@@ -58,8 +57,7 @@ func (s socket) write(p []byte) (int, error) {
 	}
 }
 
-// read returns 0 and no error when there is nothing to read, and errGone at
-// the end of the stream.
+// read returns 0 and no error if no bytes can be read, and errGone at the end of the stream.
 func (s socket) read(p []byte) (int, error) {
 	for {
 		n, err := unix.Read(int(s), p)
@@ -84,8 +82,7 @@ func (s socket) abort() {
 	unix.Close(int(s))
 }
 
-// plug gives a session its wire: the bare socket where conn is one, or TLS over
-// one.
+// plug sets a session's wire: the socket itself if conn is one, or TLS over one.
 func (l *loop) plug(s *Session, conn net.Conn) (err error) {
 	switch c := conn.(type) {
 	case *net.TCPConn:
@@ -120,8 +117,8 @@ func (l *loop) listen(s *Session) error {
 	return nil
 }
 
-// readsPerTurn is how many buffers are read from one session before the others
-// have their turn.
+// readsPerTurn is the number of buffers read from one session before the loop continues with
+// others.
 const readsPerTurn = 4
 
 // read reads the arrived bytes of a session. Events are edge-triggered, so it reads until
@@ -153,7 +150,7 @@ func (l *loop) read(s *Session, toEnd bool) {
 	l.unread = append(l.unread, s)
 }
 
-// roomy continues with the bytes for which a socket had no room.
+// roomy writes the bytes that a socket had not accepted.
 func (l *loop) roomy(s *Session) {
 	if w, ok := s.wire.(*secure); ok && s.state != closed && w.under.flush() != nil {
 		l.drop(s, ReasonGone)

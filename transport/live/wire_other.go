@@ -4,21 +4,21 @@ package live
 
 import "net"
 
-// plug gives a session its wire.
+// plug sets a session's wire.
 func (l *loop) plug(s *Session, conn net.Conn) error {
 	s.wire = newPipe(l, s, conn)
 	return nil
 }
 
-// listen makes the loop hear from the session.
+// listen starts reading from the session.
 func (l *loop) listen(s *Session) error {
 	s.wire.(*pipe).start()
 	return nil
 }
 
-// read and roomy are for polled sockets, of which there are none.
+// read and roomy are for polled sockets, which do not exist on this system.
 func (l *loop) read(*Session, bool) {}
 func (l *loop) roomy(*Session)      {}
 
-// Beneath returns l as a listener of TLS is to be made over it: as it is.
+// Beneath returns l unchanged.
 func Beneath(l net.Listener) net.Listener { return l }

@@ -36,7 +36,7 @@ type you struct {
 	Role string `json:"role" is:"role"`
 }
 
-// What somebody is in a codelab.
+// Roles in a codelab.
 const (
 	roleAdmin    = "admin"
 	roleAttendee = "attendee"
@@ -51,8 +51,8 @@ type welcomeMessage struct {
 	Now   string `json:"now" is:"Timestamp" doc:"The server's time, by which timers are counted."`
 }
 
-// welcome names the position from which the stream goes on for this session, and the head
-// of the stream: the frames between are about to be replayed.
+// welcome names the position at which the stream continues for this session, and the head of the
+// stream. The frames between them are replayed next.
 func welcome(epoch string, seq, head uint64, who you, now time.Time) []byte {
 	return encode(welcomeMessage{"welcome", epoch, seq, head, who, wire.Stamp(now.UnixMilli())})
 }
@@ -73,7 +73,7 @@ type reconnectMessage struct {
 	AfterMS int    `json:"after_ms"`
 }
 
-// Reconnect sends a client the time to reconnect, before the server stops.
+// Reconnect tells a client when to reconnect, before the server stops.
 func Reconnect(afterMS int) []byte {
 	return encode(reconnectMessage{"reconnect", afterMS})
 }

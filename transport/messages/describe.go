@@ -13,8 +13,7 @@ import (
 	"atelier/transport/rest"
 )
 
-// head is the part of the document that concerns no single message: how clients connect and
-// authenticate.
+// head is the part of the document outside messages: how clients connect and authenticate.
 //
 //go:embed asyncapi.head.json
 var head []byte
@@ -27,7 +26,7 @@ func AsyncAPI() []byte { return asyncAPIDocument() }
 
 func asyncAPI(r *rest.Request) error { return r.Document(AsyncAPI()) }
 
-// document is an AsyncAPI document as ours is.
+// document is the part of AsyncAPI that is used here.
 type document struct {
 	AsyncAPI           string          `json:"asyncapi"`
 	Info               json.RawMessage `json:"info"`
@@ -82,11 +81,11 @@ type exampleText struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// written makes the document. Its parts are constant, so it cannot fail.
+// written builds the document. Its parts are constant, so it cannot fail.
 func written() []byte {
 	var d document
 	dec := json.NewDecoder(bytes.NewReader(head))
-	dec.DisallowUnknownFields() // or it would be lost
+	dec.DisallowUnknownFields() // an unknown field would be lost
 	if err := dec.Decode(&d); err != nil {
 		panic("asyncapi.head.json: " + err.Error())
 	}
@@ -129,8 +128,8 @@ func (r row) text() messageText {
 	}
 }
 
-// schema is the schema of the message. Server messages have only described members; clients
-// can send more, which are relayed.
+// schema returns the message's schema. Server messages have only described members; clients can
+// send more, which are relayed.
 func (r row) schema() *describe.Schema {
 	s := describe.Of(vocabulary{}, reflect.TypeOf(r.example), r.from != server)
 	s.Properties[0].Value = &describe.Schema{Type: "string", Const: r.kind()}
@@ -141,7 +140,7 @@ func (r row) schema() *describe.Schema {
 	return s
 }
 
-// vocabulary is what tags of messages can refer to.
+// vocabulary resolves the names in tags of messages.
 type vocabulary struct{}
 
 // Named implements describe.Vocabulary.
@@ -168,7 +167,7 @@ func memberOf(name string) *member {
 
 func (m *member) isComponent() bool { return unicode.IsUpper(rune(m.name[0])) }
 
-// schema is the schema of a component, for callers that add to it.
+// schema returns the schema of a component, for callers that add to it.
 func (m *member) schema() *describe.Schema {
 	s := m.Schema
 	if m.Of != nil {

@@ -1,14 +1,14 @@
-// Package messages is the realtime interface: what a client may say on its
-// WebSocket and what it hears there, on the event stream, or by posting.
+// Package messages is the realtime interface: the messages that clients send over a WebSocket or by
+// POST, and those that they receive over it or the event stream.
 //
-// Inbound messages become commands of the codelab's actor; the sender gets an
-// ack once the command is committed. Committed events become frames (Frames);
-// what is not stored (signalling, presence, summaries) goes out from here.
-// Gateway brings connections into their rooms; package live carries the bytes.
+// Inbound messages become commands of the codelab's actor; the sender gets an ack once the command
+// is committed. Committed events become frames (Frames). Messages that are not stored (signalling,
+// presence, summaries) are sent from here. Gateway attaches connections to their rooms; package
+// live transports the bytes.
 //
-// Every message has a type, and a row with its sender in one table (table.go). The AsyncAPI
-// document is made of both. asyncapi.json is generated from it (make generate), for tools that
-// cannot ask the server.
+// One table (table.go) has a row for every message, with its type and sender. The AsyncAPI document
+// is generated from the table and the types. asyncapi.json is a copy (make generate), for tools
+// that cannot ask the server.
 package messages
 
 //go:generate go test . -run TestTheFileOfTheDocumentIsFresh -update

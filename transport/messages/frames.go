@@ -8,17 +8,16 @@ import (
 	"atelier/transport/wire"
 )
 
-// Frames encodes committed events as the messages of transport/rest/RULES.md, "Messages". The frame
-// of an event depends on nothing but the event, so that a replay from the
-// journal gives the same bytes.
+// Frames encodes committed events as the messages of transport/rest/RULES.md, "Messages". A frame
+// depends only on its event, so a replay from the journal returns the same bytes.
 type Frames struct{}
 
 var _ codelab.Frames = Frames{}
 
-// The document of the messages is made of their types. Tags say what these do not:
-// is what a member is (members.go), doc what it means here.
+// The document of the messages is generated from their types. Tags add the rest: is names a
+// member's schema (members.go), doc describes it.
 
-// stored ends every message of an event.
+// stored is the end of every message of a stored event.
 type stored struct {
 	Seq uint64 `json:"seq" is:"Seq"`
 	TS  string `json:"ts" is:"Timestamp"`
@@ -120,7 +119,7 @@ type threadMessage struct {
 	stored
 }
 
-// What happens to a thread.
+// Changes of a thread.
 const (
 	threadCreated = "created"
 	threadReplied = "replied"
@@ -164,7 +163,7 @@ type mutedMessage struct {
 	stored
 }
 
-// plainMessage is of those that only say what there is to read again.
+// plainMessage is a message that only tells clients what to read again.
 type plainMessage struct {
 	Type string `json:"type"`
 	stored
@@ -228,7 +227,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
 		f.People[0], f.Item = t.CreatedBy, t.Id
-		if len(t.Messages) > 0 { // the event names it, and is erased with it
+		if len(t.Messages) > 0 { // the event contains them, and is erased with them
 			f.People[1], f.Item = t.Messages[0].AuthorId, t.Messages[0].Id
 		}
 		return with(f, threadMessage{"inline_comment_changed", t.TargetType, wire.OrNull(t.TargetStepId), t.Id, threadCreated, at})
@@ -281,7 +280,7 @@ func with(f room.Frame, message any) (room.Frame, bool) {
 	return f, true
 }
 
-// encode writes a message of ours, which always encodes.
+// encode encodes one of our messages, which cannot fail.
 func encode(message any) []byte {
 	b, err := wire.Codec.Marshal(message)
 	if err != nil {

@@ -32,26 +32,25 @@ type Grants interface {
 // Config of a Gateway. All fields are required.
 type Config struct {
 	Hub *live.Hub
-	// Grants ends connections with their grants.
+	// Grants ends connections when their grants end.
 	Grants Grants
-	// Codelabs returns the codelabs in memory, for the summaries.
+	// Codelabs returns the codelabs in memory, for summaries.
 	Codelabs func() []codelab.Codelab
-	// Origins may open a connection.
+	// Origins are the origins that may open connections.
 	Origins httpapi.Origins
-	// SocketsPerPerson bounds the live connections of an attendee in a codelab (of
-	// a facilitator's session eight times as many), SocketsPerAddress those of an
-	// address. 0 is any number.
+	// SocketsPerPerson bounds an attendee's live connections in a codelab, and a facilitator's
+	// session at eight times as many. SocketsPerAddress bounds those of an address. 0 is no limit.
 	SocketsPerPerson, SocketsPerAddress int
 	Logger                              *slog.Logger
 	Now                                 func() time.Time
-	// TimeOf is the time by which those of a codelab are counted: of the node that owns it.
+	// TimeOf returns the current time of the node that owns a codelab.
 	TimeOf func(codelab.Codelab) time.Time
 	// Acked is called with the time from the arrival of a message on a socket to its ack.
 	// It must not block.
 	Acked func(took time.Duration)
 }
 
-// Gateway brings connections into their codelabs. Safe for concurrent use.
+// Gateway attaches connections to codelabs. Safe for concurrent use.
 type Gateway struct {
 	Config
 	upgrader websocket.FastHTTPUpgrader
@@ -61,8 +60,8 @@ type Gateway struct {
 	done sync.WaitGroup
 }
 
-// Operations are the live connections, messages posted in place of one, and the
-// document of all messages.
+// Operations returns the operations for live connections, for messages sent by POST instead, and
+// for the document of all messages.
 func (g *Gateway) Operations() []rest.Operation {
 	return []rest.Operation{
 		{Method: fasthttp.MethodGet, Path: "/ws/{id}", Access: rest.CodelabMember, Assistants: true, Handle: g.webSocket},
@@ -72,12 +71,12 @@ func (g *Gateway) Operations() []rest.Operation {
 	}
 }
 
-// NewGateway returns a gateway whose summaries run until Close.
+// NewGateway returns a gateway. Its summaries run until Close.
 func NewGateway(cfg Config) *Gateway {
 	g := &Gateway{Config: cfg, stop: make(chan struct{})}
 	g.upgrader = websocket.FastHTTPUpgrader{
 		ReadBufferSize: 256, WriteBufferSize: 256, // unused: the connection is taken over
-		CheckOrigin: func(*fasthttp.RequestCtx) bool { return true }, // checked before, with our error
+		CheckOrigin: func(*fasthttp.RequestCtx) bool { return true }, // checked earlier, with our error
 		Error:       func(*fasthttp.RequestCtx, int, error) {},
 	}
 	g.done.Go(g.summaries)
@@ -98,7 +97,7 @@ var (
 	errWrongGrant = durable.Reject(durable.Forbidden, "access denied")
 )
 
-// webSocket upgrades and attaches (GET /ws/:id).
+// webSocket upgrades the connection and attaches it (GET /ws/:id).
 func (g *Gateway) webSocket(r *rest.Request) error {
 	if err := g.allowed(r); err != nil {
 		return err
@@ -136,7 +135,7 @@ func (g *Gateway) events(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	if unplaced { // it has missed what it cannot name
+	if unplaced { // it may have missed frames before a position that it cannot name
 		o.Since, o.EpochChanged = new(uint64), true
 	}
 	if r.IsHead() {
@@ -158,7 +157,7 @@ func (g *Gateway) events(r *rest.Request) error {
 	return nil
 }
 
-// attachment says who comes and from where on.
+// attachment determines the session's owner and its starting position.
 func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachOptions, error) {
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant
@@ -180,10 +179,10 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 			return o, wire.Invalid("since must be a whole number")
 		}
 		o.Since = &n
-		// A position without a stream's name may be of any stream; only the
-		// beginning is the same in all.
+		// A position without an epoch may belong to any epoch; only the beginning is the same in
+		// all.
 		o.EpochChanged = epoch != rm.Epoch() && (epoch != "" || n > 0)
-		// The client may have been told by a node that is ahead of this one.
+		// The client may have received frames from a node that is ahead of this one.
 		if !o.EpochChanged {
 			if err := r.Codelab.Await(n); err != nil {
 				return o, err
@@ -193,8 +192,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	return o, nil
 }
 
-// checkHandshake checks those rules of RFC 6455, 4.2.1, for a handshake that the library does
-// not check.
+// checkHandshake checks the rules of RFC 6455, 4.2.1, that the library does not check.
 func checkHandshake(r *rest.Request) error {
 	h := &r.Request.Header
 	if !r.IsGet() || !h.IsHTTP11() || !bytes.Contains(bytes.ToLower(h.Peek("Upgrade")), []byte("websocket")) ||
@@ -212,7 +210,7 @@ func checkHandshake(r *rest.Request) error {
 	return nil
 }
 
-// attach takes a hijacked connection over.
+// attach takes over a hijacked connection.
 func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	raw, buffered, err := live.TakeOver(c)
 	if err != nil {
@@ -221,8 +219,8 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 	p := o.Data.(*peer)
 	p.arrive()
-	// Before the welcome: a client that has it may open the next connection, which is
-	// newer than this one.
+	// This precedes the welcome: a client that has received it may open the next connection, which
+	// counts as newer.
 	g.sockets.enter(p)
 	s, err := g.Hub.Attach(raw, buffered, o)
 	if err != nil {
@@ -232,13 +230,12 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 	p.joined(s)
 	g.makeRoom(p)
-	if p.lab.Over() { // between the look and the entry; nothing would ever come
+	if p.lab.Over() { // the codelab ended in between, so no frame would ever follow
 		s.Close(rfc6455.CloseRestart, startsOver)
 	}
 }
 
-// message takes one message by POST and answers its ack
-// (POST /codelabs/:id/messages).
+// message processes a message sent by POST and answers with its ack (POST /codelabs/:id/messages).
 func (g *Gateway) message(r *rest.Request) error {
 	payload, err := r.JSONBody()
 	if err != nil {
@@ -272,7 +269,7 @@ func (g *Gateway) message(r *rest.Request) error {
 	return errUnknownType
 }
 
-// allowed checks the Origin that browsers send.
+// allowed checks the Origin header.
 func (g *Gateway) allowed(r *rest.Request) error {
 	if !g.Origins.Allows(r.RequestCtx) {
 		return errOrigin

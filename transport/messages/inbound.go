@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// What clients may say, as they write it. All of it is read as inbound: what a
-// message has too much is not an error, and a member of the wrong type is.
+// Clients' messages, as documented. They are decoded as inbound: additional members are ignored,
+// and a member of the wrong type is an error.
 
 type sayText struct {
 	Type    string `json:"type"`
@@ -33,7 +33,7 @@ type sayProgress struct {
 	Ref        string `json:"ref,omitempty" is:"Ref"`
 }
 
-// sayHello and sayJoin have no ref: welcome is their answer.
+// sayHello and sayJoin have no ref: the welcome answers them.
 type sayHello struct {
 	Type string `json:"type"`
 }
@@ -56,8 +56,7 @@ type inbound struct {
 	Item       *string `json:"item"`
 	Done       *bool   `json:"done"`
 
-	// given are the fields of a message in which null is not the same as
-	// nothing.
+	// given are the fields of a message in which null differs from a missing field.
 	given map[string]json.RawMessage
 }
 
@@ -68,8 +67,8 @@ func (m *inbound) ref() string {
 	return *m.Ref
 }
 
-// parse reads a client's message. With an error it returns the reference if that could be read,
-// so that the client learns which message was refused.
+// parse decodes a client's message. With an error it also returns the reference if possible, so
+// that the client learns which message was refused.
 func parse(payload []byte) (m inbound, err error) {
 	if err = wire.Decode(payload, &m); err != nil {
 		var only struct {
@@ -95,8 +94,7 @@ func parse(payload []byte) (m inbound, err error) {
 	return m, err
 }
 
-// wanted returns the command for a message that must be stored;
-// nil when the message is of another kind.
+// wanted returns the command for a message that must be stored; nil for other messages.
 func (m *inbound) wanted() (codelab.Body, error) {
 	if does := clientMessages[m.Type].does; does != nil {
 		return does(m)
@@ -132,7 +130,7 @@ func (m *inbound) progress() (codelab.Body, error) {
 
 var errUnknownType = wire.Invalid("unknown type")
 
-// textOf is the client's text for an error on its connection.
+// textOf returns the text that a client receives for an error.
 func textOf(err error) string {
 	var rejected *durable.Rejection
 	switch {

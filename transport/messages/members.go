@@ -11,15 +11,14 @@ import (
 
 const uuid7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
-// member is what a member of a message may be, by the name that its tag has. One
-// that begins with a capital is a component of the document; others are written
-// where they are used.
+// member is the schema of a message's member, under the name in its tag. Schemas with capitalized
+// names are components of the document; others are inlined.
 type member struct {
 	name string
 	describe.Schema
 }
 
-// members take their bounds and lists from the rules.
+// members take their bounds and enums from the domain's rules.
 var members = []member{
 	{"Id", describe.Schema{Type: "string", Pattern: "^" + uuid7 + "$", Description: "A UUID of version 7, lower case."}},
 	{"Person", describe.Schema{

@@ -10,8 +10,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Participation of the room: polls, questions, the timer, and the content of the projector
-// (transport/rest/RULES.md, "Polls" to "Timer").
+// Messages about polls, questions, the timer, and the projector (transport/rest/RULES.md, "Polls"
+// to "Timer").
 
 type pollMessage struct {
 	Type   string           `json:"type"`
@@ -54,7 +54,7 @@ type spotlightMessage struct {
 	stored
 }
 
-// participation is the frame of an event of these; false for any other event.
+// participation returns the frame of one of these events; false for any other event.
 func participation(f room.Frame, at stored, e *pb.Event) (room.Frame, bool) {
 	switch b := e.Body.(type) {
 	case *pb.Event_PollChanged:
@@ -65,7 +65,7 @@ func participation(f room.Frame, at stored, e *pb.Event) (room.Frame, bool) {
 		m := pollMessage{"poll_changed", b.PollShown.PollId, nil, at}
 		if b.PollShown.Poll != nil {
 			f.Item = b.PollShown.Poll.Id
-			m.Poll = rest.ToPoll(b.PollShown.Poll, true) // it has no more than they may see
+			m.Poll = rest.ToPoll(b.PollShown.Poll, true) // it contains only what attendees may see
 		}
 		return with(f, m)
 	case *pb.Event_PollDeleted:
@@ -90,12 +90,12 @@ func participation(f room.Frame, at stored, e *pb.Event) (room.Frame, bool) {
 	return room.Frame{}, false
 }
 
-// questionFrame goes to those who see the question.
+// questionFrame addresses a frame to the people who can see the question.
 func questionFrame(f room.Frame, at stored, q *pb.Question) (room.Frame, bool) {
 	f.People, f.Item = [2]string{q.AuthorId}, q.Id
 	switch q.State {
 	case pb.QuestionState_QUESTION_STATE_WAITING:
-		if f.Audience = room.FacilitatorsAndPeople; q.AuthorId == "" { // they left
+		if f.Audience = room.FacilitatorsAndPeople; q.AuthorId == "" { // the author was removed
 			f.Audience = room.Facilitators
 		}
 	case pb.QuestionState_QUESTION_STATE_HIDDEN:
@@ -104,19 +104,19 @@ func questionFrame(f room.Frame, at stored, q *pb.Question) (room.Frame, bool) {
 	return with(f, questionMessage{"question_changed", q.Id, rest.ToQuestion(q), at})
 }
 
-// Facilitators receive counts with each summary, four times per second, attendees every
-// fourth time.
+// Facilitators receive counts with each summary, four times per second; attendees every fourth
+// time.
 const attendeeCounts = 4
 
-// counted is the state of the votes that was last sent to a codelab's listeners.
+// counted is the state of the votes last sent to a codelab's sessions.
 type counted struct {
 	facilitators, attendees *pollCountsMessage
 	questions               uint64 // the last change that was processed
 	votes                   map[string]int
 }
 
-// tell returns the frames with the changes of the votes: for facilitators, and with attendees set
-// also for attendees, who receive counts only while these are shown.
+// tell returns the frames with changes of votes: for facilitators, and with attendees set also for
+// attendees, who receive counts only while these are shown.
 func (t *counted) tell(w codelab.Codelab, v *codelab.View, attendees bool) (frames []room.Frame) {
 	p := v.OpenPoll()
 	if p == nil {
@@ -141,8 +141,8 @@ func (t *counted) tell(w codelab.Codelab, v *codelab.View, attendees bool) (fram
 	return frames
 }
 
-// questionVotes are the votes that are others than those told last, of the questions that
-// all see.
+// questionVotes returns the votes that have changed since they were last sent, of questions that
+// everybody can see.
 func (t *counted) questionVotes(v *codelab.View) map[string]int {
 	changed, now := map[string]int{}, map[string]int{}
 	for _, q := range v.Questions {

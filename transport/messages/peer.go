@@ -20,19 +20,19 @@ type peer struct {
 	lab      codelab.Codelab
 	who      *codelab.Caller
 	standing auth.Standing
-	address  string // where it comes from, as limits count it
+	address  string // client address, for limits
 
 	session  atomic.Pointer[live.Session] // set before the peer is held
-	over     atomic.Bool                  // nothing more is heard: the grant has ended, or it is replaced
-	replaced atomic.Bool                  // a newer connection has its place
+	over     atomic.Bool                  // further messages are ignored: grant ended, or replaced
+	replaced atomic.Bool                  // a newer connection has replaced it
 	gone     atomic.Bool                  // the connection has ended
 }
 
 // Standing implements auth.Holder.
 func (p *peer) Standing() *auth.Standing { return &p.standing }
 
-// End implements auth.Holder. The close waits for its turn on the loop. Messages of the client
-// that are handled before it must have no effect.
+// End implements auth.Holder. The close is queued on the loop. Messages of the client that are
+// handled before it have no effect.
 func (p *peer) End(reason string) {
 	p.over.Store(true)
 	code := rfc6455.ClosePolicy
@@ -42,11 +42,11 @@ func (p *peer) End(reason string) {
 	p.session.Load().Close(code, reason)
 }
 
-// joined lets the connection end with its grant. It may be gone before the
-// goroutine that brought it comes here.
+// joined makes the connection end with its grant. The connection may already have ended before its
+// goroutine calls this.
 func (p *peer) joined(s *live.Session) {
 	p.session.Store(s)
-	if p.replaced.Load() { // before it had a session
+	if p.replaced.Load() { // replaced before it had a session
 		p.replace()
 	}
 	if ended := p.g.Grants.Hold(p); ended != "" {
@@ -64,7 +64,7 @@ func (p *peer) left() {
 	p.g.Grants.Release(p)
 }
 
-// name is the one that others see: an attendee's may have changed since they
+// name returns the name that others see: an attendee's may have changed since they connected.
 // came.
 func (p *peer) name() string { return nameOf(p.lab, p.who) }
 
@@ -85,8 +85,8 @@ func (p *peer) welcome(seq, head uint64) []byte {
 	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.ID, p.name(), role}, p.g.TimeOf(p.lab))
 }
 
-// arrive and leave keep the presence; facilitators hear of the first tab in
-// and the last tab out.
+// arrive and leave track presence. Facilitators are notified of a person's first connection and of
+// the end of the last one.
 func (p *peer) arrive() {
 	if p.lab.Room.Join(p.who.ID) {
 		p.announce("attendee_joined")
@@ -106,12 +106,12 @@ func (p *peer) announce(kind string) {
 	announce(p.lab, kind, p.who.ID, p.who.Name)
 }
 
-// announce notifies this node's facilitators of a person who has arrived or left, with the
-// present name. The other nodes notify theirs.
+// announce notifies this node's facilitators of a person who has connected or left, with the
+// current name. Other nodes notify their own.
 func announce(w codelab.Codelab, kind, person, name string) {
 	a := w.View().Attendee(person)
 	if a == nil {
-		// Removed, with their place: facilitators still receive the name of the person who left.
+		// Removed, including their place: facilitators still receive the name.
 		a = &pb.Attendee{Id: person, Name: name, CurrentStep: 1}
 	}
 	w.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
@@ -174,7 +174,7 @@ func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 	return errUnknownType
 }
 
-// as is the caller of one command.
+// as returns the caller of one command.
 func (p *peer) as(session uint64) *codelab.Caller {
 	who := *p.who
 	who.Session = session
@@ -189,8 +189,8 @@ type acker struct {
 	came time.Time
 }
 
-// Reply is called on the actor's goroutine, after the frames of the commit
-// were published: the ack follows them on the sender's connection.
+// Reply is called on the actor's goroutine after the commit's frames were published, so the ack
+// follows them on the sender's connection.
 func (a *acker) Reply(r durable.Reply) {
 	switch {
 	case r.Err != nil:

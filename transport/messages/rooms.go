@@ -7,14 +7,14 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// Rooms tells the connections of a hub what codelab.Config's callbacks say. They
-// need the hub alone, so codelabs can be opened before there is a Gateway.
+// Rooms implements the callbacks of codelab.Config for the connections of a hub. It needs only the
+// hub, so codelabs can be loaded before there is a Gateway.
 type Rooms struct{ Hub *live.Hub }
 
-// startsOver is why connections end whose codelab this server has let go.
+// startsOver is the close reason for connections whose codelab this server has unloaded.
 const startsOver = "this server starts over; connect again"
 
-// Forgotten closes the sessions in a room that has ended.
+// Forgotten closes the sessions in a closed room.
 func (t Rooms) Forgotten(r *room.Room) { t.Hub.CloseRoom(r, rfc6455.CloseRestart, startsOver) }
 
 // Removed ends the connections of an attendee who was removed or whose PIN was reset, except
@@ -48,8 +48,8 @@ func (t Rooms) Announce(w codelab.Codelab, person string, arrived bool) {
 	}
 }
 
-// Signal brings a message of another node to the sessions of a person here, to
-// all facilitators' for "".
+// Signal sends a message of another node to this node's sessions of a person, or of all
+// facilitators for "".
 func (t Rooms) Signal(w codelab.Codelab, person string, payload []byte) {
 	if person == "" {
 		t.Hub.SendFacilitators(w.Room, payload)

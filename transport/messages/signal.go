@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// maxSignal bounds a message that is relayed, bytes.
+// maxSignal bounds a relayed message, bytes.
 const maxSignal = 64 << 10
 
 type saySignal struct {
@@ -28,7 +28,7 @@ type sayTo struct {
 
 var relayedText = fmt.Sprintf("Whatever the client sent, at most %d KiB, with who really sent it.", maxSignal>>10)
 
-// signal is the relayed message of a client, with the server's stamp.
+// signal is a client's relayed message, with the server's timestamp.
 type signal struct {
 	Type         string              `json:"type"`
 	Sender       string              `json:"sender"`
@@ -41,7 +41,7 @@ type signal struct {
 	TS           *describe.Forbidden `json:"ts,omitempty"`
 }
 
-// attendeeSignal is a signal that attendees only send.
+// attendeeSignal is a signal that only attendees send.
 type attendeeSignal struct {
 	Type         string              `json:"type"`
 	Sender       string              `json:"sender"`
@@ -54,8 +54,8 @@ type attendeeSignal struct {
 	TS           *describe.Forbidden `json:"ts,omitempty"`
 }
 
-// relay passes a signal on: the status of a facilitator's screen to all, of
-// an attendee's screen to the facilitators, WebRTC signals to their target.
+// relay forwards a signal: the status of a facilitator's screen to everybody, that of an attendee's
+// screen to the facilitators, WebRTC signals to their target.
 func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
 	if len(payload) > maxSignal {
 		return wire.Invalid("the message is larger than %d bytes", maxSignal)
@@ -103,7 +103,7 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 	return nil
 }
 
-// stamped returns the client's message with its real sender, whatever sender the message names.
+// stamped returns the client's message with its real sender, replacing any sender in it.
 func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {

@@ -7,16 +7,16 @@ import (
 	"atelier/actors/codelab"
 )
 
-// openedElsewhere closes the oldest connection of a person with too many. Clients do not
-// reconnect automatically after it.
+// openedElsewhere is the code that closes the oldest of a person's surplus connections. Clients do
+// not reconnect automatically after it.
 const openedElsewhere = 4008
 
 // FacilitatorSockets is the limit of a facilitator's session in all codelabs, as a multiple of an
 // attendee's limit in one.
 const FacilitatorSockets = 8
 
-// sockets are the live connections by owner, the oldest first, and their number by address. The
-// zero value is empty.
+// sockets are the live connections by owner, oldest first, and their number by address. The zero
+// value is empty.
 type sockets struct {
 	mu   sync.Mutex
 	of   map[string][]*peer // guarded by mu
@@ -51,8 +51,7 @@ func (s *sockets) enter(p *peer) {
 	s.from[p.address]++
 }
 
-// surplus removes the connections of an owner that are too many, and returns them,
-// the oldest first.
+// surplus removes an owner's connections above the limit, and returns them, oldest first.
 func (s *sockets) surplus(p *peer) (tooMany []*peer) {
 	key, most := p.owner()
 	s.mu.Lock()
@@ -66,7 +65,7 @@ func (s *sockets) surplus(p *peer) (tooMany []*peer) {
 	return tooMany
 }
 
-// leave removes a connection that has ended. One that is not there is no error.
+// leave removes an ended connection, if present.
 func (s *sockets) leave(p *peer) {
 	key, _ := p.owner()
 	s.mu.Lock()
@@ -88,17 +87,17 @@ func (s *sockets) remove(key string, p *peer) {
 	}
 }
 
-// makeRoom closes the connections of an owner that are too many.
+// makeRoom closes an owner's connections above the limit.
 func (g *Gateway) makeRoom(p *peer) {
 	for _, old := range g.sockets.surplus(p) {
 		old.replace()
 	}
 }
 
-// replace closes a connection for a newer one. If the goroutine that attaches it does
-// not have its session yet, that goroutine closes it: see joined.
+// replace closes a connection in favour of a newer one. If it has no session yet, the goroutine
+// that attaches it closes it: see joined.
 func (p *peer) replace() {
-	p.over.Store(true) // nothing more of it is heard
+	p.over.Store(true) // ignore its further messages
 	p.replaced.Store(true)
 	if s := p.session.Load(); s != nil {
 		s.Close(openedElsewhere, "opened elsewhere")

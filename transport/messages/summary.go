@@ -14,8 +14,8 @@ import (
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12
-	// alone is how many times later an attendees' summary goes out by itself
-	// that has met no message to go with.
+	// alone is the number of turns after which an attendees' summary that has met no message to
+	// accompany is sent alone.
 	alone = 3
 )
 
@@ -38,13 +38,13 @@ func (s *summary) same(o *summary) bool {
 		(s.Pulse == o.Pulse || s.Pulse != nil && o.Pulse != nil && *s.Pulse == *o.Pulse)
 }
 
-// told is the state last sent to a codelab's listeners.
+// told is the state last sent to a codelab's sessions.
 type told struct {
 	facilitator, attendees *summary
 	votes                  counted
 }
 
-// summaries sends what many people do, when it has changed.
+// summaries sends summaries of changes by many people.
 func (g *Gateway) summaries() {
 	tick := time.NewTicker(summaryEvery)
 	defer tick.Stop()
@@ -57,7 +57,7 @@ func (g *Gateway) summaries() {
 		}
 		active := g.Codelabs()
 		summarize(active, last, n%attendeeSummary)
-		if n%240 == 0 { // forget those that rest, each minute
+		if n%240 == 0 { // forget inactive codelabs, each minute
 			for id := range last {
 				if !slices.ContainsFunc(active, func(w codelab.Codelab) bool { return w.ID() == id }) {
 					delete(last, id)
@@ -67,13 +67,13 @@ func (g *Gateway) summaries() {
 	}
 }
 
-// summarize tells each codelab's listeners what has changed since last. The
-// turn is 0 when the attendees hear it, too: with the next message to everyone,
-// or by itself when none has come by the turn after which it goes alone.
+// summarize sends the changes since the last summary to each codelab's sessions. At turn 0
+// attendees receive it, too: with the next message to everyone, or, if none is published in time,
+// alone.
 func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 	for _, w := range active {
 		if w.Room.Empty() {
-			delete(last, w.ID()) // who comes next has heard nothing
+			delete(last, w.ID()) // sessions that connect later have received nothing
 			continue
 		}
 		t := last[w.ID()]
@@ -97,8 +97,8 @@ func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 	}
 }
 
-// tell gives what has changed since it was last told: to facilitators, and
-// when it is their turn to attendees, who never receive pulses.
+// tell returns the changes since the last summary: for facilitators, and with attendees set also
+// for attendees, who never receive pulses.
 func (t *told) tell(v *codelab.View, online int, attendees bool) (frames []room.Frame) {
 	now := &summary{Type: "progress_summary", PerStep: v.PerStep, Completed: v.Completed, Online: online}
 	if attendees && !now.same(t.attendees) {

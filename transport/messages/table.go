@@ -11,15 +11,15 @@ import (
 	"atelier/transport/rest"
 )
 
-// row is a message on the wire. describe.go makes the document from the rows and the
-// types of their examples.
+// row is a message on the wire. describe.go generates the document from the rows and the types of
+// their examples.
 type row struct {
 	from sender
-	// name is the name of its schema; title and summary are for readers.
+	// name is the name of the message's schema; title and summary are for readers.
 	name, title, summary string
-	// example is of the message's type; its Type is the type on the wire.
+	// example has the message's type; its Type is the type on the wire.
 	example any
-	// more are members that clients add to the example as they like.
+	// more describes members that clients can add freely.
 	more string
 	handling
 }
@@ -33,13 +33,13 @@ const (
 	client
 )
 
-// handling is how a client's message is handled. Exactly one field is set.
+// handling says how a client's message is handled. Exactly one field is set.
 type handling struct {
 	// does returns the command for the actor.
 	does func(*inbound) (codelab.Body, error)
-	// welcome: the answer is a welcome message.
+	// welcome: the message is answered with a welcome.
 	welcome bool
-	// relayed: it is sent to others and not stored.
+	// relayed: the message is sent to others and not stored.
 	relayed bool
 }
 
@@ -54,7 +54,7 @@ var clientMessages = func() map[string]handling {
 	return all
 }()
 
-// kind is the type on the wire.
+// kind returns the type on the wire.
 func (r row) kind() string { return reflect.ValueOf(r.example).Field(0).String() }
 
 // serverEvent is a message from the server.
@@ -62,7 +62,7 @@ func serverEvent(name, title, summary string, example any) row {
 	return row{server, name, title, summary, example, "", handling{}}
 }
 
-// relay is a message that the server passes on for a client.
+// relay is a message that the server relays for a client.
 func relay(name, title, summary string, example any, more string) row {
 	return row{relaying, name, title, summary, example, more, handling{}}
 }
@@ -72,12 +72,12 @@ func clientMessage(name, title, summary string, example any, does func(*inbound)
 	return row{client, name, title, summary, example, "", handling{does: does}}
 }
 
-// welcomeRequest is a message from a client that asks for the welcome.
+// welcomeRequest is a client's message that requests the welcome.
 func welcomeRequest(name, title, summary string, example any) row {
 	return row{client, name, title, summary, example, "", handling{welcome: true}}
 }
 
-// clientSignal is a message from a client that is passed on and not stored.
+// clientSignal is a client's message that is relayed and not stored.
 func clientSignal(name, title, summary string, example any, more string) row {
 	return row{client, name, title, summary, example, more, handling{relayed: true}}
 }
@@ -98,10 +98,10 @@ const (
 
 var anEvent = stored{42, "2026-03-02T09:15:30.250Z"}
 
-// theNewest is the number of individually reported items of a removed person.
+// theNewest is the text about the bound on individually reported items of a removed person.
 var theNewest = "(the newest " + grouped(codelab.Bounds.Gone) + " of them)"
 
-// table has every message, in the order of the document.
+// table has all messages in the order of the document.
 var table = []row{
 	serverEvent("Welcome", "Welcome",
 		"Sent when the connection is open, and as the answer to `join` and `hello`.",
@@ -268,7 +268,7 @@ var table = []row{
 		sayTo{Type: "webrtc_signal", TargetID: lin}, `"signal": {"type": "offer"}`),
 }
 
-// grouped writes a number below a million as people read it.
+// grouped formats a number below a million with a separator.
 func grouped(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)

@@ -10,7 +10,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// What live teaching adds to the messages (transport/rest/RULES.md, "Live teaching").
+// Messages of live teaching (transport/rest/RULES.md, "Live teaching").
 
 type broadcastMessage struct {
 	Type       string `json:"type"`
@@ -80,7 +80,7 @@ type sayPointer struct {
 	Ref        string `json:"ref,omitempty" is:"Ref"`
 }
 
-// tickMessage is sent to the other devices of the person who ticked, and to nobody else.
+// tickMessage is sent only to the other devices of the person who ticked.
 type tickMessage struct {
 	Type   string `json:"type"`
 	StepID string `json:"step_id" is:"Id"`

@@ -15,12 +15,11 @@ import (
 	"atelier/transport/wire"
 )
 
-// authorize checks the role and, after it, that the codelab of the path
-// exists.
+// authorize checks the caller's role, then that the codelab in the path exists.
 func (r *Request) authorize() error { return r.enter(r.op.Access, r.addressed()) }
 
-// addressed is the id in the path. People write the address of a repository with .git at
-// its end, too, as they do elsewhere.
+// addressed returns the id in the path. The address of a repository may end in .git, as is usual
+// with Git.
 func (r *Request) addressed() string {
 	id := r.Param("id")
 	if r.op.Basic {
@@ -29,14 +28,14 @@ func (r *Request) addressed() string {
 	return id
 }
 
-// EnterCodelab does for a codelab that the body names what the pipeline does
-// for one of the path: its caller must be an admin or an attendee of it.
+// EnterCodelab does for a codelab named in the body what the pipeline does for the path's codelab:
+// the caller must be an admin or an attendee of it.
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
 	return r.enter(CodelabMember, id)
 }
 
-// enterNamed is EnterCodelab for a codelab that the body must name.
+// enterNamed is EnterCodelab for a required codelab member in the body.
 func (r *Request) enterNamed(id *string) error {
 	if or(id, "") == "" {
 		return wire.Invalid("codelab_id is required")
@@ -44,8 +43,8 @@ func (r *Request) enterNamed(id *string) error {
 	return r.EnterCodelab(*id)
 }
 
-// EnterOwn is EnterCodelab for an attendee who names no codelab: the one that
-// they are registered in.
+// EnterOwn is EnterCodelab for an attendee who names no codelab: it enters the codelab in which
+// they are registered.
 func (r *Request) EnterOwn() error {
 	if !r.who.Known() {
 		return errLogin
@@ -160,8 +159,8 @@ func (r *Request) isMember() bool {
 	return r.Caller != nil && (r.Caller.Role == codelab.RoleAdmin || r.Caller.Role == codelab.RoleAttendee)
 }
 
-// actAsAttendee lets a caller who has both grants act by that of an attendee,
-// when the operation turns out to need it; false if they have none.
+// actAsAttendee makes a caller with both grants act as an attendee, for operations that turn out to
+// need one. It returns false without an attendee grant.
 func (r *Request) actAsAttendee() bool {
 	v := r.Codelab.View()
 	id := r.attendeeIn(v, r.Codelab.ID())
@@ -171,7 +170,7 @@ func (r *Request) actAsAttendee() bool {
 	return id != ""
 }
 
-// authorizeSomebody lets an attendee of some codelab act as one of it.
+// authorizeSomebody admits attendees of any codelab.
 func (r *Request) authorizeSomebody(admin bool) error {
 	switch {
 	case !r.who.Known():
@@ -205,8 +204,8 @@ func (r *Request) authorizeSomebody(admin bool) error {
 	return errForbidden
 }
 
-// inScope reports whether the API token that is calling may call the operation at all.
-// What anybody may call needs no scope.
+// inScope reports whether the calling API token may call the operation at all. Operations that are
+// open to anyone need no scope.
 func (r *Request) inScope() bool {
 	switch r.who.Scope() {
 	case settings.ScopeAll:
@@ -233,7 +232,7 @@ func (r *Request) hasRank(who Access) bool {
 	return rank >= auth.Assistant && !token // Leader
 }
 
-// need refuses the caller unless may is true.
+// need refuses the caller if may is false.
 func (r *Request) need(may bool) error {
 	switch {
 	case may:
@@ -244,8 +243,8 @@ func (r *Request) need(may bool) error {
 	return errLogin
 }
 
-// registered reports whether the caller is an attendee of a codelab and was not
-// removed since. It fails when this node cannot find that out.
+// registered reports whether the caller is an attendee of a codelab and has not been removed since.
+// It fails if this node cannot determine that.
 func (r *Request) registered(lab string) (bool, error) {
 	if r.who.Grant(lab) == nil {
 		return false, nil
@@ -260,8 +259,7 @@ func (r *Request) registered(lab string) (bool, error) {
 	return r.attendeeIn(w.View(), lab) != "", nil
 }
 
-// attendeeIn returns the caller's attendee if what was granted to them still
-// stands, else "".
+// attendeeIn returns the caller's attendee id if their grant is still valid, else "".
 func (r *Request) attendeeIn(v *codelab.View, lab string) string {
 	g := r.who.Grant(lab)
 	if g == nil || !v.Stands(g.AttendeeID, g.Generation) {
@@ -273,7 +271,7 @@ func (r *Request) attendeeIn(v *codelab.View, lab string) string {
 // Standing returns the caller's grant, for objects that outlive the request.
 func (r *Request) Standing() auth.Standing {
 	lab, who := r.Codelab, r.Caller
-	if lab.Room == nil { // an admin's, on no codelab
+	if lab.Room == nil { // an admin's grant, without a codelab
 		return r.who.Standing("", true, nil)
 	}
 	// Nodes check this for each connection once per second.

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// loginRecord is one login of the person who asks.
+// loginRecord is one login of the caller.
 type loginRecord struct {
 	ID        string `json:"id"`
 	CreatedAt string `json:"created_at" is:"Timestamp"`
@@ -142,7 +142,7 @@ func changePassword(r *Request) error {
 	return r.loggedIn(auth.Login{Person: next})
 }
 
-// loggedIn answers somebody who has proved who they are.
+// loggedIn answers a person who has authenticated.
 func (r *Request) loggedIn(l auth.Login) error {
 	if err := r.letIn(l); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (r *Request) loggedIn(l auth.Login) error {
 	return r.ok()
 }
 
-// letIn gives the browser of somebody who has proved who they are a session.
+// letIn creates a session for a person who has authenticated.
 func (r *Request) letIn(l auth.Login) error {
 	l.Address, l.UserAgent = r.ip(), string(r.Request.Header.UserAgent())
 	l.UserAgent = l.UserAgent[:min(len(l.UserAgent), 256)]
@@ -172,7 +172,7 @@ func (r *Request) letIn(l auth.Login) error {
 // seenEvery is the precision with which a person's last visit is recorded.
 const seenEvery = login.SeenEvery
 
-// seen notes that a person was here. Nobody waits for it.
+// seen records a visit without waiting for the result.
 func (r *Request) seen(id string) {
 	h, err := r.api.People.Get(people.ID)
 	if err != nil || r.IsHead() || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery.Milliseconds() {
@@ -181,7 +181,7 @@ func (r *Request) seen(id string) {
 	_ = h.Submit(people.Command{Body: people.NoteSeen{ID: id}}, unheard{})
 }
 
-// unheard takes an answer that nobody waits for.
+// unheard discards a result.
 type unheard struct{}
 
 func (unheard) Reply(durable.Reply) {}

@@ -37,28 +37,26 @@ type Config struct {
 	Audit    *audit.Trail
 	Files    *files.Register
 	Settings *settings.Host
-	// Participants of the tokenization handler.
+	// Participants are those of the tokenization handler.
 	Participants *participant.Host
-	// People has the facilitators and assistants, and computes their password hashes.
+	// People holds facilitators and assistants, and computes their password hashes.
 	People    *people.Host
 	Passwords *auth.PasswordComputer
-	// SignIn is the identity provider where people may sign in; nil for none.
-	// OwnerPassword says that nobody but the owner has a password.
+	// SignIn is the identity provider with which people can sign in; nil for none. OwnerPassword
+	// means that only the owner has a password.
 	SignIn        *SignIn
 	OwnerPassword bool
 	Auth          *auth.Authenticator
 	Limits        Limits
-	// Others are the operations that are not resources: live connections, and
-	// answers of the AI.
+	// Others are operations that are not resources, such as live connections and AI answers.
 	Others []Operation
-	// AIModels says which models the AI may be asked of, and AIKeys opens its
-	// keys.
+	// AIModels are the permitted AI models; AIKeys decrypts the API keys for them.
 	AIModels AIModels
 	AIKeys   *keys.Ring
-	// Webhooks, and the sender of their deliveries.
+	// Webhooks and the sender of their deliveries.
 	Webhooks      *webhook.Webhooks
 	WebhookSender *webhooks.Sender
-	// Workspaces holds the code of codelabs.
+	// Workspaces stores the code of codelabs.
 	Workspaces code.Store
 	// Health returns the server's health, within about a second.
 	Health func() Health
@@ -68,10 +66,10 @@ type Config struct {
 	// for the audit trail. May be nil.
 	SignInFailed func(why, ip string)
 	// Current returns an error while this node cannot determine permissions. With now, all grants
-	// up to now are included; else the grants of the last moment can be missing. token selects
-	// API tokens instead of sessions. nil on a single server, whose data is always current.
+	// up to now are included; otherwise the most recent ones can be missing. token selects API
+	// tokens instead of sessions. nil on a single server, whose data is always current.
 	Current func(now, token bool) error
-	// Valid and Bodies are httpapi's.
+	// Valid and Bodies are passed to httpapi.
 	Valid  func() error
 	Bodies *wire.BodyBudget
 	// Observe is called for each answer; nil for none.
@@ -82,40 +80,40 @@ type Config struct {
 	App     AppInfo
 	Origins httpapi.Origins
 	AdminID string
-	// StreamID names the store's stream; entity tags carry it.
+	// StreamID identifies the store's stream. It is part of entity tags.
 	StreamID string
-	// SecureCookies means that browsers reach the server by https.
+	// SecureCookies means that browsers reach the server over https.
 	SecureCookies bool
-	// Framing means that other pages may show those of attendees in frames: sessions that
-	// begin there have cookies that browsers send from there.
+	// Framing means that other sites may embed attendees' pages in frames. Sessions that begin in a
+	// frame get cookies that browsers also send from there.
 	Framing bool
-	// CodelabsDays is how many days codelabs stay after their workshops ended; 0 is for ever.
+	// CodelabsDays is the days that codelabs are kept after their workshops end; 0 is forever.
 	CodelabsDays int
 	// TrustedProxies are the proxies whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
 	Logger         *slog.Logger
 	Now            func() time.Time
-	// TimeOf is the time by which those of a codelab are counted: of the node that owns it.
+	// TimeOf returns the current time of the node that owns a codelab.
 	TimeOf func(codelab.Codelab) time.Time
 }
 
-// Limits are the token buckets of the interface (RULES.md, "Limits"). A nil one
-// allows everything.
+// Limits are the rate limits of the interface (RULES.md, "Limits"). A nil limiter allows
+// everything.
 type Limits struct {
 	Reads, Writes, Uploads, Images, WrongPINs *httpapi.Limiter
-	// Registrations are limited for each codelab, and for each address.
+	// Registrations limits registrations per codelab, RegistrationsFrom per address.
 	Registrations, RegistrationsFrom *httpapi.Limiter
-	// Joins are look-ups of join codes, of each address.
+	// Joins limits look-ups of join codes per address.
 	Joins *httpapi.Limiter
-	// Questions limits the questions of each attendee to the room.
+	// Questions limits each attendee's questions to everybody.
 	Questions *httpapi.Limiter
-	// Git are requests of Git's clients, of each person.
+	// Git limits requests of Git clients per person.
 	Git *httpapi.Limiter
-	// Checks are reports of checks, of each secret.
+	// Checks limits reports of checks per secret.
 	Checks *httpapi.Limiter
 }
 
-// Forget drops what the buckets do not need to know any more.
+// Forget drops state that the limiters no longer need.
 func (l *Limits) Forget() {
 	for _, limiter := range []*httpapi.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins, l.Questions, l.Git, l.Checks} {
 		limiter.Forget()
@@ -126,14 +124,14 @@ func (l *Limits) Forget() {
 type API struct {
 	Config
 	way *httpapi.API
-	// unpacking has a place for each archive of code that is unpacked.
+	// unpacking is a semaphore for unpacking code archives.
 	unpacking chan struct{}
-	// pushing has a place for each push that is taken apart.
+	// pushing is a semaphore for unpacking pushes.
 	pushing chan struct{}
-	// packs are made for Git's clients.
+	// packs builds the packs for Git clients.
 	packs *git.Packs
 	shown shownRepositories
-	// asking has the ids of attendees whose question is in progress.
+	// asking holds the ids of attendees whose question is in progress.
 	asking sync.Map
 }
 
@@ -151,7 +149,7 @@ func New(cfg Config) *API {
 	return a
 }
 
-// endpoints are the operations as httpapi knows them.
+// endpoints converts all operations for httpapi.
 func (a *API) endpoints() (out []httpapi.Endpoint) {
 	for _, op := range slices.Concat(operations, a.Others) {
 		path := op.Path
@@ -174,20 +172,20 @@ func (a *API) Routes() (out []string) {
 	return out
 }
 
-// Handler is the entry for paths under /api and /uploads.
+// Handler serves paths under /api and /uploads.
 func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.way.Handler(ctx) }
 
 // operator marks requests that came through the socket in the data folder.
 type operator struct{}
 
-// Operator is the entry for the same paths that commands of the binary use, who may
-// open the data folder: an admin without a login, whose requests are not limited.
+// Operator serves the same paths to commands of the binary that can open the data folder. They act
+// as an admin without a login, and their requests are not limited.
 func (a *API) Operator(ctx *fasthttp.RequestCtx) {
 	ctx.SetUserValue(operator{}, true)
 	a.way.Handler(ctx)
 }
 
-// Expect looks at the head of a request, see httpapi.API.Expect.
+// Expect checks the header of a request; see httpapi.API.Expect.
 func (a *API) Expect(ctx *fasthttp.RequestCtx) int { return a.way.Expect(ctx) }
 
 // ClientIP returns the client's address. X-Forwarded-For counts only from a trusted proxy: the
@@ -200,7 +198,7 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	if !a.Trusted(ip) {
 		return ip.String()
 	}
-	// Several header lines count like one list, because some proxies add a line.
+	// Several header lines count as one list, because some proxies add a line.
 	forwarded := string(bytes.Join(ctx.Request.Header.PeekAll("X-Forwarded-For"), []byte{','}))
 	for end := len(forwarded); end > 0; {
 		start := end
@@ -220,7 +218,7 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	return ip.String()
 }
 
-// hopOf reads an address of X-Forwarded-For; some proxies add the port.
+// hopOf parses an address in X-Forwarded-For. Some proxies add the port.
 func hopOf(s string) (netip.Addr, bool) {
 	if a, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")); err == nil {
 		return a, true
@@ -247,7 +245,7 @@ func addrOf(a net.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// denied takes note of a refusal.
+// denied records a refusal.
 func (a *API) denied(r *Request, status int) {
 	if a.Denials == nil {
 		return
@@ -261,7 +259,7 @@ func (a *API) denied(r *Request, status int) {
 		r.who.Grants(func(g *login.AttendeeGrant) { id = g.AttendeeID })
 	}
 	lab, _ := r.UserValue("id").(string)
-	if m, err := a.List.Get(lab); m == nil || err != nil { // only ids that certainly exist are kept
+	if m, err := a.List.Get(lab); m == nil || err != nil { // record only ids of existing codelabs
 		lab = ""
 	}
 	a.Denials(status, kind, id, lab, r.ip())

@@ -13,11 +13,11 @@ import (
 type AppInfo struct {
 	Version, Mode string
 	IceServers    []IceServer
-	// Embed are the hosts whose pages may be shown in steps, *.host for all below one.
+	// Embed lists the hosts whose pages may be embedded in steps; *.host includes all subdomains.
 	Embed []string
 }
 
-// IceServer is one that browsers reach each other through, as WebRTC has it.
+// IceServer is an ICE server through which browsers connect to each other (WebRTC).
 type IceServer struct {
 	URLs       []string `json:"urls" items:"1.."`
 	Username   string   `json:"username,omitempty"`
@@ -36,7 +36,7 @@ type appLimits struct {
 	ImportBytes     int `json:"import_bytes" range:"any"`
 }
 
-// appInfo is the configuration of this server for apps.
+// appInfo answers with this server's configuration for apps.
 type appInfo struct {
 	Version    string      `json:"version" doc:"Of the program."`
 	Mode       string      `json:"mode" enum:"backend|serverless" doc:"Rule for deleting an inline comment: its author or an admin, or only its author."`
@@ -58,8 +58,8 @@ func getApp(r *Request) error {
 	if embed == nil {
 		embed = []string{}
 	}
-	// A key that cannot be decrypted counts as none. But if the look-up fails, so does the
-	// request, because the app asks only once.
+	// A key that cannot be decrypted counts as missing. But if the look-up fails, the request
+	// fails, because the app asks only once.
 	key, err := r.StoredKey()
 	if errors.Is(err, durable.ErrUnavailable) || errors.Is(err, durable.ErrTimeout) {
 		return err

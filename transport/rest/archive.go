@@ -21,7 +21,7 @@ func exportCodelab(r *Request) error {
 	return nil
 }
 
-// downloadSubmissions answers all that was handed in as a ZIP.
+// downloadSubmissions answers with all submissions as a ZIP.
 func downloadSubmissions(r *Request) error {
 	v := r.Codelab.View()
 	if v.Meta == nil {
@@ -33,8 +33,8 @@ func downloadSubmissions(r *Request) error {
 	return nil
 }
 
-// importCodelab makes a codelab of a file, or with into or match a newer version of one
-// that is there (RULES.md, "Publishing").
+// importCodelab creates a codelab from a file. With into or match it publishes the file as a newer
+// version of an existing codelab (RULES.md, "Publishing").
 func importCodelab(r *Request) error {
 	into, match := r.Query("into"), false
 	dry, err := r.flag("dry_run")
@@ -76,14 +76,14 @@ func importCodelab(r *Request) error {
 	return errors.Join(err, in.Close(archive.Unknown(err)))
 }
 
-// codelabOf is the id of the codelab that was made of the file with an id, "" for none.
+// codelabOf returns the id of the codelab that was created from the file with this id, or "".
 func (r *Request) codelabOf(slug string) (id string, err error) {
 	id, _, err = r.api.Codelabs.BySlug(slug)
 	return id, err
 }
 
-// importNew makes a codelab of a file. It keeps the id of the file when no other has it,
-// and fails otherwise if it must have it.
+// importNew creates a codelab from a file. It keeps the id of the file. If another codelab has it,
+// the new one gets none, or with must the import fails.
 func (r *Request) importNew(in *archive.Incoming, must bool) error {
 	if !must && in.Codelab.Slug != "" {
 		has, _, err := r.api.Codelabs.BySlug(in.Codelab.Slug)

@@ -43,9 +43,9 @@ func toTaken(t *pb.TakenCode) *takenRecord {
 	return &takenRecord{t.Name, wire.Stamp(t.At)}
 }
 
-// toAttendee returns a record as its owner and admins see it. The record for others leaves out
-// the e-mail, the time of completion, and the reported progress with its time. It also leaves out
-// the place, the downloaded code and the number of ticked tasks.
+// toAttendee returns a record as its owner and admins see it. For others it omits the e-mail, the
+// time of completion, the reported progress and its time, the place, the downloaded code and the
+// number of ticked tasks.
 func toAttendee(lab string, tasks int, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
@@ -88,8 +88,8 @@ func getAttendees(r *Request) error {
 	return r.Answer(b)
 }
 
-// detailedRecord is a record with members that need a search through lists that grow with the
-// room. So they are included only on request.
+// detailedRecord adds members that require a search through lists that grow with the audience. They
+// are included only on request.
 type detailedRecord struct {
 	attendeeRecord
 	Missing *[]string      `json:"missing,omitempty" items:"..4" enum:"quiz|feedback|submission|checks" doc:"Requirements that are missing before completing. Only in an attendee's own record, read with «missing=true»."`
@@ -97,21 +97,21 @@ type detailedRecord struct {
 	Quiz    *quizScore     `json:"quiz,omitempty" doc:"How they answered the quiz. Only with «details=true», for facilitators and themselves, in a codelab with questions."`
 }
 
-// stepReached is when somebody first came to a step, and how long they took to the next.
+// stepReached is when somebody first reached a step, and how long they took to the next one.
 type stepReached struct {
 	StepNumber int      `json:"step_number" range:"1.."`
 	ReachedAt  string   `json:"reached_at" is:"Timestamp"`
 	Seconds    *float64 `json:"seconds" range:"0.." doc:"Until they reached the next step or completed, 0 for a step that they jumped over; null before. «median_seconds» of «overview» is of the same times."`
 }
 
-// quizScore is how many of the questions somebody has answered, and how many rightly.
+// quizScore is the number of questions that somebody has answered, and how many correctly.
 type quizScore struct {
 	Right    int `json:"right"`
 	Answered int `json:"answered"`
 	Of       int `json:"of" range:"1.."`
 }
 
-// getAttendee answers with one record of the list, with more members on request.
+// getAttendee answers with one attendee's record, with more members on request.
 func getAttendee(r *Request) error {
 	v := r.view()
 	a := v.Attendee(r.Param("attendee_id"))
@@ -173,7 +173,7 @@ func toQuizScore(v *codelab.View, attendee string) *quizScore {
 	return out
 }
 
-// attendeeRecord is a record as the caller may see it: assistants see no e-mails.
+// attendeeRecord returns the record as the caller may see it: assistants see no e-mail addresses.
 func (r *Request) attendeeRecord(v *codelab.View, a *pb.Attendee) attendeeRecord {
 	out := toAttendee(r.Codelab.ID(), v.TaskCount(), a, r.IsAdmin() || a.Id == r.Caller.ID)
 	if r.assists() {
@@ -195,9 +195,8 @@ func getPresence(r *Request) error {
 	return r.JSON(presenceRecord{present})
 }
 
-// encodeAttendees is the list as a JSON array. Pages keep their encoding, so
-// most of this is copying: 10,000 people are 157 pages, of which few change
-// between two reads.
+// encodeAttendees returns the list as a JSON array. Pages cache their encoding, so this is mostly
+// copying: 10,000 people are 157 pages, few of which change between two reads.
 func encodeAttendees(v *codelab.View, lab string, all bool) []byte {
 	slot, tasks := forOthers, v.TaskCount()
 	if all {
@@ -217,7 +216,7 @@ func encodeAttendees(v *codelab.View, lab string, all bool) []byte {
 	return append(b, ']')
 }
 
-// showOwn puts the caller's full record in the place of the reduced one.
+// showOwn replaces the caller's reduced record with the full one.
 func showOwn(b []byte, lab string, tasks int, own *pb.Attendee) []byte {
 	if own == nil {
 		return b
@@ -234,8 +233,8 @@ type attendeeUpdateBody struct {
 	Place *string `json:"place,omitempty" length:"..40" doc:"Where the calling attendee sits, one line, trimmed; empty to remove it."`
 }
 
-// updateAttendee changes an attendee's members that facilitators may change, and for attendees
-// their own place.
+// updateAttendee changes the members that facilitators may change; attendees may change their own
+// place.
 func updateAttendee(r *Request) error {
 	switch id := r.Param("attendee_id"); {
 	case r.IsAdmin():
@@ -281,7 +280,7 @@ func updateAttendee(r *Request) error {
 
 var errOthersPlace = &httpapi.Error{Status: 403, Text: "attendees say themselves where they sit"}
 
-// setPlace is for the attendee alone, and with it they change nothing else.
+// setPlace is for the attendee alone, who cannot change anything else in the same request.
 func (r *Request) setPlace(body []byte, place *string) error {
 	var given map[string]any
 	if err := wire.Decode(body, &given); err != nil {
@@ -311,7 +310,7 @@ func removeAttendee(r *Request) error {
 	if err != nil {
 		return err
 	}
-	r.api.Auth.Sessions.Forget(id) // void already
+	r.api.Auth.Sessions.Forget(id) // already void
 	r.release(v.(files.Forgotten))
 	return r.NoContent()
 }
@@ -385,7 +384,7 @@ func sharesOf(a *pb.Attendee, steps int) []int {
 		out[i], rests[i] = int(part/all), part%all
 		left -= out[i]
 	}
-	for ; left > 0; left-- { // to those that lost the most by rounding
+	for ; left > 0; left-- { // to the steps that lost most by rounding
 		most := 0
 		for i, rest := range rests {
 			if rest > rests[most] {

@@ -41,7 +41,7 @@ func auditLogs(r *Request) error {
 	if q.Offset, err = r.number("offset", 0, 0, 1<<30); err != nil {
 		return err
 	}
-	// An API token that reads learns of codelabs alone, and not from where.
+	// A read-only API token sees records of codelabs only, without address and user agent.
 	reads := r.who.Scope() == settings.ScopeRead
 	q.OfCodelabs = reads
 	records, err := r.api.Audit.Find(q)
@@ -59,7 +59,7 @@ func auditLogs(r *Request) error {
 	return r.JSON(out)
 }
 
-// number reads a whole number from the query.
+// number parses an integer from the query.
 func (r *Request) number(name string, fallback, least, most int) (int, error) {
 	if !r.QueryArgs().Has(name) {
 		return fallback, nil

@@ -2,11 +2,11 @@ package rest
 
 import "atelier/transport/wire"
 
-// drainBytes bounds the bytes read of an unwanted body. It exceeds the limit of every body, so
-// that an upload just over its limit is refused and not cut off.
+// drainBytes bounds how much of an unwanted body is read. It exceeds every body limit, so an upload
+// just over its limit gets an answer and is not cut off.
 const drainBytes = maxImport + 128<<20
 
-// JSONBody returns the JSON body, not yet decoded.
+// JSONBody returns the JSON body, undecoded.
 func (r *Request) JSONBody() ([]byte, error) {
 	b, err := r.Body()
 	if err != nil {
@@ -15,7 +15,7 @@ func (r *Request) JSONBody() ([]byte, error) {
 	return b, r.still()
 }
 
-// decode reads the JSON body into a value.
+// decode decodes the JSON body.
 func (r *Request) decode(into any) error {
 	b, err := r.JSONBody()
 	if err != nil {
@@ -24,8 +24,8 @@ func (r *Request) decode(into any) error {
 	return wire.Decode(b, into)
 }
 
-// decodeSecret is decode for a body that must not stay in memory together with its sender's
-// cookie. The caller must call wiped at its end.
+// decodeSecret is decode for a body that must not stay in memory together with its sender's cookie.
+// The caller must call wiped when done.
 func (r *Request) decodeSecret(into any) (wiped func(), err error) {
 	b, err := r.SecretBody()
 	wiped = func() {
@@ -42,7 +42,7 @@ func (r *Request) decodeSecret(into any) (wiped func(), err error) {
 	return wiped, err
 }
 
-// decodeStrict is decode for a body of which nothing may be overlooked.
+// decodeStrict is decode, but rejects unknown members.
 func (r *Request) decodeStrict(into any) error {
 	b, err := r.JSONBody()
 	if err != nil {

@@ -33,10 +33,10 @@ func toChat(lab string, m *pb.ChatMessage) chatRecord {
 	return chatRecord{m.Id, lab, m.SenderId, m.SenderName, m.Message, kind, wire.OrNull(m.TargetId), wire.Stamp(m.CreatedAt), wire.OrNull(m.Leader)}
 }
 
-// defaultHistory is how many messages a page has when nobody says.
+// defaultHistory is the default number of messages per page.
 const defaultHistory = 500
 
-// getChat answers the newest messages that the caller may see, oldest first.
+// getChat answers with the newest messages that the caller may see, oldest first.
 func getChat(r *Request) error {
 	limit, err := r.number("limit", defaultHistory, 1, 1000)
 	if err != nil {
@@ -56,15 +56,15 @@ func getChat(r *Request) error {
 	}
 	who := r.Caller.ID
 	out := func() any { return history(v, r.Codelab.ID(), who, end, limit) }
-	// People without a direct message in the default page all see the same: after
-	// a reconnect ten thousand ask for it.
+	// All people without a direct message in the default page get the same answer. After a
+	// reconnect ten thousand people request it.
 	if end == v.Chat.Len() && limit == defaultHistory && !direct(v, end, limit) {
 		return r.cached(v.Encoded.Chat, forOthers, out)
 	}
 	return r.JSON(out())
 }
 
-// history is the newest messages before a position that somebody may see.
+// history returns the newest messages before a position that a person may see.
 func history(v *codelab.View, lab, who string, end, limit int) []chatRecord {
 	out := make([]chatRecord, 0, min(limit, end))
 	for i := end - 1; i >= 0 && len(out) < limit; i-- {
@@ -76,8 +76,8 @@ func history(v *codelab.View, lab, who string, end, limit int) []chatRecord {
 	return out
 }
 
-// direct reports whether there is a direct message, of anybody, in the page that
-// is all the same without any.
+// direct reports whether the page contains a direct message, of anyone. Without one the page is the
+// same for everybody.
 func direct(v *codelab.View, end, limit int) bool {
 	for i := end - 1; i >= max(0, end-limit); i-- {
 		if v.Chat.At(i).TargetId != "" {
@@ -96,7 +96,7 @@ func deleteChat(r *Request) error {
 	return r.NoContent()
 }
 
-// MaxRef bounds the reference of a message, in code points.
+// MaxRef bounds the client's reference of a message, code points.
 const MaxRef = 64
 
 // directMessagesPostBody is the body of postDirects.
@@ -120,7 +120,7 @@ func postDirects(r *Request) error {
 	switch {
 	case utf8.RuneCountInString(ref) > MaxRef:
 		return wire.Invalid("ref is longer than %d characters", MaxRef)
-	case in.StepNumber != nil && *in.StepNumber < 1: // 0 would be no step at all
+	case in.StepNumber != nil && *in.StepNumber < 1: // 0 would mean no step
 		return wire.Invalid("step_number must be that of a step")
 	case in.StepNumber != nil:
 		wanted.StepNumber = *in.StepNumber

@@ -10,7 +10,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// checkRecord is the result of a check of somebody's work, reported by their own program
+// checkRecord is the result of a check of an attendee's work, as reported by their own program
 // (RULES.md, "Checks").
 type checkRecord struct {
 	Name  string `json:"name" length:"1..64"`
@@ -36,7 +36,7 @@ func toChecks(all []*pb.CheckResult) []checkRecord {
 	return out
 }
 
-// checkCounts has the results of a check for all attendees.
+// checkCounts counts the results of a check over all attendees.
 type checkCounts struct {
 	Name       string `json:"name" length:"1..64"`
 	Title      string `json:"title"`
@@ -66,7 +66,7 @@ func countChecks(v *codelab.View) []checkCounts {
 	return out
 }
 
-// checkCell returns the result of a check for a table; "" if the attendee reported none.
+// checkCell returns the result of a check for a table cell, or "" without a report.
 func checkCell(a *pb.Attendee, name string) string {
 	r := codelab.Reported(a, name)
 	if r == nil {
@@ -75,7 +75,7 @@ func checkCell(a *pb.Attendee, name string) string {
 	return map[bool]string{true: "ok", false: "failed"}[r.Ok]
 }
 
-// giveCheckAccess answers with the secret and address that a program needs to report checks.
+// giveCheckAccess answers with the secret and the address that a program needs to report checks.
 func giveCheckAccess(r *Request) error {
 	if err := r.decodeOptional(&struct{}{}); err != nil {
 		return err
@@ -96,8 +96,7 @@ type checkAccess struct {
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
-// identifyChecker finds out who is calling by a personal secret for checks, and enters
-// the codelab that it is for.
+// identifyChecker identifies the caller by a personal secret for checks, and enters its codelab.
 func (r *Request) identifyChecker() (bad bool, err error) {
 	scheme, secret, _ := strings.Cut(string(r.Request.Header.Peek("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -112,8 +111,8 @@ func (r *Request) identifyChecker() (bad bool, err error) {
 	return false, nil
 }
 
-// reportCheck takes a program's report on its owner's work. It accepts a form, so that a program
-// of one line can send it.
+// reportCheck stores a program's report on its owner's work. It accepts a form, so that a one-line
+// program can send it.
 func reportCheck(r *Request) error {
 	b, err := r.checkInput()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// codelabRecord is a codelab as sent to clients. What only admins see is missing for others.
+// codelabRecord is a codelab as sent to clients. Members for admins are omitted for others.
 type codelabRecord struct {
 	ID                 string   `json:"id" is:"Id"`
 	Title              string   `json:"title" length:"1..200"`
@@ -51,7 +51,7 @@ type codelabRecord struct {
 	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty" doc:"The rehearsal that runs. Shown to admins only."`
 }
 
-// certificateSettings are the parts of a codelab's certificate besides names and times.
+// certificateSettings are the texts and images of a codelab's certificate besides names and times.
 type certificateSettings struct {
 	Organiser       string  `json:"organiser" length:"..120" doc:"Organiser of the workshop, on the certificate."`
 	LogoURL         *string `json:"logo_url" pattern:"^/uploads/images/" doc:"An image that was uploaded here: PNG, JPEG or WebP of at most 200 kB, on the certificate."`
@@ -96,7 +96,7 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	return out
 }
 
-// createdAt is the time as the reference application writes it.
+// createdAt returns the creation time in the format of the reference application.
 func createdAt(m *pb.Codelab) string {
 	return time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05")
 }
@@ -109,7 +109,7 @@ func (r *Request) deletionAt(m *pb.Codelab) *string {
 	return wire.StampOrNull(m.DeletionAt)
 }
 
-// sourceOf is the codelab that one was copied from; nil for none, and when it is gone.
+// sourceOf returns the codelab of which this is a copy; nil if none or if it no longer exists.
 func (r *Request) sourceOf(m *pb.Codelab) *string {
 	if m.SourceId == "" || r.api.List.Known(m.SourceId) == nil {
 		return nil
@@ -132,7 +132,7 @@ type codelabCreateBody struct {
 	codelabSettings
 }
 
-// codelabUpdateBody is the body of updateCodelab: a member that is left out keeps its value.
+// codelabUpdateBody leaves omitted members unchanged.
 type codelabUpdateBody struct {
 	Title           *string `json:"title,omitempty" length:"1..200" doc:"One line, trimmed, 1 to 200 characters."`
 	codelabSettings `defaults:"false"`
@@ -155,7 +155,7 @@ type codelabSettings struct {
 	QuestionsAnonymous *bool   `json:"questions_anonymous,omitempty" default:"true"`
 	ShareCode          *string `json:"share_code,omitempty" enum:"none|start|pointed|all" default:"\"none\""`
 	Organiser          *string `json:"organiser,omitempty" length:"..120"`
-	// Of Hours and LogoURL null is a value.
+	// For Hours and LogoURL, null is a value.
 	Hours           json.RawMessage `json:"hours,omitempty" as:"number" null:"true" range:"0..1000" multiple:"0.5"`
 	LogoURL         json.RawMessage `json:"logo_url,omitempty" as:"string" null:"true" pattern:"^/uploads/images/"`
 	Accent          *string         `json:"accent,omitempty" enum:"blue|green|violet|rust|ink"`
@@ -163,7 +163,7 @@ type codelabSettings struct {
 	Seal            *bool           `json:"seal,omitempty"`
 }
 
-// namedSetting returns a setting as the index of its name in names; nil if it is left out.
+// namedSetting returns the index of a setting's name in names; nil if it is omitted.
 func namedSetting[E ~int32](field string, names []string, given *string) (*E, error) {
 	if given == nil {
 		return nil, nil
@@ -176,7 +176,7 @@ func namedSetting[E ~int32](field string, names []string, given *string) (*E, er
 	return &e, nil
 }
 
-// asking is the setting for questions, sharing that for the code that attendees can read.
+// asking returns the setting for questions, sharing that for the code that attendees can read.
 func (in *codelabSettings) asking() (*pb.Asking, error) {
 	return namedSetting[pb.Asking]("questions", codelab.Askings, in.Questions)
 }
@@ -185,7 +185,7 @@ func (in *codelabSettings) sharing() (*pb.Sharing, error) {
 	return namedSetting[pb.Sharing]("share_code", codelab.Sharings, in.ShareCode)
 }
 
-// certificate puts into an update what the certificate is to say.
+// certificate adds the certificate's settings to an update.
 func (in *codelabSettings) certificate(u *codelab.Update) (err error) {
 	u.Organiser, u.CertificateText, u.Seal = in.Organiser, in.CertificateText, in.Seal
 	if u.Accent, err = namedSetting[pb.Accent]("accent", codelab.Accents, in.Accent); err != nil {
@@ -221,7 +221,7 @@ func (r *Request) checkLogo(url *string) error {
 	}
 	name, ok := codelab.LogoName(*url)
 	if !ok {
-		return nil // which the codelab says
+		return nil // the codelab reports the error
 	}
 	u, err := r.api.Files.Get(name)
 	switch {
@@ -242,8 +242,8 @@ func or[T any](p *T, fallback T) T {
 	return *p
 }
 
-// listCodelabs answers all codelabs to admins, and to others the public ones
-// and those they are registered in.
+// listCodelabs answers with all codelabs for admins; for others, with the public ones and those in
+// which they are registered.
 func listCodelabs(r *Request) error {
 	if err := r.api.List.Sync(); err != nil {
 		return err
@@ -279,11 +279,11 @@ func listCodelabs(r *Request) error {
 	})
 }
 
-// maxSearch bounds what is looked for, in bytes.
+// maxSearch bounds the search text, bytes.
 const maxSearch = 400
 
-// found are the codelabs whose title or author has the text in it, whatever its case, or
-// for facilitators whose code it is.
+// found returns the codelabs whose title or author contains the text, ignoring case. For
+// facilitators it also matches the join code.
 func (r *Request) found(all []*pb.Codelab, text string) (out []*pb.Codelab, _ error) {
 	if len(text) > maxSearch {
 		return nil, wire.Invalid("q is longer than %d bytes", maxSearch)
@@ -359,7 +359,7 @@ func getCodelab(r *Request) error {
 	switch {
 	case r.IsAdmin():
 		variant, slot = variantAdmin, forAdmins
-		// That the source is gone is not a change of the codelab.
+		// The deletion of the source does not change the codelab itself.
 		if orphan = v.Meta.SourceId != "" && r.sourceOf(v.Meta) == nil; orphan {
 			variant = variantOrphan
 		}
@@ -459,7 +459,7 @@ func replaceSteps(r *Request) error {
 	if in.Steps == nil {
 		return wire.Invalid("steps is required")
 	}
-	durations := map[string]int32{} // a step that stays keeps its own
+	durations := map[string]int32{} // unchanged steps keep their duration
 	for _, st := range r.Codelab.View().Steps {
 		durations[st.Id] = st.DurationMinutes
 	}

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/describe"
 )
 
-// answered are the types of answers by the names of their components. A piece has the
-// description and the examples of such a component, its type has the members.
+// answered maps component names to the types of answers. A piece has the description and the
+// examples of a component; its type has the members.
 var answered = map[string]reflect.Type{
 	"AIUsage":              reflect.TypeFor[usageRecord](),
 	"Account":              reflect.TypeFor[accountRecord](),
@@ -111,8 +111,8 @@ var answered = map[string]reflect.Type{
 	"WorkspaceFileInfo":    reflect.TypeFor[fileInfo](),
 }
 
-// taken are the types of bodies of requests by the names of their components. A piece can
-// say that such an object has no other members.
+// taken maps component names to the types of request bodies. A piece can state that such an object
+// has no other members.
 var taken = map[string]reflect.Type{
 	"Annotate":               reflect.TypeFor[annotateBody](),
 	"AttendeeUpdate":         reflect.TypeFor[attendeeUpdateBody](),
@@ -170,7 +170,7 @@ var taken = map[string]reflect.Type{
 	"WorkspaceCreate":        reflect.TypeFor[workspaceCreateBody](),
 }
 
-// vocabulary is what tags of answers can refer to: the components of all pieces.
+// vocabulary holds the components to which tags of answers can refer: those of all pieces.
 type vocabulary map[string]json.RawMessage
 
 // Named implements describe.Vocabulary.
@@ -192,7 +192,7 @@ func (v vocabulary) Named(name string) (*describe.Schema, bool) {
 // Component implements describe.Vocabulary.
 func (v vocabulary) Component(t reflect.Type) string { return componentOf[t] }
 
-// componentOf is answered the other way round.
+// componentOf is the inverse of answered.
 var componentOf = func() map[reflect.Type]string {
 	names := map[reflect.Type]string{}
 	for name, t := range answered {

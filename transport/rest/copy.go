@@ -23,8 +23,8 @@ func copyCodelab(r *Request) error {
 	}
 	m := v.Meta.Clone()
 	m.RegistrationClosed, m.EndedAt = false, 0
-	m.Slug, m.SourceId = "", m.Id // a later version of the file finds the first
-	// A long title is cut, so that the copy is always possible.
+	m.Slug, m.SourceId = "", m.Id // a later version of the file must find the original
+	// A long title is cut, so that copying is always possible.
 	if keep := 200 - len(copySuffix); utf8.RuneCountInString(m.Title) > keep {
 		m.Title = strings.TrimSpace(string([]rune(m.Title)[:keep]))
 	}
@@ -51,9 +51,9 @@ func copyCodelab(r *Request) error {
 	return r.JSON(r.toCodelab(out, true))
 }
 
-// copyWithWorkspace makes a codelab with a copy of the workspace of the path's codelab.
+// copyWithWorkspace creates a codelab with a copy of the workspace of the path's codelab.
 func (r *Request) copyWithWorkspace(c *codelab.Create) (*pb.Codelab, error) {
-	// Nobody removes the trees while they are copied.
+	// The lock keeps the trees from being removed while they are copied.
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	w := r.Codelab.View().Workspace
 	if w == nil {
@@ -68,8 +68,8 @@ func (r *Request) copyWithWorkspace(c *codelab.Create) (*pb.Codelab, error) {
 	return out, err
 }
 
-// copyCode copies the workspace of a codelab, for a command that records the copy. The
-// caller holds a lock by which nobody removes the trees meanwhile.
+// copyCode copies a codelab's workspace for a command that records the copy. The caller holds a
+// lock that prevents removal of the trees.
 func (r *Request) copyCode(of string, w *pb.Workspace) (*codelab.CreateWorkspace, error) {
 	out := &codelab.CreateWorkspace{ID: naming.NewID(), StructureType: w.StructureType, Heads: w.Heads, Current: w.Current}
 	if err := r.api.Workspaces.Copy(w.Id, out.ID, kindOf(w.StructureType), headsOf(w)); err != nil {
@@ -79,16 +79,16 @@ func (r *Request) copyCode(of string, w *pb.Workspace) (*codelab.CreateWorkspace
 	return out, nil
 }
 
-// uncopy removes a copy whose command was refused; of any other error the next start
-// knows better.
+// uncopy removes a copy whose command was rejected. After any other error the command may have been
+// stored, so the copy is left to the next start.
 func (r *Request) uncopy(made *codelab.CreateWorkspace, err error) {
 	if durable.Refused(err) {
 		r.api.Workspaces.Remove(made.ID)
 	}
 }
 
-// explainCopy is the error of a codelab's workspace that cannot be copied: another node
-// may have deleted it meanwhile.
+// explainCopy returns the error for a workspace that cannot be copied: another node may have
+// deleted it meanwhile.
 func (r *Request) explainCopy(of string, w *pb.Workspace, failed error) error {
 	now, err := r.api.Codelabs.Get(of)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *Request) explainCopy(of string, w *pb.Workspace, failed error) error {
 	return storeError(failed)
 }
 
-// copyWithFiles makes a codelab that refers to the files of another.
+// copyWithFiles creates a codelab that refers to the files of another.
 func (r *Request) copyWithFiles(c *codelab.Create) (*pb.Codelab, error) {
 	release, err := r.claimFiles("a material", uploadsOf(c.Materials))
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *Request) copyWithFiles(c *codelab.Create) (*pb.Codelab, error) {
 	return r.copyWithWorkspace(c)
 }
 
-// uploadsOf are the files among materials.
+// uploadsOf returns the names of the uploaded files among materials.
 func uploadsOf(materials []*pb.Material) (names []string) {
 	for _, m := range materials {
 		if m.Upload != "" {
@@ -120,7 +120,7 @@ func uploadsOf(materials []*pb.Material) (names []string) {
 	return names
 }
 
-// claimFiles keeps files in their place until a command that refers to them is recorded.
+// claimFiles protects files from removal until a command that refers to them is recorded.
 func (r *Request) claimFiles(what string, names []string) (release func(), err error) {
 	release, err = r.api.Files.Claim(names...)
 	if errors.Is(err, files.ErrMissing) {

@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// outline is the description of an operation in a piece. It omits the data from the table
-// of operations: the path's parameters, access, the limit of the body, and the answers that
-// every such operation has.
+// outline is the description of an operation in a piece. It omits what the table of operations
+// contains or implies: the path's parameters, access, the body limit, and the answers of every such
+// operation.
 type outline struct {
 	ID          string   `json:"operationId"`
 	Tags        []string `json:"tags"`
 	Summary     string   `json:"summary"`
 	Description string   `json:"description"`
-	// Parameters are the parameters not in the path, each a component's name or written out.
+	// Parameters are those outside the path, each the name of a component or a full parameter.
 	Parameters []any `json:"parameters"`
-	// Takes is the schema of a JSON body, Body that of another one. With Optional the body can be
-	// left out.
+	// Takes is the schema of a JSON body, Body the description of any other body. With Optional the
+	// body can be omitted.
 	Takes    string         `json:"takes"`
 	Body     map[string]any `json:"body"`
 	Optional bool           `json:"optional"`
-	// Gives is the schema of the JSON in a successful answer, or a list with it for an array. Seq
-	// reports that the answer has X-Codelab-Seq.
+	// Gives is the schema of the JSON in a successful answer; a list that contains it means an
+	// array. Seq means that the answer has X-Codelab-Seq.
 	Gives any  `json:"gives"`
 	Seq   bool `json:"seq"`
-	// Also has additional codes of answers. Never has codes that such operations usually
-	// return and this operation never does. Answers are written out.
+	// Also lists additional status codes. Never lists codes that such operations usually return,
+	// but this one does not. Answers are given in full.
 	Also    []string                  `json:"also"`
 	Never   []string                  `json:"never"`
 	Answers map[string]map[string]any `json:"answers"`
@@ -37,7 +37,7 @@ type outline struct {
 	Servers  []any `json:"servers"`
 }
 
-// standard are the components of answers that mean the same everywhere.
+// standard has the components of answers that mean the same everywhere.
 var standard = map[string]string{
 	"204": "NoContent", "304": "NotModified", "400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "409": "Conflict",
 	"412": "Outdated", "413": "TooLarge", "415": "MediaType", "429": "TooMany", "500": "Internal", "503": "Unavailable",
@@ -47,7 +47,7 @@ func refTo(kind, name string) map[string]any {
 	return map[string]any{"$ref": "#/components/" + kind + "/" + name}
 }
 
-// describe is an operation as OpenAPI has it.
+// describe returns the operation in OpenAPI form.
 func (op *Operation) describe(o *outline, known pathParameters) (map[string]any, error) {
 	names, err := op.parameters(o, known)
 	if err != nil {
@@ -72,13 +72,12 @@ func (op *Operation) describe(o *outline, known pathParameters) (map[string]any,
 	return d, nil
 }
 
-// changes reports whether the operation is one that a page of another origin must not call.
+// changes reports whether pages of other origins must not call the operation.
 func (op *Operation) changes() bool {
 	return op.Method != get && !op.Basic && !op.Check
 }
 
-// parameters returns the parameters of the path, in its order, those of the outline, and the token
-// against forged requests.
+// parameters returns the path's parameters in order, those of the outline, and the CSRF token.
 func (op *Operation) parameters(o *outline, known pathParameters) (all []any, err error) {
 	for part := range strings.SplitSeq(op.Path, "/") {
 		name, isParameter := strings.CutPrefix(part, "{")
@@ -104,9 +103,9 @@ func (op *Operation) parameters(o *outline, known pathParameters) (all []any, er
 	return all, nil
 }
 
-// pathParameters are the components that stand for parameters of paths.
+// pathParameters are the components for parameters of paths.
 type pathParameters struct {
-	component map[string]string // by the name in the path; {id} is the id of a codelab
+	component map[string]string // by the name in the path; {id} is a codelab's id
 	name      map[string]string // by the component
 }
 
@@ -125,7 +124,7 @@ func pathParametersOf(components map[string]json.RawMessage) (pathParameters, er
 	return known, nil
 }
 
-// isOf reports whether a parameter of an outline, named or written out, belongs to a path.
+// isOf reports whether an outline's parameter, named or in full, belongs to a path.
 func (k pathParameters) isOf(p any, name string) bool {
 	switch p := p.(type) {
 	case string:
@@ -136,7 +135,7 @@ func (k pathParameters) isOf(p any, name string) bool {
 	return false
 }
 
-// security are the ways to prove who is calling, of which one is needed.
+// security returns the alternative ways to authenticate.
 func (op *Operation) security() []any {
 	none, token := map[string]any{}, map[string]any{"tokenAuth": []any{}}
 	session := map[string]any{"sessionAuth": []any{}}
@@ -158,7 +157,7 @@ func (op *Operation) security() []any {
 	return []any{session, token}
 }
 
-// takes is the body of the operation.
+// takes returns the description of the operation's body.
 func (op *Operation) takes(o *outline) map[string]any {
 	content := o.Body
 	if o.Takes != "" {
@@ -174,7 +173,7 @@ func (op *Operation) takes(o *outline) map[string]any {
 	return map[string]any{"required": !o.Optional, "description": limit, "content": content}
 }
 
-// sizeText is a number of bytes as a person writes it.
+// sizeText formats a number of bytes for people.
 func sizeText(n int) string {
 	for _, unit := range []struct {
 		name  string
@@ -187,7 +186,7 @@ func sizeText(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// answers returns the answers of the operation by their codes.
+// answers returns the operation's answers by status code.
 func (op *Operation) answers(o *outline) map[string]any {
 	codes := []string{"400", "429", "500", "503"}
 	if op.Access != Anyone && op.Access != Registrant && op.Access != CodelabReader {
@@ -224,7 +223,7 @@ func (op *Operation) answers(o *outline) map[string]any {
 	return all
 }
 
-// schemaOf is a schema by its name, one in a list of it, or one that is written out.
+// schemaOf returns a schema given by its name, by its name in a list, or in full.
 func schemaOf(gives any) any {
 	switch g := gives.(type) {
 	case string:
@@ -235,7 +234,7 @@ func schemaOf(gives any) any {
 	return gives
 }
 
-// merged has the members of all objects, of which later ones count.
+// merged merges all objects; later ones take precedence.
 func merged(objects ...map[string]any) map[string]any {
 	whole := map[string]any{}
 	for _, o := range objects {

@@ -7,9 +7,9 @@
 // The pipeline in request.go does the rest in this order: request id, limits, caller, CSRF,
 // role, codelab, body.
 //
-// RULES.md has the rules of the whole interface that its documents do not say. The OpenAPI
-// document is made of the table and of the pieces in openapi (describe.go); openapi.json is
-// the result, to read without a server.
+// RULES.md has the rules of the whole interface that are not in its documents. The OpenAPI document
+// is generated from the table and from the pieces in openapi (describe.go). openapi.json is the
+// result, for reading without a server.
 package rest
 
 //go:generate go test . -run "TestTheTablesOfTheRulesAreTrue|TestTheFileOfTheDocumentIsFresh" -update

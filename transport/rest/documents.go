@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// pieces are the readable parts of the OpenAPI document, one per resource, which complete
-// the table of operations (outline). A component is in the piece of its resource, or in
-// shared.json if it belongs to none; head.json introduces the document.
+// pieces are the hand-written parts of the OpenAPI document, one per resource. They complete the
+// table of operations (outline). A component is in the piece of its resource, or in shared.json if
+// it belongs to none. head.json is the document's beginning.
 //
 //go:embed openapi/*.json
 var pieces embed.FS
@@ -38,11 +38,11 @@ type description struct {
 // read adds a piece.
 func (d *description) read(piece []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(piece))
-	dec.DisallowUnknownFields() // or it would be lost
+	dec.DisallowUnknownFields() // an unknown field would be lost
 	return dec.Decode(d)
 }
 
-// readPieces reads all of them.
+// readPieces reads all pieces.
 func readPieces() (whole description, err error) {
 	err = fs.WalkDir(pieces, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -60,8 +60,8 @@ func readPieces() (whole description, err error) {
 	return whole, err
 }
 
-// join makes the whole of the pieces. Its bytes are the same at each start:
-// members of maps are in the order of their names.
+// join builds the document from the pieces. Its bytes are the same at each start, because the
+// members of maps are sorted by name.
 func join() ([]byte, error) {
 	whole, err := readPieces()
 	if err == nil {
@@ -73,9 +73,9 @@ func join() ([]byte, error) {
 	return encoded(whole)
 }
 
-// complete adds the data of the table to the pieces' operations, and the members of their types
-// to components and deliveries. whole has the components of all pieces. Operations that are not in the table are
-// written out in the pieces.
+// complete adds the data of the table to the pieces' operations, and the members of their types to
+// components and deliveries. whole has the components of all pieces. Operations that are not in the
+// table are described in full in the pieces.
 func (d *description) complete(table []Operation, whole *description) error {
 	known, err := pathParametersOf(whole.Components.Parameters)
 	if err != nil {
@@ -94,11 +94,11 @@ func (d *description) complete(table []Operation, whole *description) error {
 		op := &table[i]
 		text, described := d.Paths[op.Path][strings.ToLower(op.Method)]
 		if !described {
-			continue // a test names it
+			continue // a test reports it
 		}
 		var o outline
 		dec := json.NewDecoder(bytes.NewReader(text))
-		dec.DisallowUnknownFields() // or it would be lost
+		dec.DisallowUnknownFields() // an unknown field would be lost
 		if err := dec.Decode(&o); err != nil {
 			return fmt.Errorf("%s %s: %w", op.Method, op.Path, err)
 		}
@@ -121,14 +121,14 @@ func encoded(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// openAPIDocument is set by init: the document is made of the table of operations, one of
-// which answers the document.
+// openAPIDocument is set by init to avoid an initialization cycle: the document is built from the
+// table of operations, one of which serves it.
 var openAPIDocument func() []byte
 
 func init() {
 	openAPIDocument = sync.OnceValue(func() []byte {
 		b, err := join()
-		if err != nil { // the pieces are ours
+		if err != nil { // cannot happen: the pieces are part of the program
 			panic("join the OpenAPI document: " + err.Error())
 		}
 		return b
@@ -138,10 +138,10 @@ func init() {
 // OpenAPI returns the OpenAPI document.
 func OpenAPI() []byte { return openAPIDocument() }
 
-// servers are the addresses in the document that are relative to the server's.
+// servers matches server addresses in the document that are relative to this server's.
 var servers = regexp.MustCompile(`("servers":\[\{[^\]]*"url":")/`)
 
-// openAPI answers the document, with the path at which browsers reach the server.
+// openAPI answers with the document, with the path at which browsers reach the server.
 func openAPI(r *Request) error {
 	at := r.prefix()
 	if at == "" {
@@ -150,11 +150,11 @@ func openAPI(r *Request) error {
 	return r.Document(servers.ReplaceAll(OpenAPI(), []byte("${1}"+at.At("/"))))
 }
 
-// unversioned is the version in the descriptions in the repository.
+// unversioned is the version in the documents of the repository.
 var unversioned = []byte(`"version":"1.0.0"`)
 
-// Document answers a description of the interface, which changes only with the
-// program, and has its version.
+// Document answers with a description of the interface. It changes only with the program, and has
+// its version.
 func (r *Request) Document(b []byte) error {
 	if v := r.api.App.Version; v != "" {
 		b = bytes.Replace(b, unversioned, fmt.Appendf(nil, `"version":%q`, v), 1)

@@ -31,14 +31,13 @@ func header(name, pattern, about string) any {
 	}
 }
 
-// describeWebhooks writes out the delivery of each event. Generators of clients leave out
-// components that no path leads to, and refer to them all the same: so a delivery has none of
-// its own.
+// describeWebhooks describes the delivery of each event in full. Client generators omit components
+// that no path refers to, but still refer to them, so deliveries have no components of their own.
 func (d *description) describeWebhooks(words vocabulary) error {
 	for event, piece := range d.Webhooks {
 		var o occasion
 		dec := json.NewDecoder(bytes.NewReader(piece))
-		dec.DisallowUnknownFields() // or it would be lost
+		dec.DisallowUnknownFields() // an unknown field would be lost
 		if err := dec.Decode(&o); err != nil {
 			return fmt.Errorf("webhook %s: %w", event, err)
 		}
@@ -61,7 +60,7 @@ func (d *description) describeWebhooks(words vocabulary) error {
 	return nil
 }
 
-// delivery is the schema of the body in which an event is delivered.
+// delivery returns the body's schema for the delivery of an event.
 func delivery(words vocabulary, event string, o *occasion) any {
 	data, ofCodelab := deliveries.Data(event)
 	body, content := describe.Of(words, reflect.TypeFor[deliveries.Body](), false), describe.Of(words, data, false)

@@ -26,8 +26,8 @@ var (
 	errMultipart  = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
 )
 
-// statusOf is the one table from errors to the status codes of the interface.
-// Texts of rejections are meant for the caller; any other text stays here.
+// statusOf is the only table from errors to the status codes of the interface. Texts of rejections
+// are meant for the caller; other texts are not sent.
 func statusOf(err error) (status int, text string, retry time.Duration) {
 	var own *httpapi.Error
 	var rejected *durable.Rejection
@@ -61,7 +61,7 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 		return httpapi.ErrTooLarge.Status, httpapi.ErrTooLarge.Text, 0
 	case errors.Is(err, durable.ErrUnavailable), errors.Is(err, durable.ErrTimeout), errors.Is(err, durable.ErrQuarantined),
 		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced),
-		// Of our own doing: requests carry no context that clients cancel.
+		// The server's own doing: requests carry no context that clients cancel.
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fasthttp.StatusServiceUnavailable, "this cannot be recorded right now; try again", 2 * time.Second
 	}
@@ -71,7 +71,7 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 // Refuse implements httpapi.Call.
 func (r *Request) Refuse(err error) httpapi.Problem {
 	p := problemOf(err)
-	if r.op != nil && r.op.Basic { // Git, which shows text to its user
+	if r.op != nil && r.op.Basic { // Git shows the text to its user
 		if p.Status == fasthttp.StatusUnauthorized {
 			r.Response.Header.Set("WWW-Authenticate", `Basic realm="Atelier", charset="UTF-8"`)
 		}
@@ -89,7 +89,7 @@ func (r *Request) Refuse(err error) httpapi.Problem {
 	return p
 }
 
-// problemOf is the answer to an error: a body of exactly one field.
+// problemOf returns the answer to an error: a body of exactly one field.
 func problemOf(err error) httpapi.Problem {
 	status, text, retry := statusOf(err)
 	return httpapi.Problem{

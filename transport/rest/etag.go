@@ -7,9 +7,9 @@ import (
 	"atelier/actors/codelab"
 )
 
-// fresh sets the entity tag of a read of the codelab, which changed last with
-// seq. When the client has it already, it answers 304 and returns true.
-// variant distinguishes the answers for different callers.
+// fresh sets the entity tag of a read of the codelab that last changed at seq. If the client
+// already has that version, it answers 304 and returns true. variant distinguishes the answers for
+// different callers.
 func (r *Request) fresh(changed uint64, variant string) bool {
 	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
 }
@@ -20,16 +20,16 @@ func (r *Request) freshRevision(revision, changed uint64, variant string) bool {
 	return r.freshAs(r.revision(revision) + "." + shown(changed, variant))
 }
 
-// madeEdition sets the tag that an editor reads after its edit.
+// madeEdition sets the entity tag that an editor gets after an edit.
 func (r *Request) madeEdition(e codelab.Edited) {
 	r.Response.Header.Set("ETag", `"`+r.revision(e.Revision)+"."+shown(e.Seq, variantAdmin)+`"`)
 }
 
-// The variants for facilitators and for others.
+// Variants of answers for facilitators and for others.
 const (
 	variantAdmin  = "a"
 	variantOthers = "t"
-	// variantAnyone is for people who are not registered, if it makes a difference.
+	// variantAnyone is for people who are not registered, where their answer differs.
 	variantAnyone = "n"
 	// variantOrphan is for facilitators, of a copy whose source no longer exists.
 	variantOrphan = "o"
@@ -46,8 +46,7 @@ func shown(changed uint64, variant string) string {
 	return strconv.FormatUint(changed, 36) + "-" + variant
 }
 
-// revision names the stream too: after a restore from a backup the same seq may
-// be another edit.
+// revision includes the stream: after a restore from a backup the same seq can be another edit.
 func (r *Request) revision(seq uint64) string {
 	return r.stream8() + "-" + strconv.FormatUint(seq, 36)
 }
@@ -56,8 +55,7 @@ func (r *Request) stream8() string { return r.api.StreamID[:min(8, len(r.api.Str
 
 func (r *Request) freshAs(tag string) bool { return r.Fresh(tag, "private, no-cache") }
 
-// ifMatch are the revisions that an edit may replace; nil if it may replace
-// any.
+// ifMatch returns the revisions that an edit may replace; nil if any.
 func (r *Request) ifMatch() []uint64 {
 	tags, star := r.Tags("If-Match")
 	if star || len(r.Request.Header.PeekAll("If-Match")) == 0 {

@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// export answers a table of the codelab as it is now: who was removed, and
-// what retention took away, is not in it any more.
+// export answers with a table of the codelab in its present state, without removed people and data
+// removed by retention.
 func export(what string, table func(v *codelab.View, w *sheet)) func(*Request) error {
 	return func(r *Request) error {
 		v := r.view().Real()
@@ -38,8 +38,8 @@ func export(what string, table func(v *codelab.View, w *sheet)) func(*Request) e
 	}
 }
 
-// mark returns the beginning of a table: the byte order mark, without which Excel takes UTF-8
-// for something else, unless bom=0 asks for none.
+// mark returns the beginning of a table: the byte order mark, without which Excel does not
+// recognize UTF-8, unless bom=0 omits it.
 func (r *Request) mark() (string, error) {
 	switch r.Query("bom") {
 	case "", "1", "true":
@@ -50,7 +50,7 @@ func (r *Request) mark() (string, error) {
 	return "", wire.Invalid("bom must be 0 or 1")
 }
 
-// noteTable records the export of a table, unless a page only shows the attendance: the
+// noteTable records the export of a table. A page that only shows attendance is not recorded: the
 // list of attendees, whose reading is not recorded either, has the same people.
 func (r *Request) noteTable(what string) error {
 	if what == "attendance" {
@@ -78,8 +78,7 @@ func stampOrNothing(ms int64) string {
 	return wire.Stamp(ms)
 }
 
-// attendance is a row for each attendee, with the time at which each step was
-// first reached.
+// attendance writes a row per attendee, with the time at which each step was first reached.
 func attendance(v *codelab.View, w *sheet) {
 	head := []string{"attendee_id", "name", "email", "registered_at", "current_step", "furthest_step", "steps", "is_completed", "completed_at"}
 	for _, c := range v.Checks {
@@ -108,7 +107,7 @@ func attendance(v *codelab.View, w *sheet) {
 	}
 }
 
-// quizResults is a row for each answer.
+// quizResults writes a row per answer.
 func quizResults(v *codelab.View, w *sheet) {
 	w.Row("attendee_id", "name", "email", "question_number", "quiz_id", "question", "quiz_type", "answer", "answer_text", "is_correct", "answered_at",
 		"attempts", "first_answer", "first_answer_text", "first_correct")
@@ -131,7 +130,7 @@ func quizResults(v *codelab.View, w *sheet) {
 	}
 }
 
-// chosen returns the options in the answer to a choice question.
+// chosen returns the options chosen in the answer to a choice question.
 func chosen(q *pb.Quiz, answer string) string {
 	if q.QuizType != codelab.MultipleChoice {
 		return answer
@@ -145,7 +144,7 @@ func chosen(q *pb.Quiz, answer string) string {
 	return strings.Join(texts, "; ")
 }
 
-// feedbackTable is a row for each feedback.
+// feedbackTable writes a row per feedback.
 func feedbackTable(v *codelab.View, w *sheet) {
 	w.Row("attendee_id", "name", "difficulty", "satisfaction", "comment", "created_at")
 	for _, f := range v.Feedback.All() {

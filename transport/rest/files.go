@@ -14,16 +14,16 @@ import (
 	"atelier/transport/intake"
 )
 
-// file is a content and how it is served.
+// file is a stored object and how to serve it.
 type file struct {
 	sum       []byte
 	mediaType string
-	// name is the name under which browsers save the file; "" leaves it to them.
+	// name is the file name for downloads; "" lets the browser choose.
 	name  string
 	cache string
 }
 
-// serveUpload serves files under /uploads/ to everybody who knows their name.
+// serveUpload serves files under /uploads/ to everybody who knows the name.
 func serveUpload(r *Request) error {
 	name := r.Param("kind") + "/" + r.Param("name")
 	if files.NameAt(name) != name {
@@ -36,14 +36,13 @@ func serveUpload(r *Request) error {
 	if err != nil {
 		return err
 	}
-	// A name never stands for another content, but it can be erased.
+	// A name never refers to other content, but the file can be erased.
 	return r.serveFile(file{sum: u.Sum, mediaType: u.MediaType, name: u.OriginalName, cache: "public, max-age=600"})
 }
 
 var errNoFile = &httpapi.Error{Status: fasthttp.StatusNotFound, Text: "file not found"}
 
-// serveFile streams a content from disk: all of it, or the range that was
-// asked for.
+// serveFile streams a stored object from disk, in full or the requested range.
 func (r *Request) serveFile(f file) error {
 	sum, ok := files.SumOf(f.sum)
 	if !ok {
@@ -88,13 +87,13 @@ func (r *Request) serveFile(f file) error {
 		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, from+n-1, size))
 		r.Send(&section{io.LimitedReader{R: content, N: n}, content}, int(n))
 	default:
-		// A bare file, so that the kernel can send it by itself.
+		// A plain *os.File, so that the kernel can send it directly.
 		r.Send(content, int(size))
 	}
 	return nil
 }
 
-// section is a part of a file, which is closed with it.
+// section is a part of a file; closing it closes the file.
 type section struct {
 	io.LimitedReader
 	f io.Closer
@@ -102,8 +101,8 @@ type section struct {
 
 func (s *section) Close() error { return s.f.Close() }
 
-// disposition lets browsers display only verified images, no HTML and no SVG. The name is
-// in both forms of RFC 6266.
+// disposition lets browsers display only verified images, but no HTML or SVG. The name is given in
+// both forms of RFC 6266.
 func disposition(mediaType, name string) string {
 	kind := "attachment"
 	if intake.Shown(mediaType) {
@@ -121,7 +120,7 @@ func disposition(mediaType, name string) string {
 	return kind + `; filename="` + plain + `"; filename*=UTF-8''` + percent(name)
 }
 
-// percent encodes all but the attr-char of RFC 5987.
+// percent encodes all characters except the attr-char of RFC 5987.
 func percent(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -135,7 +134,7 @@ func percent(s string) string {
 	return b.String()
 }
 
-// rangeKind is the way to treat a Range header.
+// rangeKind says how to treat a Range header.
 type rangeKind uint8
 
 const (
@@ -144,8 +143,8 @@ const (
 	unsatisfiable
 )
 
-// wantedRange reads the Range header (RFC 9110). A header that is malformed, has several
-// ranges, or comes with an If-Range for another content gets the whole file.
+// wantedRange parses the Range header (RFC 9110). If the header is malformed, has several ranges,
+// or comes with an If-Range for other content, the whole file is sent.
 func (r *Request) wantedRange(tag string, size int64) (from, n int64, how rangeKind) {
 	text := string(r.Request.Header.Peek("Range"))
 	if text == "" || !r.IsGet() {
@@ -187,8 +186,7 @@ func parseRange(text string, size int64) (from, n int64, how rangeKind) {
 	return from, min(to, size-1) - from + 1, part
 }
 
-// digits reads a number as RFC 9110 writes it; one that is larger than any
-// file is as good as the largest.
+// digits parses a number as in RFC 9110. Numbers larger than any file are clamped.
 func digits(s string) (int64, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0, false

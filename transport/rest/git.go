@@ -28,13 +28,13 @@ import (
 // maxFetch bounds the body of a fetch, in bytes, both packed and unpacked.
 const maxFetch = 256 << 10
 
-// gitUser is the name that goes with a personal secret.
+// gitUser is the user name that accompanies a personal secret.
 const gitUser = "x"
 
 var errNoRepository = durable.Reject(durable.Missing, "the code of this codelab is kept in folders, not in a Git repository; it can be downloaded")
 
-// identifyBasic finds out who is calling where only a password counts, which is an API
-// token or a personal secret for Git in this codelab.
+// identifyBasic identifies the caller where only a password counts: an API token, or a personal
+// secret for Git in this codelab.
 func (r *Request) identifyBasic() (bad bool, err error) {
 	given := string(r.Request.Header.Peek("Authorization"))
 	if given == "" {
@@ -69,7 +69,7 @@ type gitAccess struct {
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
-// giveGitAccess answers with the secret and address that a Git client needs to read the code.
+// giveGitAccess answers with the secret and the address that a Git client needs to read the code.
 func giveGitAccess(r *Request) error {
 	if err := r.still(); err != nil {
 		return err
@@ -91,8 +91,7 @@ func giveGitAccess(r *Request) error {
 	return r.JSON(gitAccess{r.root() + "/git/" + r.Codelab.ID(), gitUser, secret, wire.Stamp(expires.UnixMilli())})
 }
 
-// root is the address of this server: the configured one, or that by which the caller
-// reached it.
+// root returns the address of this server: the configured one, or the one used by the caller.
 func (r *Request) root() string {
 	if known := r.api.Origins.PublicURL; known != "" {
 		return strings.TrimSuffix(known, "/")
@@ -126,7 +125,7 @@ func gitRefs(r *Request) error {
 	return nil
 }
 
-// repository returns the repository that the caller may fetch. The calling function holds a lock.
+// repository returns the repository that the caller may fetch. A lock must be held.
 func (r *Request) repository() (*git.Repository, error) {
 	w, err := r.readable()
 	if err != nil {
@@ -166,19 +165,19 @@ func (r *Request) repository() (*git.Repository, error) {
 	})
 }
 
-// maxShown bounds the repositories that are kept as attendees see them.
+// maxShown bounds the number of attendees' repositories in the cache.
 const maxShown = 64
 
-// shownRepositories are the repositories that were made for attendees: hundreds read the
-// same at once. What each is made of names it, so none is ever old. Safe for concurrent
+// shownRepositories caches the repositories built for attendees, because hundreds read the same one
+// concurrently. The key is derived from the inputs, so no entry is ever stale. Safe for concurrent
 // use.
 type shownRepositories struct {
 	mu   sync.Mutex
 	kept map[string]*git.Repository
 }
 
-// get returns what attendees see of a workspace, whose heads are the shared heads; a
-// clone begins with the branch begin.
+// get returns the attendees' repository of a workspace, whose heads are the shared heads. A clone
+// checks out the branch begin.
 func (s *shownRepositories) get(w *pb.Workspace, begin string, build func() (*git.Repository, error)) (*git.Repository, error) {
 	key := w.Id + " " + begin
 	for _, h := range w.Heads {
@@ -200,8 +199,8 @@ func (s *shownRepositories) get(w *pb.Workspace, begin string, build func() (*gi
 	return r, nil
 }
 
-// gitBody reads a body of at most limit bytes, of a media type of Git's: pages of others
-// cannot send that.
+// gitBody reads a body of at most limit bytes with one of Git's media types, which pages of other
+// origins cannot send.
 func (r *Request) gitBody(service string, limit int) ([]byte, error) {
 	if err := r.gitType(service); err != nil {
 		return nil, err
@@ -263,8 +262,8 @@ func gitUploadPack(r *Request) error {
 	return nil
 }
 
-// fetched is the answer to a fetch, how large it is, and which code is taken along with
-// it, if any. The caller holds a lock.
+// fetched returns the answer to a fetch, its size, and the code that is downloaded with it, if any.
+// The caller holds a lock.
 func (r *Request) fetched(body []byte) (content io.ReadCloser, size int64, taken *codelab.TakeCode, err error) {
 	defer r.Turn()()
 	repo, err := r.repository()
@@ -284,9 +283,9 @@ func (r *Request) fetched(body []byte) (content io.ReadCloser, size int64, taken
 		taken = &codelab.TakeCode{Name: codelab.Latest(branches)}
 		switch {
 		case r.IsAdmin() && len(branches) == len(repo.Refs):
-			taken.Name = "" // all there is
+			taken.Name = "" // all branches
 		case slices.Contains(branches, repo.Head):
-			taken.Name = repo.Head // what is checked out, of all that may be had
+			taken.Name = repo.Head // the branch that is checked out
 		}
 	}
 	content, size, err = r.api.packs.Reader(answer)

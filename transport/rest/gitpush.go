@@ -21,7 +21,7 @@ const maxPushing = 2
 
 var errPush = durable.Reject(durable.Forbidden, "only an API token with the scope all or import may push")
 
-// mayPush refuses callers without the permission to push. A personal secret can only read, even a
+// mayPush refuses callers without permission to push. Personal secrets can only read, even a
 // facilitator's.
 func (r *Request) mayPush() error {
 	switch {
@@ -33,8 +33,8 @@ func (r *Request) mayPush() error {
 	return nil
 }
 
-// gitReceivePack changes branches. A refusal is in Git's own format, so that its client
-// prints it.
+// gitReceivePack changes branches. A refusal is in Git's own format, so that the Git client prints
+// it.
 func gitReceivePack(r *Request) error {
 	if err := r.mayPush(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func gitReceivePack(r *Request) error {
 	return nil
 }
 
-// spoolPush writes the body into a file, unpacked where it is compressed.
+// spoolPush writes the body to a file, decompressed if necessary.
 func (r *Request) spoolPush() (*os.File, error) {
 	if r.Request.Header.ContentLength() > git.MaxPack {
 		return nil, httpapi.ErrTooLarge
@@ -109,7 +109,7 @@ func (r *Request) spoolPush() (*os.File, error) {
 	return f, nil
 }
 
-// onlyBroken distinguishes a body that broke off from a file that cannot be written.
+// onlyBroken distinguishes an interrupted body from a file that cannot be written.
 type onlyBroken struct{ r io.Reader }
 
 func (o *onlyBroken) Read(b []byte) (int, error) {
@@ -120,10 +120,10 @@ func (o *onlyBroken) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// push carries a push out, all of it or nothing.
+// push applies a push, completely or not at all.
 func (r *Request) push(p *git.Push, body *os.File) error {
 	if len(p.Commands) == 0 {
-		return nil // a client that asks whether it may
+		return nil // the client only checks its permission
 	}
 	if err := p.Check(); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (r *Request) push(p *git.Push, body *os.File) error {
 	return err
 }
 
-// unpack takes the pack behind the commands of a push apart.
+// unpack unpacks the pack after the commands of a push.
 func (r *Request) unpack(body *os.File) (came *git.Pushed, err error) {
 	from, err := body.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -194,12 +194,12 @@ func (r *Request) unpack(body *os.File) (came *git.Pushed, err error) {
 	return came, nil
 }
 
-// packError is why a pack cannot be taken apart.
+// packError is the reason why a pack cannot be unpacked.
 type packError struct{ error }
 
 func (p packError) Unwrap() error { return p.error }
 
-// pushable is the codelab's workspace, if it is a repository. The caller holds a lock.
+// pushable returns the codelab's workspace if it is a repository. The caller holds a lock.
 func (r *Request) pushable() (*pb.Workspace, error) {
 	w, err := r.workspace()
 	if err == nil && w.StructureType != codelab.BranchWorkspace {
@@ -208,7 +208,7 @@ func (r *Request) pushable() (*pb.Workspace, error) {
 	return w, err
 }
 
-// treesOf are the trees that the heads of a workspace stand for.
+// treesOf returns the trees of the heads of a workspace.
 func treesOf(w *pb.Workspace) (out []string) {
 	for _, h := range w.Heads {
 		out = append(out, h.Tree)

@@ -19,7 +19,7 @@ type Verdict struct {
 	Remedy string `json:"remedy" doc:"What to do, in English; \"\" when there is nothing to do."`
 }
 
-// PeopleHealth counts who is connected.
+// PeopleHealth counts connected people.
 type PeopleHealth struct {
 	Verdict
 	Here    int   `json:"here" doc:"Persons who are connected to this node; somebody in two codelabs counts twice."`
@@ -27,15 +27,14 @@ type PeopleHealth struct {
 	Sockets int64 `json:"sockets" doc:"Live connections of this node."`
 }
 
-// Times say how long something took in the last minutes; the quantiles are nil where
-// there was nothing.
+// Times summarizes durations in the last minutes. The quantiles are nil without a sample.
 type Times struct {
 	P50Millis     *float64 `json:"p50_ms" range:"0.." doc:"What half of them took at most, at most a tenth too high; null where there was none."`
 	P99Millis     *float64 `json:"p99_ms" range:"0.." doc:"What all but one in a hundred took at most."`
 	WindowSeconds int      `json:"window_seconds" range:"1.." doc:"How far this looks back."`
 }
 
-// QueueHealth is how long commands wait for their turn.
+// QueueHealth is how long commands wait in the queue.
 type QueueHealth struct {
 	Verdict
 	Times
@@ -43,7 +42,7 @@ type QueueHealth struct {
 	WaitingBytes   int64   `json:"waiting_bytes" doc:"What waits for the disk now."`
 }
 
-// CommitHealth is how long a group commit takes, disk included.
+// CommitHealth is the duration of a group commit, including the disk.
 type CommitHealth struct {
 	Verdict
 	Times
@@ -51,7 +50,7 @@ type CommitHealth struct {
 	P99BoundMillis float64 `json:"p99_bound_ms" range:"0.." doc:"Above this «p99_ms» is worrying."`
 }
 
-// DiskHealth is of the disk under the data folder, bytes.
+// DiskHealth describes the disk of the data folder, in bytes.
 type DiskHealth struct {
 	Verdict
 	Free  *uint64 `json:"free_bytes" doc:"Space that the server can still write."`
@@ -59,21 +58,21 @@ type DiskHealth struct {
 	Data  *uint64 `json:"data_bytes" doc:"Size of the data folder, at most some minutes old; null before the first measurement."`
 }
 
-// BackupHealth is of the last backup of this data folder; nil if none was made.
+// BackupHealth describes the last backup of this data folder; nil if none was made.
 type BackupHealth struct {
 	Verdict
 	At         *string `json:"at" is:"Timestamp" doc:"When it was made; null where none was."`
 	AgeSeconds *int64  `json:"age_seconds" range:"any" doc:"How long ago; null where none was made."`
 }
 
-// CertificateHealth is of the certificate that the server itself shows.
+// CertificateHealth describes the server's own certificate.
 type CertificateHealth struct {
 	Verdict
 	NotAfter *string `json:"not_after" is:"Timestamp" doc:"When it ends; null while it is not known."`
 	DaysLeft *int    `json:"days_left" range:"any" doc:"Whole days; below 0 when it has ended."`
 }
 
-// NodesHealth is of all nodes, as this one sees them.
+// NodesHealth describes all nodes, as seen by this one.
 type NodesHealth struct {
 	Verdict
 	Node string       `json:"node" doc:"The node that was asked."`

@@ -25,7 +25,7 @@ type helpRecord struct {
 	Answer       *string `json:"answer" length:"..2000" doc:"Written answer, if there is one."`
 }
 
-// ownHelpRecord is a request as who asked sees it.
+// ownHelpRecord is a request as its author sees it.
 type ownHelpRecord struct {
 	helpRecord
 	Position    *int     `json:"position" optional:"true" range:"1.." doc:"The place among those who wait, from 1; null once somebody comes. In an attendee's own list only."`
@@ -59,7 +59,7 @@ type helpAskBody struct {
 	AttendeeID string `json:"attendee_id,omitempty" doc:"For facilitators: the attendee who is offered help."`
 }
 
-// askHelp asks for the caller, or for a facilitator who names an attendee offers.
+// askHelp asks for help for the caller, or offers it if a facilitator names an attendee.
 func askHelp(r *Request) error {
 	var in helpAskBody
 	if err := r.decode(&in); err != nil {
@@ -86,7 +86,7 @@ func askHelp(r *Request) error {
 	return r.JSON(helpAsked{"ok", h.GetId()})
 }
 
-// helpAsked names the request that was made, or was there.
+// helpAsked names the request that was created or already existed.
 type helpAsked struct {
 	Status string `json:"status" const:"ok"`
 	ID     string `json:"id" is:"Id"`
@@ -101,7 +101,7 @@ func (r *Request) take(b codelab.Body) (any, error) {
 		return v, err
 	}
 	stands, err := r.api.Auth.Knows(&r.who, true)
-	if err != nil || stands { // what cannot be found out now the next sweep does
+	if err != nil || stands { // on errors the next sweep checks
 		return v, nil
 	}
 	h, err := r.api.People.Get(people.ID)
@@ -114,8 +114,7 @@ func (r *Request) take(b codelab.Body) (any, error) {
 	return nil, errLogin
 }
 
-// getHelp answers the open queue to admins, and to attendees all of their own
-// requests.
+// getHelp answers with the open queue for admins, and with all of their own requests for attendees.
 func getHelp(r *Request) error {
 	v := r.view()
 	if r.fresh(v.Changed.Help, r.Caller.ID) {
@@ -135,7 +134,7 @@ func getHelp(r *Request) error {
 	})
 }
 
-// ownHelp are the requests of one attendee.
+// ownHelp returns the requests of one attendee.
 func ownHelp(v *codelab.View, lab, who string) []ownHelpRecord {
 	out, waiting := []ownHelpRecord{}, 0
 	for _, h := range v.Help.All() {
@@ -159,8 +158,7 @@ func ownHelp(v *codelab.View, lab, who string) []ownHelpRecord {
 // recentHelp is the number of requests from which the present wait is estimated.
 const recentHelp = 10
 
-// usualWait is the median of how long the last who asked have waited until
-// somebody came.
+// usualWait returns the median waiting time of the latest requests until they were claimed.
 func usualWait(v *codelab.View) *float64 {
 	var waited []int64
 	for i := v.Help.Len() - 1; i >= 0 && len(waited) < recentHelp; i-- {

@@ -17,7 +17,7 @@ type joinRecord struct {
 	Attendees        int    `json:"attendees" doc:"How many are registered."`
 }
 
-// joinCode returns a typed code in the stored form: case, spaces and dashes do not count.
+// joinCode returns a typed code in stored form: case, spaces and dashes are ignored.
 func joinCode(typed string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) || r == minus {
@@ -27,10 +27,10 @@ func joinCode(typed string) string {
 	}, typed)
 }
 
-// minus is U+2212, which is not a dash to Unicode.
+// minus is U+2212, which Unicode does not classify as a dash.
 const minus = 0x2212
 
-// findByCode answers what a join code leads to.
+// findByCode answers with the codelab of a join code.
 func findByCode(r *Request) error {
 	typed, err := url.PathUnescape(r.Param("code"))
 	if err != nil {

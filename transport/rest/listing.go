@@ -23,9 +23,8 @@ type activityRecord struct {
 	UpdatedAt string `json:"updated_at" is:"Timestamp" doc:"When settings, steps, quizzes or materials were last changed. In GET /codelabs, only for facilitators of the codelab."`
 }
 
-// figuresOf are what is going on in codelabs, without those that were deleted a moment
-// ago. It wakes only those whose figures were never recorded: they have not changed since
-// a time when they were not kept.
+// figuresOf returns the figures of codelabs, without recently deleted ones. It loads only codelabs
+// whose figures were never recorded: those that have not changed since before figures were kept.
 func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	figures, err := r.api.List.Figures(all)
 	if err != nil {
@@ -71,8 +70,8 @@ func (r *Request) toListed(m *pb.Codelab, f *pb.Figures, online map[string]int) 
 	return listedRecord{r.toCodelab(m, true), activityRecord{online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt))}}
 }
 
-// listVisible answers the public codelabs and those that the caller is registered in, or
-// assists in.
+// listVisible answers with the public codelabs and those in which the caller is registered or
+// assists.
 func (r *Request) listVisible(all []*pb.Codelab) error {
 	assists := r.who.Rank() == auth.Assistant && r.Query("as") != "attendee"
 	leads := func(id string) bool { return assists && r.who.Leads(id) }
@@ -110,7 +109,7 @@ func (r *Request) listVisible(all []*pb.Codelab) error {
 				record = r.toCodelab(m, false)
 			case f != nil:
 				record = r.toListed(m, f, online)
-			default: // deleted a moment ago
+			default: // recently deleted
 				continue
 			}
 			if !yield(record) {
@@ -124,7 +123,7 @@ func (r *Request) listVisible(all []*pb.Codelab) error {
 func (r *Request) figures(id string) (*pb.Figures, error) {
 	w, err := r.api.Codelabs.Get(id)
 	if errors.Is(err, durable.ErrQuarantined) {
-		return &pb.Figures{}, nil // it does not open; its record is known
+		return &pb.Figures{}, nil // it cannot be loaded, but its record is known
 	}
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func addMaterial(r *Request) error {
 	return r.JSON(toMaterial(r.Codelab.ID(), v.(*pb.Material)))
 }
 
-// claimMaterial keeps an uploaded material in its place.
+// claimMaterial protects an uploaded material from removal.
 func (r *Request) claimMaterial(path string) (release func(), err error) {
 	name, ok := files.NameOf(path)
 	if !ok {

@@ -16,7 +16,7 @@ type stepOverview struct {
 	MedianSeconds *float64 `json:"median_seconds" range:"0.." doc:"Of those who went on; null before anybody has."`
 	P90Seconds    *float64 `json:"p90_seconds" range:"0.."`
 	SharePast     float64  `json:"share_past" range:"0..1" doc:"The part of all attendees that is past the step."`
-	// Pulse is of those whose state is about the step.
+	// Pulse counts the attendees whose state is about the step.
 	Pulse Pulses       `json:"pulse" is:"Pulses"`
 	Ticks *[]taskCount `json:"ticks" doc:"The tasks of the step, and how many people ticked each; null while fewer than three people ticked any of them."`
 }
@@ -42,8 +42,8 @@ type overviewRecord struct {
 	Checks        []checkCounts  `json:"checks" items:"..50" doc:"The checks that the steps declare, and how they went for people, as their own programs say."`
 }
 
-// overview answers what a facilitator asks at a glance: can I move on, who is
-// stuck, whose turn is it.
+// overview answers a facilitator's questions at a glance: whether to move on, who is stuck, and
+// whose turn it is.
 func overview(r *Request) error {
 	v := r.view()
 	now := r.api.Now().UnixMilli()
@@ -102,7 +102,7 @@ func overview(r *Request) error {
 	return r.JSON(out)
 }
 
-// spentOn is how long those who went on were on each step: milliseconds, sorted.
+// spentOn returns the times on each step of people who moved on: milliseconds, sorted.
 func spentOn(v *codelab.View) [][]int64 {
 	out := make([][]int64, len(v.Steps))
 	for _, a := range v.Attendees.All() {
@@ -118,20 +118,20 @@ func spentOn(v *codelab.View) [][]int64 {
 	return out
 }
 
-// timeOn returns how long an attendee took from reaching a step (index from 0) to reaching the
-// next step or completing. It is 0 if they have not done so yet, or skipped the step.
+// timeOn returns the time from reaching a step (index from 0) to reaching the next one or
+// completing. It is 0 if that has not happened yet, or if the step was skipped.
 func timeOn(a *pb.Attendee, i int) int64 {
 	switch n := len(a.ReachedAt); {
 	case i+1 < n:
-		return max(0, a.ReachedAt[i+1]-a.ReachedAt[i]) // a clock may have been set back
+		return max(0, a.ReachedAt[i+1]-a.ReachedAt[i]) // the clock may have been set back
 	case i+1 == n && a.CompletedAt != 0:
 		return max(0, a.CompletedAt-a.ReachedAt[i])
 	}
 	return 0
 }
 
-// quantile is the smallest value that at least q of the sorted values do not
-// exceed, in seconds; nil without values.
+// quantile returns the smallest value that is at least as large as the fraction q of the sorted
+// values, in seconds; nil without values.
 func quantile(sorted []int64, q float64) *float64 {
 	if len(sorted) == 0 {
 		return nil

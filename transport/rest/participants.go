@@ -5,7 +5,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// participantRecord is a participant as facilitators see it: no secret.
+// participantRecord is a participant as facilitators see it, without secrets.
 type participantRecord struct {
 	ID              string                 `json:"id" is:"Id"`
 	Name            string                 `json:"name"`
@@ -37,7 +37,7 @@ type policyRecord struct {
 	TTLSeconds *int64 `json:"ttl_seconds" range:"any"`
 }
 
-// shownSecret is a new key: the only time its secret is shown.
+// shownSecret is a new key. Its secret is shown only this once.
 type shownSecret struct {
 	ID     string `json:"id"`
 	Secret string `json:"secret" pattern:"^ak_(live|test)_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$"`
@@ -63,8 +63,8 @@ func recordOfParticipant(p *participant.Participant) participantRecord {
 	return r
 }
 
-// tellParticipants sends a command to the participants' actor and returns its
-// answer and the state that shows it.
+// tellParticipants sends a command to the participants' actor and returns its result and a state
+// that includes it.
 func (r *Request) tellParticipants(b participant.Body) (any, *participant.View, error) {
 	h, err := r.api.Participants.Get(participant.ID)
 	if err != nil {
@@ -216,7 +216,7 @@ func disableParticipant(r *Request) error {
 	return r.changeParticipant(participant.Disable{ID: r.Param("participant_id")})
 }
 
-// changeParticipant carries out a change and answers the record as it is then.
+// changeParticipant applies a change and answers with the updated record.
 func (r *Request) changeParticipant(b participant.Body) error {
 	_, view, err := r.tellParticipants(b)
 	if err != nil {

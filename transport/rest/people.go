@@ -26,7 +26,7 @@ type personRecord struct {
 	ExpiresAt *string  `json:"expires_at" is:"Timestamp" doc:"When a helper for a day ends; null for everybody else."`
 	MovedAt   *string  `json:"moved_at" is:"Timestamp" doc:"When a helper's link was opened in another browser last, which signed the former one out; null for never."`
 	Link      bool     `json:"link,omitempty" doc:"There, and true, while the next sign-in at the identity provider with this login will be theirs."`
-	// Invitation is there when it was just made.
+	// Invitation is present if it was just created.
 	Invitation *invitationRecord `json:"invitation,omitempty"`
 }
 
@@ -43,7 +43,7 @@ func (a *API) recordOfPerson(v *people.View, p *people.Person) personRecord {
 	}
 }
 
-// signsIn names how somebody signs in; nil before they can, and for helpers.
+// signsIn returns how somebody signs in; nil before they can, and for helpers.
 func signsIn(p *people.Person) *string {
 	switch {
 	case p.Issuer != "" && p.Accepted:
@@ -54,7 +54,7 @@ func signsIn(p *people.Person) *string {
 	return nil
 }
 
-// invited is a record with its new invitation. The token is after the # of the address,
+// invited returns a record with its new invitation. The token is in the fragment of the address,
 // which browsers never send.
 func (a *API) invited(v *people.View, p *people.Person, token string) personRecord {
 	r := a.recordOfPerson(v, p)
@@ -64,7 +64,7 @@ func (a *API) invited(v *people.View, p *people.Person, token string) personReco
 	return r
 }
 
-// newInvitation makes an invitation's token and its hash, which alone is kept.
+// newInvitation returns a new invitation token and its hash. Only the hash is stored.
 func newInvitation() (token string, hash []byte) {
 	token = auth.Random(32)
 	return token, hashOf(token)
@@ -75,8 +75,8 @@ func hashOf(token string) []byte {
 	return hash[:]
 }
 
-// tellPeople sends a command to the actor of people. Sessions and connections that
-// it ends are ended on this node when it returns.
+// tellPeople sends a command to the people actor. When it returns, the sessions and connections
+// that the command ends have ended on this node.
 func (r *Request) tellPeople(b people.Body) (*people.Person, *people.View, error) {
 	h, err := r.api.People.Get(people.ID)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Request) tellPeople(b people.Body) (*people.Person, *people.View, error
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.api.Auth != nil { // a command of the binary while no server runs
+	if r.api.Auth != nil { // nil for a command of the binary without a running server
 		r.api.Auth.Sweep()
 	}
 	if err := r.api.ReleaseClaims(h.View()); err != nil {
@@ -99,7 +99,7 @@ func (r *Request) tellPeople(b people.Body) (*people.Person, *people.View, error
 	return p, h.View(), nil
 }
 
-// ReleaseClaims releases the requests for help whose claimants are no longer facilitators of the
+// ReleaseClaims releases the help requests whose claimants are no longer facilitators of the
 // codelab.
 func (a *API) ReleaseClaims(v *people.View) error {
 	now := a.Now()
@@ -109,7 +109,7 @@ func (a *API) ReleaseClaims(v *people.View) error {
 	})
 }
 
-// actorID is the caller's id in the audit trail.
+// actorID returns the caller's id for the audit trail.
 func (r *Request) actorID() string {
 	if id := r.who.PersonID(); id != "" {
 		return id
@@ -143,7 +143,7 @@ func invitePerson(r *Request) error {
 		if err != nil {
 			return wire.Invalid("expires_at must be a time as RFC 3339 writes it")
 		}
-		cmd.ExpiresAt = max(1, at.UnixMilli()) // 0 would be no end
+		cmd.ExpiresAt = max(1, at.UnixMilli()) // 0 would mean no expiry
 	}
 	for _, id := range in.Codelabs {
 		if m, err := r.api.List.Get(id); err != nil {
@@ -268,7 +268,7 @@ type invitationAcceptBody struct {
 	Here     bool    `json:"here,omitempty" doc:"For a helper for a day who is signed in on another phone: end that session."`
 }
 
-// acceptInvitation answers as a login.
+// acceptInvitation answers like a login.
 func acceptInvitation(r *Request) error {
 	var in invitationAcceptBody
 	if err := r.decode(&in); err != nil {
@@ -283,7 +283,7 @@ func acceptInvitation(r *Request) error {
 	}
 	cmd := people.Accept{Token: hashOf(*in.Token), Here: in.Here}
 	p := h.View().Invited(cmd.Token, r.api.Now())
-	if p == nil { // before a password is computed
+	if p == nil { // before computing a password hash
 		return errNoInvitation
 	}
 	if !people.Helper(p) {

@@ -27,31 +27,31 @@ type PollRecord struct {
 	OpenedAt  *string  `json:"opened_at" is:"Timestamp"`
 	EndsAt    *string  `json:"ends_at" is:"Timestamp" doc:"When it closes by itself."`
 	Votes     int      `json:"votes" doc:"How many have voted."`
-	// Of is this server's own count, and is not stored.
+	// Of is counted by this server, and not stored.
 	Of int `json:"of" doc:"Attendees who were connected since the poll was opened; in a replayed message at least those who voted."`
 	PollResult
 	TooFew bool `json:"too_few" doc:"The result of an anonymous poll is withheld: fewer than five voted."`
 	Void   bool `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
-	// Counting is of a closed poll.
+	// Counting applies to closed polls.
 	Counting bool `json:"counting" doc:"The poll is anonymous and closed, and its votes are counted once a node that has its secret is back. Until then it has no result and cannot be shown."`
 }
 
-// PollResult is what came of a poll.
+// PollResult is the result of a poll.
 type PollResult struct {
 	Counts *[]int32      `json:"counts" doc:"How many chose each option; of a scale each of its five values. Null where there are none, or they are not told."`
 	Words  *[]WordRecord `json:"words" is:"PollWord" doc:"The most frequent words, at most 100 and 8 KiB. Two are the same when they differ only in case, width or spaces; the commonest spelling shows."`
 }
 
-// ToResult is the result of a poll as p has it.
+// ToResult returns the result of a poll as stored in p.
 func ToResult(p *pb.Poll) PollResult { return PollResult{listOrNull(p.Counts), toWords(p.Words)} }
 
-// WordRecord is a word and how many said it.
+// WordRecord is a word and how many people said it.
 type WordRecord struct {
 	Word  string `json:"word"`
 	Votes int    `json:"votes"`
 }
 
-// ToPoll is a poll as facilitators or attendees see it; nil if attendees do not see it.
+// ToPoll returns a poll as facilitators or attendees see it; nil if attendees do not see it.
 func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	if !facilitator {
 		p = codelab.ForAttendees(p)
@@ -76,7 +76,7 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	return out
 }
 
-// toWords are the words of a poll; nil of none.
+// toWords returns the words of a poll; nil if none.
 func toWords(words []*pb.PollWord) *[]WordRecord {
 	var out []WordRecord
 	for _, w := range words {
@@ -85,7 +85,7 @@ func toWords(words []*pb.PollWord) *[]WordRecord {
 	return listOrNull(out)
 }
 
-// listOrNull is null for an empty list; a list without it is never null.
+// listOrNull returns nil for an empty list, which is encoded as null.
 func listOrNull[T any](list []T) *[]T {
 	if len(list) == 0 {
 		return nil
@@ -93,14 +93,14 @@ func listOrNull[T any](list []T) *[]T {
 	return &list
 }
 
-// pollRecord is a poll as it is read.
+// pollRecord is a poll as returned to readers.
 type pollRecord struct {
 	PollRecord
 	Mine    *voteRecord `json:"mine" optional:"true" doc:"The reading attendee's vote; null without a vote and for facilitators. Omitted in a codelab."`
 	Missing *[]string   `json:"missing,omitempty" is:"Id" doc:"Ids of the attendees who are connected and have not voted. For facilitators, of a named poll that is open."`
 }
 
-// voteRecord is a vote. Of an anonymous poll nobody knows more than that there is one.
+// voteRecord is a vote. In an anonymous poll only Voted is set.
 type voteRecord struct {
 	Choice []int32  `json:"choice,omitempty"`
 	Scale  *int     `json:"scale,omitempty" range:"1..5"`
@@ -138,7 +138,7 @@ func toVote(p *pb.Poll, marks uint16, said *pb.PollSaid) *voteRecord {
 	return out
 }
 
-// read is a poll for the caller; nil if they do not see it.
+// poll returns a poll for the caller; nil if they do not see it.
 func (r *Request) poll(v *codelab.View, p *codelab.PollView) *pollRecord {
 	seen := ToPoll(p.Poll, r.IsAdmin())
 	if seen == nil {
@@ -169,7 +169,7 @@ func getPolls(r *Request) error {
 	return r.JSON(out)
 }
 
-// pollInput is a poll as it comes in.
+// pollInput is a poll in a request.
 type pollInput struct {
 	Kind      *string   `json:"kind,omitempty" enum:"choice|several|scale|words|text"`
 	Question  *string   `json:"question,omitempty" length:"1..500"`
@@ -186,8 +186,8 @@ type pollCreateBody struct {
 	QuizID *string `json:"quiz_id,omitempty" doc:"Takes question, options and right options from a question of the quiz."`
 }
 
-// indexes are indexes of options. The elements are pointers because null, which is not an
-// index, would otherwise be read as 0.
+// indexes are indexes of options. The elements are pointers because null, which is not an index,
+// would otherwise decode as 0.
 type indexes []*int32
 
 func (x indexes) check(name string) error {
@@ -197,7 +197,7 @@ func (x indexes) check(name string) error {
 	return nil
 }
 
-// numbers is nil for a list that is not there.
+// numbers returns nil for a missing list.
 func (x indexes) numbers() []int32 {
 	if x == nil {
 		return nil
@@ -209,7 +209,7 @@ func (x indexes) numbers() []int32 {
 	return out
 }
 
-// right is nil when it is not given.
+// right returns the correct options; nil if not given.
 func (in *pollInput) right() (*[]int32, error) {
 	if in.Right == nil {
 		return nil, nil
@@ -248,7 +248,7 @@ func createPoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.CreatePoll{Poll: p}))
 }
 
-// draft returns the poll that lines, or a question of the quiz, describe.
+// draft returns the poll described by lines or by a question of the quiz.
 func (r *Request) draft(lines, quiz *string) (*pb.Poll, error) {
 	switch {
 	case lines != nil:
@@ -280,7 +280,7 @@ func updatePoll(r *Request) error {
 	u := codelab.UpdatePoll{
 		PollID: r.Param("poll_id"), Question: in.Question, Options: in.Options, Anonymous: in.Anonymous, StepID: in.StepID, Right: right,
 	}
-	// Null takes these away.
+	// Null removes the right answers and the step.
 	var given map[string]any
 	if err := wire.Decode(body, &given); err != nil {
 		return err
@@ -343,8 +343,7 @@ func resetPoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.ResetPoll{PollID: r.Param("poll_id")}))
 }
 
-// answerPoll answers the poll of the path, or the one that was made, as the caller sees
-// it now.
+// answerPoll answers with the path's poll, or the one just created, as the caller sees it now.
 func (r *Request) answerPoll(made any, err error) error {
 	if err != nil {
 		return err
@@ -359,7 +358,7 @@ func (r *Request) answerPoll(made any, err error) error {
 			return r.JSON(rec)
 		}
 	}
-	return errNoPoll // deleted just now
+	return errNoPoll // just deleted
 }
 
 var errNoPoll = codelab.ErrNoPoll
@@ -376,7 +375,7 @@ type voteBody struct {
 func votePoll(r *Request) error {
 	var in voteBody
 	wiped, err := r.decodeSecret(&in)
-	defer wiped() // so that memory does not hold a ballot together with its voter's cookie
+	defer wiped() // memory must not hold a ballot together with its voter's cookie
 	if err != nil {
 		return err
 	}
@@ -404,8 +403,8 @@ func unvotePoll(r *Request) error {
 	return r.answerVote(err)
 }
 
-// answerVote answers a vote that counts with its poll: also when that was closed just now,
-// so that attendees see it no more.
+// answerVote answers a counted vote with its poll, even if that was just closed and attendees no
+// longer see it.
 func (r *Request) answerVote(err error) error {
 	if err != nil {
 		return err
@@ -413,20 +412,20 @@ func (r *Request) answerVote(err error) error {
 	v := r.view()
 	p := v.Poll(r.Param("poll_id"))
 	if p == nil {
-		return errNoPoll // deleted just now
+		return errNoPoll // just deleted
 	}
 	if rec := r.poll(v, p); rec != nil {
 		return r.JSON(rec)
 	}
 	rec := unseen(p.Poll)
 	if rec == nil {
-		return errNoPoll // reset just now
+		return errNoPoll // just reset
 	}
 	marks, said := v.Voted(p, r.Caller.ID)
 	return r.JSON(&pollRecord{PollRecord: *rec, Mine: toVote(p.Poll, marks, said)})
 }
 
-// unseen is a closed poll that is not shown, without its result; nil for a draft.
+// unseen returns a closed poll that is not shown, without its result; nil for a draft.
 func unseen(p *pb.Poll) *PollRecord {
 	if p.State == pb.PollState_POLL_STATE_DRAFT {
 		return nil
@@ -438,7 +437,7 @@ func unseen(p *pb.Poll) *PollRecord {
 	return out
 }
 
-// pollTextPage is how many texts one answer has.
+// pollTextPage is the number of texts per page.
 const pollTextPage = 100
 
 type pollTextRecord struct {
@@ -446,7 +445,7 @@ type pollTextRecord struct {
 	Text string `json:"text"`
 }
 
-// getPollTexts answers the texts of a poll behind the one that `after` names.
+// getPollTexts answers with the texts of a poll after the one named by `after`.
 func getPollTexts(r *Request) error {
 	v := r.view()
 	p := v.Poll(r.Param("poll_id"))
@@ -470,8 +469,8 @@ func getPollTexts(r *Request) error {
 	return r.JSON(out)
 }
 
-// pollTable is a row for each vote of the named polls, and for each option, word and
-// text of the anonymous ones.
+// pollTable writes a row for each vote of named polls, and for each option, word and text of
+// anonymous ones.
 func pollTable(v *codelab.View, w *sheet) {
 	w.Row("poll_id", "question", "kind", "anonymous", "round", "state", "attendee_id", "name", "answer", "votes")
 	for _, p := range v.Polls {
@@ -482,7 +481,7 @@ func pollTable(v *codelab.View, w *sheet) {
 	}
 }
 
-// pollAnswer is one row of a result: a vote of somebody, or how many said something.
+// pollAnswer is one row of a result: one person's vote, or an answer with its count.
 type pollAnswer struct {
 	AttendeeID, AttendeeName, Answer string
 	Votes                            int
@@ -515,7 +514,7 @@ func pollRows(v *codelab.View, p *codelab.PollView) iter.Seq[pollAnswer] {
 	}
 }
 
-// voteText is a vote in words.
+// voteText formats a vote as text.
 func voteText(p *pb.Poll, vote *voteRecord) string {
 	switch {
 	case vote == nil:

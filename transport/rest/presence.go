@@ -8,11 +8,11 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// errLeft ends the work for a client that has left; hardly anybody reads it.
+// errLeft ends the work for a client that has left; the client rarely reads it.
 var errLeft = &httpapi.Error{Status: 400, Text: "the client left before the end"}
 
-// present fails when the client has closed its connection. A connection that
-// cannot be looked at counts as open.
+// present fails if the client has closed its connection. A connection that cannot be inspected
+// counts as open.
 func (r *Request) present() error {
 	if closed(r.Conn()) {
 		return errLeft
@@ -20,8 +20,8 @@ func (r *Request) present() error {
 	return nil
 }
 
-// closed reports whether the peer has closed the connection. Nothing is read of it:
-// what a client sends ahead stays where it is.
+// closed reports whether the peer has closed the connection. It consumes no data that the client
+// has already sent.
 func closed(c net.Conn) bool {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

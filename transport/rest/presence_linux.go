@@ -2,10 +2,10 @@ package rest
 
 import "golang.org/x/sys/unix"
 
-const established = 1 // a state of TCP
+const established = 1 // TCP state
 
-// hungUp reports whether the peer has closed. It asks for the state of the connection,
-// because unread bytes can precede the end: TLS sends a close alert.
+// hungUp reports whether the peer has closed the connection. It reads the TCP state, because unread
+// bytes can precede the end: TLS sends a close alert.
 func hungUp(fd int) bool {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	return err == nil && info.State != established

@@ -2,5 +2,5 @@
 
 package rest
 
-// hungUp is not known here: work goes on to its end.
+// hungUp cannot tell on this system, so work continues to its end.
 func hungUp(int) bool { return false }

@@ -7,7 +7,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// timelineRecord is how far people were, over time.
+// timelineRecord is the progress of attendees over time.
 type timelineRecord struct {
 	Times     []string `json:"times" is:"Timestamp" doc:"Oldest first; empty while nobody has registered."`
 	Reached   [][]int  `json:"reached" doc:"For each step, how many had reached it at each of the times."`
@@ -15,15 +15,15 @@ type timelineRecord struct {
 }
 
 const (
-	// progressTimes bounds the points of the history, after the first.
+	// progressTimes bounds the number of points of the history after the first.
 	progressTimes = 60
-	// progressStep is the least distance between two of them: a workshop of five
-	// minutes needs no sixty points.
+	// progressStep is the minimum interval between points: a workshop of five minutes does not need
+	// sixty points.
 	progressStep = 15 * time.Second
 )
 
-// progress answers how many had reached each step, over time. The records of the
-// attendees hold when they reached their steps, so there is no history to keep.
+// progress answers with how many had reached each step, over time. Attendees' records hold when
+// they reached their steps, so no history is kept.
 func progress(r *Request) error {
 	return r.JSON(toTimeline(r.view(), r.api.Now().UnixMilli()))
 }
@@ -51,7 +51,7 @@ func toTimeline(v *codelab.View, until int64) timelineRecord {
 	}
 	out.Completed = make([]int, count)
 
-	// First how many came between two times, then the sums.
+	// Count the arrivals in each interval first, then add them up.
 	came := func(counts []int, ms int64) {
 		if ms > until {
 			return // completed after the end

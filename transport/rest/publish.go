@@ -32,7 +32,7 @@ type stepChangeRecord struct {
 	Change string  `json:"change" enum:"same|changed|added|removed|moved"`
 }
 
-// codeChangeRecord is a branch or folder of a run's code that becomes another.
+// codeChangeRecord is a change of a branch or folder of a run's code.
 type codeChangeRecord struct {
 	Name   string `json:"name"`
 	Change string `json:"change" enum:"changed|added|removed"`
@@ -50,7 +50,7 @@ func toChanges(p codelab.Published, dry bool) changesRecord {
 	return out
 }
 
-// dryRunRecord is the result that importing a file or publishing would have.
+// dryRunRecord is the result that an import or publication would have.
 type dryRunRecord struct {
 	changesRecord
 	LeftOut   []archive.LeftOut  `json:"left_out,omitempty" items:"..103" doc:"Of a file: what of it the codelab does not have."`
@@ -61,7 +61,7 @@ type dryRunRecord struct {
 	Code      []codeChangeRecord `json:"code" doc:"For «update-from-source»: the branches or folders of the run's code that would be replaced by those of its source, with the run's own changes to them."`
 }
 
-// toDryRun is the answer to a dry run, except the code.
+// toDryRun returns the answer to a dry run, except the code.
 func toDryRun(p codelab.Published, leftOut []archive.LeftOut) dryRunRecord {
 	out := dryRunRecord{changesRecord: toChanges(p, true), LeftOut: leftOut, Code: []codeChangeRecord{}}
 	if p.Before.GetTitle() != p.Codelab.Title {
@@ -73,8 +73,8 @@ func toDryRun(p codelab.Published, leftOut []archive.LeftOut) dryRunRecord {
 	return out
 }
 
-// codeChanges returns the changes to the code of a run when the code of its source takes its
-// place. A source without code leaves it as it is.
+// codeChanges returns the changes to a run's code when the source's code replaces it. A source
+// without code leaves it unchanged.
 func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
 	out := []codeChangeRecord{}
 	if source == nil {
@@ -99,7 +99,7 @@ func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
 	return out
 }
 
-// publishMatch publishes into the codelab that has the id of the file, or makes it.
+// publishMatch publishes into the codelab that has the id of the file, or creates it.
 func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	if in.Codelab.Slug == "" {
 		return wire.Invalid("the file has no id by which to find its codelab: a line like \"id: my-codelab\" before the title")
@@ -124,8 +124,8 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	return r.JSON(dryRunRecord{changesRecord: changes, LeftOut: in.LeftOut, TitleFrom: wire.OrNull(string(in.TitleFrom)), Created: true, Code: []codeChangeRecord{}})
 }
 
-// keptOut names what a file has and a codelab that it is published into does not take.
-// Of surveys, which are polls since the first import, only those that are new.
+// keptOut lists the parts of a file that the target codelab does not take over. Surveys, which are
+// polls since the first import, are listed only if they are new.
 func keptOut(in *archive.Incoming, has []*codelab.PollView) (out []archive.LeftOut) {
 	switch {
 	case len(in.Polls) == 0:
@@ -142,7 +142,7 @@ func keptOut(in *archive.Incoming, has []*codelab.PollView) (out []archive.LeftO
 	return out
 }
 
-// publishFile brings a file into a codelab.
+// publishFile publishes a file into a codelab.
 func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	w, err := r.api.Codelabs.Get(id)
 	if err != nil {
@@ -185,7 +185,7 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, wire.OrNull(string(in.TitleFrom)), false, &changes})
 }
 
-// publish sends the command, while the files that it refers to stay in their place.
+// publish sends the command while the files to which it refers are protected from removal.
 func (r *Request) publish(b codelab.Publish, uploads []string) (codelab.Published, error) {
 	release, err := r.claimFiles("a file", uploads)
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *Request) publish(b codelab.Publish, uploads []string) (codelab.Publishe
 	return v.(codelab.Published), nil
 }
 
-// updateFromSource brings what the source of a run has now into the run.
+// updateFromSource updates a run to the present state of its source.
 func updateFromSource(r *Request) error {
 	dry, err := r.flag("dry_run")
 	if err == nil {
@@ -223,8 +223,8 @@ func updateFromSource(r *Request) error {
 		return err
 	}
 	if !dry {
-		// Nobody changes the code here, and nobody removes the trees there while they are
-		// copied. Texts and code are from the same moment.
+		// The locks prevent changes of the code here and removal of the source's trees during the
+		// copy. Texts and code are from the same moment.
 		defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
 	}
 	from, run := source.View(), r.Codelab.View()
@@ -251,8 +251,7 @@ func updateFromSource(r *Request) error {
 	return r.JSON(updatedRecord{r.toCodelab(made.Codelab, true), toChanges(made, false)})
 }
 
-// versionOf is a codelab as a newer version of a run of it, and the files that it refers
-// to.
+// versionOf returns a codelab as a newer version for its runs, and the files to which it refers.
 func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 	m, quizzes, materials := v.Meta, []*pb.Quiz{}, []*pb.Material{}
 	guide := m.GetGuideMarkdown()

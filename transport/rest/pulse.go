@@ -25,7 +25,7 @@ func toPulse(p *pb.Pulse) *pulseRecord {
 // PulseStates are the names of the states, in the order of their numbers from 1.
 var PulseStates = []string{"fine", "slow", "stuck"}
 
-// PulseText is the name of a state; "" for none.
+// PulseText returns the name of a state; "" for none.
 func PulseText(s pb.PulseState) string {
 	if s < 1 || int(s) > len(PulseStates) {
 		return ""
@@ -33,17 +33,17 @@ func PulseText(s pb.PulseState) string {
 	return PulseStates[s-1]
 }
 
-// PulseState is the state with a name; none for "" and for others.
+// PulseState returns the state with a name; none for "" and unknown names.
 func PulseState(name string) pb.PulseState {
 	return pb.PulseState(slices.Index(PulseStates, name) + 1)
 }
 
-// Pulses counts what attendees say, as sent to clients.
+// Pulses counts attendees by reported state, as sent to clients.
 type Pulses struct {
 	Fine  int `json:"fine"`
 	Slow  int `json:"slow"`
 	Stuck int `json:"stuck"`
 }
 
-// ToPulses is a count as sent to clients.
+// ToPulses returns the counts as sent to clients.
 func ToPulses(p codelab.Pulses) *Pulses { return &Pulses{p.Fine, p.Slow, p.Stuck} }

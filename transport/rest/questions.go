@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// QuestionRecord is a question to all as sent to clients (RULES.md, "Questions"). Its tags say
-// what messages need for their document.
+// QuestionRecord is a question to everybody as sent to clients (RULES.md, "Questions"). Its tags
+// have the information for the document of messages.
 type QuestionRecord struct {
 	ID         string  `json:"id" is:"Id"`
 	Text       string  `json:"text" length:"1..500"`
@@ -31,7 +31,7 @@ type QuestionRecord struct {
 // QuestionStates are the names of the states, in the order of their numbers.
 var QuestionStates = []string{"waiting", "open", "answered", "hidden"}
 
-// ToQuestion is a question as everybody sees it who sees it at all.
+// ToQuestion returns a question as everybody sees it who can see it at all.
 func ToQuestion(q *pb.Question) *QuestionRecord {
 	out := &QuestionRecord{
 		ID: q.Id, Text: q.Text, Anonymous: q.Anonymous, StepID: wire.OrNull(q.StepId), Answer: wire.OrNull(q.Answer),
@@ -46,7 +46,7 @@ func ToQuestion(q *pb.Question) *QuestionRecord {
 	return out
 }
 
-// questionRecord is a question as somebody reads it.
+// questionRecord is a question as its reader sees it.
 type questionRecord struct {
 	QuestionRecord
 	Mine  bool `json:"mine" doc:"The reader asked it."`
@@ -89,13 +89,13 @@ func askQuestion(r *Request) error {
 	if in.Text == nil {
 		return wire.Invalid("text is required")
 	}
-	// Of concurrent questions of a person only one is accepted, because all of them would
-	// pass the check of the interval.
+	// Only one of a person's concurrent questions is accepted, because all of them would pass the
+	// check of the interval.
 	if _, asks := r.api.asking.LoadOrStore(r.Caller.ID, true); asks {
 		return httpapi.ErrTooMany(time.Second)
 	}
 	defer r.api.asking.Delete(r.Caller.ID)
-	// A question that is refused for another reason does not count.
+	// A question that is refused for another reason does not count towards the limit.
 	if wait := r.api.Limits.Questions.Check(r.Caller.ID); wait > 0 {
 		return httpapi.ErrTooMany(wait)
 	}
@@ -113,7 +113,7 @@ type questionTakeBody struct {
 	Text   string `json:"text,omitempty" length:"..500" doc:"Text of the question, for a request for help."`
 }
 
-// takeQuestion makes a question of a message or of a request for help.
+// takeQuestion creates a question from a message or a request for help.
 func takeQuestion(r *Request) error {
 	var in questionTakeBody
 	if err := r.decode(&in); err != nil {
@@ -188,7 +188,7 @@ func stopAsker(r *Request) error {
 	return r.ok()
 }
 
-// answerQuestion answers the question that was made or changed, as the caller sees it.
+// answerQuestion answers with the created or changed question as the caller sees it.
 func (r *Request) answerQuestion(made any, err error) error {
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (r *Request) answerQuestion(made any, err error) error {
 	v := r.view()
 	q := v.Question(id)
 	if q == nil {
-		return codelab.ErrNoQuestion // deleted just now
+		return codelab.ErrNoQuestion // just deleted
 	}
 	return r.JSON(r.question(v, q))
 }

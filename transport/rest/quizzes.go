@@ -22,7 +22,7 @@ type quizRecord struct {
 	CreatedAt      string   `json:"created_at" is:"Timestamp"`
 }
 
-// toQuiz is a question, with its right answer if answered is set.
+// toQuiz returns a question, with its right answer if answered is set.
 func toQuiz(lab string, q *pb.Quiz, answered bool) quizRecord {
 	out := quizRecord{q.Id, lab, q.Question, q.QuizType, q.Options, q.Several, nil, nil, wire.Stamp(q.CreatedAt)}
 	if answered && len(q.Correct) > 0 {
@@ -42,12 +42,12 @@ func toQuizzes(lab string, quizzes []*pb.Quiz, answered func(i int) bool) []quiz
 	return out
 }
 
-// All or none of the right answers are shown.
+// Arguments of toQuiz: show all or none of the right answers.
 func every(int) bool { return true }
 func none(int) bool  { return false }
 
-// getQuizzes shows facilitators the right answers, and attendees those of the
-// questions that they have answered right.
+// getQuizzes includes all right answers for facilitators, and for attendees those of questions that
+// they have answered correctly.
 func getQuizzes(r *Request) error {
 	v := r.view()
 	var right codelab.Right
@@ -69,7 +69,7 @@ func getQuizzes(r *Request) error {
 	return r.cached(v.Encoded.Quizzes, r.slot(), func() any { return toQuizzes(r.Codelab.ID(), v.Quizzes, answered) })
 }
 
-// quizInput is a question as it comes in, over the interface and in archives.
+// quizInput is a question in a request or an archive.
 type quizInput struct {
 	ID             string   `json:"id,omitempty"`
 	Question       *string  `json:"question" length:"1..500" doc:"One line, trimmed."`
@@ -126,7 +126,7 @@ func replaceQuizzes(r *Request) error {
 	return r.JSON(toQuizzes(r.Codelab.ID(), made.Quizzes, every))
 }
 
-// quizResultItem is an answer of the submission.
+// quizResultItem is one answer of the submission.
 type quizResultItem struct {
 	QuizID    string `json:"quiz_id" is:"Id"`
 	IsCorrect bool   `json:"is_correct"`
@@ -147,7 +147,7 @@ type quizSubmitBody struct {
 type submittedAnswer struct {
 	QuizID *string `json:"quiz_id"`
 	Answer *string `json:"answer" length:"..10000" doc:"The index of the option as text, a JSON array of indexes as text, or free text."`
-	// Correct is not read, whatever it is.
+	// Correct is ignored, whatever its value.
 	Correct json.RawMessage `json:"is_correct" as:"boolean" optional:"true" doc:"Ignored: the server grades."`
 }
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Records writes structs as a table: a column for each field that encoding/json writes,
-// under the same name. Values other than texts, numbers and booleans are written as JSON,
-// and nil as an empty cell. Every record is of the type of the first argument, which gives
-// the head even if there is none.
+// Records writes structs as a table with a column for each field that encoding/json writes, under
+// the same name. Values other than texts, numbers and booleans are written as JSON, and nil as an
+// empty cell. All records have the type of the argument of, which determines the header even
+// without records.
 func Records(w io.Writer, of any, records iter.Seq[any]) error {
 	t := reflect.TypeOf(of)
 	var columns [][]int

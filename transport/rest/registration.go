@@ -29,16 +29,16 @@ func registerAttendee(r *Request) error {
 	if err := codelab.Admit(meta, in, r.IsAdmin()); err != nil {
 		return r.wasted(err)
 	}
-	// Only registrations that are valid except for the name count, so that invalid ones
-	// cannot lock others out. If registration is closed, returning people count.
+	// Only registrations that are valid except for the name count, so that invalid ones cannot lock
+	// others out. If registration is closed, those of returning people count.
 	open := codelab.Open(meta)
 	if err := r.mayRegister(open); err != nil {
 		return err
 	}
-	// A right code must not get through once too many wrong ones were tried.
+	// After too many wrong codes even the right one must be refused.
 	attempts := lab + "\x00" + naming.Key(in.Name)
 	if id := r.wasAttendee(in.Name); id != "" {
-		attempts = id // which no name is: what strangers try does not count here
+		attempts = id // cannot be a name: attempts by strangers do not count here
 	}
 	if code != "" {
 		if wait := a.Limits.WrongPINs.Check(attempts); wait > 0 {
@@ -72,8 +72,8 @@ func registerAttendee(r *Request) error {
 	return r.JSON(toAttendee(lab, r.Codelab.View().TaskCount(), who, true))
 }
 
-// isAttendee marks the browser as one that has been an attendee, for the next time that
-// it registers in this codelab.
+// isAttendee marks the browser as having been an attendee, for its next registration in this
+// codelab.
 func (r *Request) isAttendee(a *pb.Attendee) error {
 	value, expires, err := r.api.Auth.Signer.Attendee(a.Id, a.Generation)
 	if err != nil {
@@ -88,8 +88,7 @@ func (r *Request) isAttendee(a *pb.Attendee) error {
 	return nil
 }
 
-// wasAttendee is the id of the attendee with a name whom this browser has been; "" for
-// none.
+// wasAttendee returns the id of the attendee with this name that the browser has been; "" for none.
 func (r *Request) wasAttendee(name string) string {
 	id, generation := r.marked()
 	if v := r.Codelab.View(); !v.Stands(id, generation) || naming.Key(v.Attendee(id).Name) != naming.Key(name) {
@@ -98,7 +97,7 @@ func (r *Request) wasAttendee(name string) string {
 	return id
 }
 
-// siblings are the attendees whom this browser has been here.
+// siblings returns the attendees that this browser has been in this codelab.
 func (r *Request) siblings() []string {
 	out := r.who.Siblings(r.Codelab.ID())
 	if id, _ := r.marked(); id != "" {
@@ -107,7 +106,7 @@ func (r *Request) siblings() []string {
 	return out
 }
 
-// marked is the attendee whom isAttendee has marked this browser as; "" for none.
+// marked returns the attendee from the mark that isAttendee has set; "" for none.
 func (r *Request) marked() (id string, generation uint32) {
 	mark := r.Cookie(auth.AttendeeCookie)
 	if len(mark) == 0 {
@@ -116,8 +115,8 @@ func (r *Request) marked() (id string, generation uint32) {
 	return r.api.Auth.Signer.WasAttendee(string(mark))
 }
 
-// sameAgain is the attendee of a registration that this browser repeats: the answer
-// to the first did not arrive, or two tabs asked at the same time.
+// sameAgain returns the attendee if the browser repeats a registration: the first answer was lost,
+// or two tabs registered concurrently.
 func (r *Request) sameAgain(name string, err error) *pb.Attendee {
 	if r.who.SessionID == "" || !errors.Is(err, codelab.ErrNameTaken) && !errors.Is(err, codelab.ErrCodeVoid) {
 		return nil
@@ -139,7 +138,7 @@ type registerBody struct {
 	Place    string  `json:"place,omitempty" length:"..40" doc:"Where they sit, if they want to be found: one line, trimmed. Facilitators alone see it."`
 }
 
-// registration reads the body.
+// registration decodes the body.
 func (r *Request) registration() (_ codelab.Register, code string, err error) {
 	var in registerBody
 	if err = r.decode(&in); err == nil && in.Name == nil {
@@ -154,8 +153,8 @@ func (r *Request) registration() (_ codelab.Register, code string, err error) {
 	return codelab.Register{Name: *in.Name, Email: in.Email, JoinCode: in.JoinCode, Place: in.Place}, code, nil
 }
 
-// mayRegister takes a place in the buckets of the codelab and of the address,
-// or with take false only looks whether there is one. Facilitators need none.
+// mayRegister takes a token from the buckets of the codelab and of the address; with take false it
+// only checks whether there is one. Facilitators are exempt.
 func (r *Request) mayRegister(take bool) error {
 	if r.IsAdmin() {
 		return nil
@@ -172,8 +171,8 @@ func (r *Request) mayRegister(take bool) error {
 	return nil
 }
 
-// wasted counts a registration that was never valid, as any other write of its
-// address is: join codes could be guessed without end.
+// wasted counts an invalid registration like any other write of its address. Otherwise join codes
+// could be guessed without limit.
 func (r *Request) wasted(err error) error {
 	if !r.who.Known() {
 		if wait := r.api.Limits.Writes.Allow(r.bucket()); wait > 0 {
@@ -188,7 +187,7 @@ type pinResetBody struct {
 	Code string `json:"code,omitempty" length:"..64"`
 }
 
-// resetPIN sets a new rejoin code, or none. Grants of the earlier code end.
+// resetPIN sets a new rejoin code, or none. Grants made with the earlier code end.
 func resetPIN(r *Request) error {
 	var in pinResetBody
 	if err := r.decodeOptional(&in); err != nil {
@@ -207,14 +206,14 @@ func resetPIN(r *Request) error {
 	return r.ok()
 }
 
-// newPINRecord is a new code, which is returned once.
+// newPINRecord is a new code. It is returned only once.
 type newPINRecord struct {
 	AttendeeID string `json:"attendee_id"`
 	Name       string `json:"name"`
 	Code       string `json:"code"`
 }
 
-// pinsAtOnce is how many codes one command resets: few enough for a message between
+// pinsAtOnce is the number of codes that one command resets, so that it fits in a message between
 // nodes.
 const pinsAtOnce = 1000
 
@@ -222,8 +221,8 @@ type newPINs struct {
 	Codes []newPINRecord `json:"codes"`
 }
 
-// resetPINs gives everybody a new code, and answers all of them. Nobody learns them
-// later; what fails in the middle is asked again.
+// resetPINs gives all attendees new codes and answers with them. The codes cannot be read later. If
+// the reset fails after some of them, it can be repeated.
 func resetPINs(r *Request) error {
 	out := []newPINRecord{}
 	for part := range slices.Chunk(slices.Collect(attendees(r.Codelab.View())), pinsAtOnce) {
@@ -251,10 +250,10 @@ func attendees(v *codelab.View) iter.Seq[*pb.Attendee] {
 	}
 }
 
-// newCode makes a code that is read aloud and typed without mistakes: 40 bits, of
-// which a few may be tried a minute.
+// newCode returns a code that is easy to read aloud and type: 40 bits, of which only a few guesses
+// per minute are allowed.
 func newCode() string {
-	// 32, one of them twice, so that all bytes are as good.
+	// 32 characters (z occurs twice), so that a byte selects each of them with equal probability.
 	const letters = "abcdefghjkmnpqrstuvwxyz23456789z"
 	b := make([]byte, 8)
 	_, _ = rand.Read(b) // never fails

@@ -62,7 +62,7 @@ func endRehearsal(r *Request) error {
 	return r.NoContent()
 }
 
-// createSample makes a codelab of the workshop that the binary carries.
+// createSample creates a codelab from the sample workshop embedded in the binary.
 func createSample(r *Request) error {
 	b, err := sample.ZIP()
 	if err != nil {
@@ -92,8 +92,8 @@ func (r *Request) createSample(c *codelab.Create) (_ *pb.Codelab, err error) {
 	return m, err
 }
 
-// sampleCode makes a workspace with the sample's code. Each state is a commit after the
-// previous one.
+// sampleCode creates a workspace with the sample's code. Each state is a commit after the previous
+// one.
 func (r *Request) sampleCode(id string) (*codelab.CreateWorkspace, error) {
 	states, err := sample.Code()
 	if err != nil {

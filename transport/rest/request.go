@@ -21,7 +21,7 @@ type Request struct {
 	api *API
 	op  *Operation // nil for none
 	who auth.Identity
-	// Caller is who acts, for actors. Set when the operation needs somebody.
+	// Caller is the identity for actors. It is set if the operation requires one.
 	Caller *codelab.Caller
 	// Codelab is the codelab in the path, for operations on one.
 	Codelab codelab.Codelab
@@ -35,9 +35,9 @@ func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
 
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
-// bucket is the key under which requests are counted. It is the session or API token, if there is
-// one. For a browser in which an admin has logged in it is the browser, so that others behind its
-// address cannot lock it out. Otherwise it is the address.
+// bucket returns the key under which requests are counted. It is the session or API token, if any;
+// else the browser, if an admin has logged in from it; else the address. So others at the address
+// of an admin's browser cannot lock it out.
 func (r *Request) bucket() string {
 	if key := r.who.Key(); key != "" {
 		return key
@@ -48,7 +48,7 @@ func (r *Request) bucket() string {
 	return httpapi.Address(r.ip())
 }
 
-// device is the browser in which an admin has logged in; "" if none has.
+// device returns the browser's mark from an admin's login; "" for none.
 func (r *Request) device() string {
 	cookie := r.Cookie(auth.DeviceCookie)
 	if len(cookie) == 0 {
@@ -57,12 +57,11 @@ func (r *Request) device() string {
 	return r.api.Auth.Signer.DeviceID(string(cookie))
 }
 
-// personDevice begins the name of a device in which a person has logged in, and not
-// the owner.
+// personDevice is the prefix for devices in which a person other than the owner has logged in.
 const personDevice = "person:"
 
-// deviceFor is device where it counts for a login: that of a person does for their own
-// login alone, see auth.Failures.
+// deviceFor returns the device for a login attempt. A person's device applies only to their own
+// login; see auth.Failures.
 func (r *Request) deviceFor(login string) (string, error) {
 	device := r.device()
 	id, person := strings.CutPrefix(device, personDevice)
@@ -87,14 +86,14 @@ func (r *Request) End(took time.Duration) {
 	r.api.Observe(r.Operation(), r.Response.StatusCode(), took)
 }
 
-// Detach is httpapi's, with errors as this interface writes them.
+// Detach is httpapi's, with errors in this interface's format.
 func (r *Request) Detach(serve func(d *httpapi.Detached)) {
 	name, began, api := r.Operation(), r.api.Now(), r.api
 	r.Exchange.Detach(problemOf, func(status int) { api.Observe(name, status, api.Now().Sub(began)) }, serve)
 }
 
-// Admit implements httpapi.Call. Where another node may have granted just now
-// what is refused here, it looks once more.
+// Admit implements httpapi.Call. If it would refuse a request that another node may just have
+// permitted, it checks once more with current data.
 func (r *Request) Admit() error {
 	if r.api.Current == nil {
 		return r.admit()
@@ -114,7 +113,7 @@ func (r *Request) Admit() error {
 
 func (r *Request) admit() error {
 	a, op := r.api, r.op
-	// With a typing error the caller would act as somebody else than they think.
+	// With a misspelled value the caller would act in another role than intended.
 	if as := r.Query("as"); as != "" && as != "admin" && as != "attendee" {
 		return wire.Invalid("as must be admin or attendee")
 	}
@@ -127,7 +126,7 @@ func (r *Request) admit() error {
 	case op.Check:
 		limiter = a.Limits.Checks
 	case op.Basic:
-		// Git's clients ask without a password first, whole classes from one address.
+		// Git clients send a first request without a password, and whole classes share an address.
 		limiter = a.Limits.Reads
 		if r.who.Known() {
 			limiter = a.Limits.Git
@@ -139,8 +138,7 @@ func (r *Request) admit() error {
 	case op.Method == fasthttp.MethodGet:
 		limiter = a.Limits.Reads
 	}
-	// A whole class registers from one address; registration has buckets of its
-	// own.
+	// A whole class registers from one address; registration has its own buckets.
 	if (op.Access != Registrant || r.who.Known()) && !r.Expecting() && !r.who.Operator() {
 		if wait := limiter.Allow(key()); wait > 0 {
 			return httpapi.ErrTooMany(wait)
@@ -167,12 +165,12 @@ func (r *Request) admit() error {
 	return err
 }
 
-// current asks that it is known who may do what; see Config.Current.
+// current returns an error unless permissions are known to be current; see Config.Current.
 func (r *Request) current(now bool) error {
 	return r.api.Current(now, len(r.Request.Header.Peek("Authorization")) > 0)
 }
 
-// identify finds out who is calling.
+// identify determines the caller.
 func (r *Request) identify() (badToken bool, err error) {
 	if r.UserValue(operator{}) != nil {
 		r.who = auth.Operator()
@@ -192,9 +190,9 @@ func (r *Request) identify() (badToken bool, err error) {
 // two, its own and that of a frame.
 const mostSessions = 4
 
-// identifyBySession finds out who calls by a cookie or a token. Of several sessions the
-// first counts in which somebody leads, else the first that has not ended; in a frame the
-// first in which nobody leads.
+// identifyBySession identifies the caller by a cookie or a token. Of several sessions it uses the
+// first of a facilitator or assistant, else the first that has not ended. In a frame it uses the
+// first session of anyone else.
 func (r *Request) identifyBySession(authorization string) (badToken bool, err error) {
 	framed, shown := r.Framed(), 0
 	for cookie := range r.Cookies(auth.SessionCookie) {
@@ -221,7 +219,7 @@ func (r *Request) identifyBySession(authorization string) (badToken bool, err er
 	return badToken, err
 }
 
-// showsCSRF reports whether a request carries its session's token, in the header as in a cookie.
+// showsCSRF reports whether the request has its session's CSRF token in both header and cookie.
 func (r *Request) showsCSRF(header []byte) bool {
 	for cookie := range r.Cookies(auth.CSRFCookie) {
 		if r.who.ShowsCSRF(header, cookie) {
@@ -231,7 +229,7 @@ func (r *Request) showsCSRF(header []byte) bool {
 	return false
 }
 
-// do sends a command to the codelab of the path.
+// do sends a command to the path's codelab.
 func (r *Request) do(b codelab.Body) (any, error) { return r.ask(codelab.Command{Body: b}) }
 
 func (r *Request) ask(cmd codelab.Command) (any, error) {
@@ -240,8 +238,8 @@ func (r *Request) ask(cmd codelab.Command) (any, error) {
 	return v, err
 }
 
-// edit is do for a command that replaces an object. It is executed only if the object still has
-// the revision of If-Match, and the answer has the new tag.
+// edit is do for a command that replaces an object. The command runs only if the object still has
+// the revision of If-Match. The answer has the new tag.
 func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 	v, err := r.ask(codelab.Command{Body: b, IfMatch: r.ifMatch()})
 	if err != nil {
@@ -252,8 +250,7 @@ func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 	return made, nil
 }
 
-// knows refuses options that an operation does not have, because a mistyped dry_run would change
-// data.
+// knows refuses unknown query options, because a request with a mistyped dry_run would change data.
 func (r *Request) knows(options ...string) error {
 	for name := range r.QueryArgs().All() {
 		if !slices.Contains(options, string(name)) && string(name) != "as" {
@@ -263,7 +260,7 @@ func (r *Request) knows(options ...string) error {
 	return nil
 }
 
-// flag reads a boolean of the query; left out it is false.
+// flag parses a boolean query parameter, false by default.
 func (r *Request) flag(name string) (bool, error) {
 	switch r.Query(name) {
 	case "", "false", "0":

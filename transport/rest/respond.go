@@ -9,8 +9,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// cached answers 200 with the encoded value that e has for slot. If e has none, it encodes the
-// result of value and keeps it. Variants have different slots.
+// cached answers 200 with the encoded value in slot of e. If there is none, it encodes the result
+// of value and stores it. Variants have different slots.
 func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	return r.cachedOr(e, slot, func() (any, error) { return value(), nil })
 }
@@ -33,10 +33,10 @@ func (r *Request) cachedOr(e *cow.Encoded, slot int, value func() (any, error)) 
 	return r.compressed(e, slot, b)
 }
 
-// stamped is cached for answers with their time in "now", the first member of the first
-// object. All answers within a tenth of a second have the time of the first. A copy of a codelab
-// of 17 kB for each answer took two thirds of the memory of reads. The compressed form is rebuilt
-// once per second.
+// stamped is cached for answers with their time in "now", the first member of the first object. All
+// answers within a tenth of a second have the time of the first. Otherwise, copying a codelab of 17
+// kB per answer took two thirds of the memory of reads. The compressed form is rebuilt once per
+// second.
 func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 	now := r.api.TimeOf(r.Codelab)
 	plain, err := e.GetAt(slot, 0, now.UnixMilli()/100, func() ([]byte, error) {
@@ -111,12 +111,12 @@ func (r *Request) slot() int {
 	return forOthers
 }
 
-// created is the answer of operations that make one object.
+// created is the answer of operations that create an object.
 type created struct {
 	ID string `json:"id" is:"Id"`
 }
 
-// ok answers the plain success.
+// ok answers with plain success.
 func (r *Request) ok() error {
 	return r.Answer(statusOK)
 }
@@ -127,8 +127,7 @@ type statusRecord struct {
 	Status string `json:"status" const:"ok"`
 }
 
-// view returns the codelab's view and tells the client which position of the
-// stream it shows.
+// view returns the codelab's view and sets the header with its position in the stream.
 func (r *Request) view() *codelab.View {
 	v, seq := r.Codelab.ViewAt()
 	r.Response.Header.Set("X-Codelab-Seq", strconv.FormatUint(seq, 10))

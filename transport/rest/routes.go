@@ -9,7 +9,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// Access says who may call an operation (RULES.md, "Access").
+// Access is the permission that an operation requires (RULES.md, "Access").
 type Access uint8
 
 const (
@@ -44,26 +44,26 @@ const (
 // Limits of bodies, bytes (RULES.md, "Limits").
 const (
 	maxJSON    = 4 << 20
-	maxUnknown = 64 << 10 // where it is not known who asks: login, registration, joining
+	maxUnknown = 64 << 10 // for unknown callers: login, registration, joining
 	maxSteps   = 32 << 20
 	maxImport  = 256 << 20
 )
 
-// Operation is one line of the interface.
+// Operation is one operation of the interface.
 type Operation struct {
 	Method, Path string // Path is below /api; {id} is the id of a codelab
 	Access       Access
 	Body         int  // limit of the body, bytes; 0 is the limit for any JSON, which is lower without sign-in
 	Upload       bool // counts as an upload, not as a read or write
-	Joins        bool // has a bucket of its own for each address
-	Unframed     bool // is refused to pages in a frame
-	File         int  // limit of the file that is uploaded, bytes
+	Joins        bool // has its own bucket per address
+	Unframed     bool // refused for pages in a frame
+	File         int  // limit of an uploaded file, bytes
 	Root         bool // the path is not below /api
 	Import       bool // API tokens with the scope import may call it
 	Assistants   bool // on a codelab: its assistants act as admins here
-	Check        bool // a personal secret for checks calls it, and nobody else
-	Basic        bool // programs ask that say by Basic authentication who they are: cookies do not count
-	Reads        bool // changes nothing, whatever its method
+	Check        bool // only personal secrets for checks may call it
+	Basic        bool // programs authenticate with Basic authentication; cookies are ignored
+	Reads        bool // changes nothing, regardless of its method
 	Handle       func(*Request) error
 }
 
@@ -74,8 +74,7 @@ const (
 	del  = fasthttp.MethodDelete
 )
 
-// operations are the resources: what is under /api, and the files. Others give
-// theirs with Config.Others.
+// operations are the resources under /api, and the files. Others come from Config.Others.
 var operations = []Operation{
 	{Method: post, Path: "/login", Access: Anyone, Unframed: true, Handle: logIn},
 	{Method: get, Path: "/login/oidc", Access: Anyone, Joins: true, Unframed: true, Handle: beginSignIn},
@@ -247,7 +246,7 @@ var operations = []Operation{
 	{Method: get, Path: "/openapi.json", Access: Anyone, Handle: openAPI},
 }
 
-// body is the limit of the operation's body, bytes.
+// body returns the limit of the operation's body, bytes.
 func (op *Operation) body() int {
 	switch {
 	case op.Body > 0:
@@ -258,7 +257,7 @@ func (op *Operation) body() int {
 	return maxJSON
 }
 
-// open reports whether the caller is possibly unknown before the body is read.
+// open reports whether the caller may be unknown before the body is read.
 func (op *Operation) open() bool { return op.Access == Anyone || op.Access == Registrant }
 
 // Operations returns the operations of this package.

@@ -5,9 +5,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// A run is a copy of a codelab: the same, taught again (RULES.md, "Publishing").
+// A run is a copy of a codelab, for teaching it again (RULES.md, "Publishing").
 
-// maxRuns bounds the runs that are compared; the newest count.
+// maxRuns bounds the number of compared runs. The newest are used.
 const maxRuns = 50
 
 // runRecord has the results of a run.
@@ -17,7 +17,7 @@ type runRecord struct {
 	CreatedAt string `json:"created_at" is:"LocalTimestamp"`
 	Attendees int    `json:"attendees"`
 	Completed int    `json:"completed"`
-	// Steps are the steps of the run; other runs can have other steps.
+	// Steps are the run's own steps, which can differ between runs.
 	Steps    []runStep   `json:"steps"`
 	Quizzes  []runQuiz   `json:"quizzes"`
 	Feedback runFeedback `json:"feedback"`
@@ -56,7 +56,7 @@ func compareRuns(r *Request) error {
 		}
 		w, err := r.api.Codelabs.Get(m.Id)
 		if durable.IsMissing(err) {
-			continue // deleted a moment ago
+			continue // recently deleted
 		}
 		if err != nil {
 			return err

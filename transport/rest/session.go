@@ -63,14 +63,14 @@ func logIn(r *Request) error {
 	return r.loggedIn(auth.Login{Person: who, Name: name})
 }
 
-// proves reports whether pw is the password of a login, and returns the person: nil for the
-// owner. A login that nobody has takes as long as one with a password.
+// proves reports whether pw is the login's password, and returns the person: nil for the owner. An
+// unknown login takes as long as a known one.
 func (r *Request) proves(login, pw string, known bool) (*people.Person, bool, error) {
 	a := r.api
 	if login == a.AdminID {
 		return nil, a.Auth.CheckPassword(login, pw), nil
 	}
-	if a.OwnerPassword { // nobody can find out whether an earlier password was right
+	if a.OwnerPassword { // nobody can find out whether an old password was right
 		return nil, false, nil
 	}
 	h, err := a.People.Get(people.ID)
@@ -86,8 +86,8 @@ func (r *Request) proves(login, pw string, known bool) (*people.Person, bool, er
 	return p, right, err
 }
 
-// known marks the browser after a login of a facilitator or assistant: person, or the owner
-// for "". A browser that the owner has marked stays so, even if others sign in later.
+// known marks the browser after a login of a facilitator or assistant: person, or "" for the owner.
+// The owner's mark stays even if others sign in later.
 func (r *Request) known(person string) error {
 	device := r.device()
 	marked := device != "" && !strings.HasPrefix(device, personDevice)
@@ -111,7 +111,7 @@ func (r *Request) known(person string) error {
 	return nil
 }
 
-// audit records what belongs to no codelab.
+// audit records an action outside codelabs.
 func (r *Request) audit(action, kind, actor string, about map[string]string) error {
 	ua := r.Request.Header.UserAgent()
 	err := r.api.Audit.Record(&audit.Record{
@@ -124,15 +124,15 @@ func (r *Request) audit(action, kind, actor string, about map[string]string) err
 	return nil
 }
 
-// started gives the browser its new session.
+// started sets the cookies of a new session.
 func (r *Request) started(i auth.Issued) {
 	r.setCookie(auth.SessionCookie, i.Cookie, i.Expires, true)
 	r.setCookie(auth.CSRFCookie, i.CSRF, i.Expires, false)
 	r.tellCSRF(i.CSRF)
 }
 
-// tellCSRF tells the value of the CSRF cookie to a page of an allowed origin, which
-// cannot read our cookies. Browsers show the header to no other.
+// tellCSRF sends the value of the CSRF cookie in a header to pages of an allowed other origin,
+// which cannot read our cookies. Browsers hide the header from all other origins.
 func (r *Request) tellCSRF(value string) { r.Response.Header.Set(auth.CSRFHeader, value) }
 
 func (r *Request) setCookie(name, value string, expires time.Time, hidden bool) {
@@ -140,13 +140,13 @@ func (r *Request) setCookie(name, value string, expires time.Time, hidden bool) 
 	defer fasthttp.ReleaseCookie(c)
 	c.SetHTTPOnly(hidden)
 	if r.api.Framing && r.Framed() {
-		// The browser keeps it for frames of this other page alone (CHIPS).
+		// The browser partitions the cookie by the embedding site (CHIPS).
 		c.SetSameSite(fasthttp.CookieSameSiteNoneMode)
-		c.SetPartitioned(true) // and secure
+		c.SetPartitioned(true) // implies secure
 	} else {
 		c.SetSameSite(fasthttp.CookieSameSiteLaxMode)
 	}
-	c.SetPath(r.prefix().Root()) // the last: the library sets another one with partitioned
+	c.SetPath(r.prefix().Root()) // must be last: SetPartitioned changes the path
 	r.Response.Header.SetCookie(c)
 }
 
@@ -159,10 +159,10 @@ func (r *Request) cookie(name, value string, expires time.Time) *fasthttp.Cookie
 	return c
 }
 
-// prefix is the path at which browsers reach the server.
+// prefix returns the path at which browsers reach the server.
 func (r *Request) prefix() httpapi.Prefix { return r.api.Origins.Prefix() }
 
-// framedAnyhow reports whether a request comes from a frame, as the app says or the browser.
+// framedAnyhow reports whether a request comes from a frame, according to the app or the browser.
 func (r *Request) framedAnyhow() bool {
 	dest := string(r.Request.Header.Peek("Sec-Fetch-Dest"))
 	return r.Framed() || dest == "iframe" || dest == "frame" || dest == "embed" || dest == "object"
@@ -180,7 +180,7 @@ type sessionRecord struct {
 
 func getSession(r *Request) error {
 	lab := r.Query("codelab_id")
-	if r.api.Current != nil { // another node may have granted or ended it just now
+	if r.api.Current != nil { // another node may just have created or ended it
 		if err := r.current(true); err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func getSession(r *Request) error {
 	if !ok {
 		return errLogin
 	}
-	// One that is missing, or was left by another session.
+	// The cookie is missing, or belongs to another session.
 	if token := r.who.CSRF(); token != "" {
 		r.tellCSRF(token)
 		if !r.showsCSRF([]byte(token)) {
@@ -217,10 +217,9 @@ type logoutBody struct {
 	CodelabID string `json:"codelab_id,omitempty" doc:"Leave this codelab alone; empty for the whole session."`
 }
 
-// logOut ends the caller's session, or with a codelab the grant of the attendee who
-// they are there.
+// logOut ends the caller's session. With a codelab it ends only the grant of the attendee there.
 func logOut(r *Request) error {
-	if !r.api.Origins.Own(r.RequestCtx) { // it takes away what a browser keeps
+	if !r.api.Origins.Own(r.RequestCtx) { // it clears the browser's data
 		return errOrigin
 	}
 	var in logoutBody
@@ -242,7 +241,7 @@ func logOut(r *Request) error {
 	past := time.Unix(1, 0)
 	r.setCookie(auth.SessionCookie, "", past, true)
 	r.setCookie(auth.CSRFCookie, "", past, false)
-	if r.prefix() == "" { // else the storage of the origin is also that of others
+	if r.prefix() == "" { // with a prefix, other applications share the origin's storage
 		r.Response.Header.Set("Clear-Site-Data", `"storage"`)
 	}
 	return r.NoContent()

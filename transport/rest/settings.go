@@ -14,14 +14,14 @@ import (
 	"atelier/transport/wire"
 )
 
-// OpenKey opens an AI key that the caller sent.
+// OpenKey decrypts an AI key sent by the caller.
 func (r *Request) OpenKey(text string) (keys.Key, error) {
 	k, err := r.api.AIKeys.Open(r.Caller.Person, text)
 	return k, slowed(err)
 }
 
-// StoredKey opens the key of the settings; it is zero when there is none, or
-// none that can be opened.
+// StoredKey decrypts the key in the settings. It is zero if there is none or if it cannot be
+// decrypted.
 func (r *Request) StoredKey() (keys.Key, error) {
 	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
@@ -43,7 +43,7 @@ func slowed(err error) error {
 	return err
 }
 
-// maxAIKey bounds the text of a key before anything looks at it.
+// maxAIKey bounds the text of a key before it is parsed.
 const maxAIKey = 8192
 
 // settingsBody is the body of saveSettings.
@@ -83,8 +83,7 @@ type settingsRecord struct {
 	Models   []string `json:"ai_models" doc:"Everything that a question may name."`
 }
 
-// getSettings reports whether there is a key, and what may be asked of which
-// model; never the key.
+// getSettings reports whether there is a key, and the permissions per model, but never the key.
 func getSettings(r *Request) error {
 	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
@@ -97,14 +96,14 @@ func getSettings(r *Request) error {
 	return r.JSON(settingsRecord{len(h.View().AIKey) > 0, !k.Zero(), r.api.AIModels.Provider, r.api.AIModels.Default, r.api.AIModels.All})
 }
 
-// AIModels are the models that may be asked.
+// AIModels are the permitted models.
 type AIModels struct {
 	Provider, Default string
 	All               []string
 }
 
-// Used is the model that answers when this one is asked for: one that is not
-// on the list is answered by the default.
+// Used returns the model that answers a request for asked. The default replaces models that are not
+// on the list.
 func (m AIModels) Used(asked string) string {
 	if asked = strings.TrimSpace(asked); slices.Contains(m.All, asked) {
 		return asked
@@ -112,7 +111,7 @@ func (m AIModels) Used(asked string) string {
 	return m.Default
 }
 
-// AuditAdmin records what an admin did that belongs to no codelab.
+// AuditAdmin records an admin's action outside codelabs.
 func (r *Request) AuditAdmin(action string, about map[string]string) error {
 	return r.audit(action, "admin", r.Caller.AdminID, about)
 }

@@ -7,12 +7,11 @@ import (
 	"unicode"
 )
 
-// byteOrderMark is the byte order mark of UTF-8, for those who open a table in Excel.
+// byteOrderMark is the byte order mark of UTF-8, which Excel needs.
 const byteOrderMark = "\ufeff"
 
-// sheet writes a table as CSV that spreadsheets open without harm: RFC 4180, UTF-8, and
-// nothing that a spreadsheet would take for a formula, whichever separator it splits at. Not
-// safe for concurrent use.
+// sheet writes tables as CSV that is safe to open in spreadsheets: RFC 4180, UTF-8, and no cell
+// that is taken for a formula, whichever separator is used. Not safe for concurrent use.
 type sheet struct {
 	csv *csv.Writer
 	row []string
@@ -34,7 +33,7 @@ func (w *sheet) Row(cells ...string) {
 	_ = w.csv.Write(w.row)
 }
 
-// Close writes what is left and returns the first error.
+// Close flushes the table and returns the first error.
 func (w *sheet) Close() error {
 	w.csv.Flush()
 	return w.csv.Error()
@@ -56,7 +55,7 @@ func sheetCell(text string) string {
 		return text
 	}
 	var b strings.Builder
-	done, part := 0, 0 // what is written, and where a part begins; -1 within one
+	done, part := 0, 0 // end of the written text, and beginning of a part; -1 inside a part
 	if strings.IndexByte("\t\r\n", text[0]) >= 0 {
 		b.WriteByte('\'')
 	}
@@ -77,11 +76,11 @@ func sheetCell(text string) string {
 }
 
 const (
-	// separators are the characters that split cells in addition to the comma, which quotes
-	// protect, and the ends of lines.
+	// separators are the characters other than the comma that split cells, and line ends. Quotes
+	// protect the comma.
 	separators = ";|\t\r\n"
 	starters   = "=+-@＝＋－＠﹦﹢﹣﹫"
 )
 
-// blank reports whether a rune shows nothing, and may be skipped before a formula.
+// blank reports whether a rune is invisible, and may be skipped before a formula.
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) }

@@ -40,7 +40,7 @@ var errNoProvider = &httpapi.Error{Status: 404, Text: "there is no identity prov
 const (
 	// signInPath is the path of the sign-in cookie, which the browser sends only there.
 	signInPath = "/api/login/oidc"
-	// SignInCallback is the path that the provider sends browsers back to.
+	// SignInCallback is the path to which the provider sends browsers back.
 	SignInCallback = signInPath + "/callback"
 	// signInTime is the time limit for all requests to the provider together.
 	signInTime = 25 * time.Second
@@ -48,7 +48,7 @@ const (
 	afterSignIn = "/admin"
 )
 
-// beginSignIn leads to the provider.
+// beginSignIn redirects to the provider.
 func beginSignIn(r *Request) error {
 	s := r.api.SignIn
 	if s == nil {
@@ -63,7 +63,7 @@ func beginSignIn(r *Request) error {
 	}
 	var kept bytes.Buffer
 	enc := json.NewEncoder(&kept)
-	enc.SetEscapeHTML(false) // a path of & would grow six times, beyond what a cookie holds
+	enc.SetEscapeHTML(false) // each & in a path would grow sixfold, beyond the size of a cookie
 	if err := enc.Encode(attempt); err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func beginSignIn(r *Request) error {
 	return nil
 }
 
-// finishSignIn lets somebody in who comes back from the provider. The session has a
-// new id, whatever the browser had before.
+// finishSignIn creates a session for somebody who returns from the provider. It has a new id, even
+// if the browser already had a session.
 func finishSignIn(r *Request) error {
 	s := r.api.SignIn
 	if s == nil {
@@ -116,7 +116,7 @@ func finishSignIn(r *Request) error {
 	return nil
 }
 
-// refusals are the words that the app has a sentence for.
+// refusals are the codes for which the app has a text.
 var refusals = []struct {
 	err error
 	why string
@@ -125,8 +125,8 @@ var refusals = []struct {
 	{people.ErrNoLogin, "no_login"}, {people.ErrFull, "full"},
 }
 
-// notSignedIn leads to the page to sign in, which says why. An error that is the
-// server's own is answered as any other.
+// notSignedIn redirects to the sign-in page with a reason. The server's own errors are answered
+// like any other.
 func (r *Request) notSignedIn(to string, err error) error {
 	var why string
 	var reason oidc.Reason
@@ -143,7 +143,7 @@ func (r *Request) notSignedIn(to string, err error) error {
 	}
 	level := slog.LevelInfo
 	switch {
-	// What anybody can bring about without the provider leaves no trace that grows.
+	// Failures that anybody can cause without the provider are not recorded, so nothing grows.
 	case errors.Is(err, oidc.Expired), errors.Is(err, oidc.Busy), errors.Is(err, oidc.ErrPaused):
 		level = slog.LevelDebug
 	case errors.Is(err, oidc.Away):
@@ -157,21 +157,21 @@ func (r *Request) notSignedIn(to string, err error) error {
 			return err
 		}
 	}
-	text := err.Error() // it may quote an answer of the provider
+	text := err.Error() // may quote the provider's answer
 	r.api.Logger.Log(context.Background(), level, "a sign-in with the identity provider was refused", "why", why, "error", text[:min(len(text), 200)])
 	r.leadTo(r.prefix().At("/login?") + url.Values{"why": {why}, "next": {to}}.Encode())
 	return nil
 }
 
-// leadTo sends the browser elsewhere.
+// leadTo redirects the browser.
 func (r *Request) leadTo(address string) {
 	r.Response.Header.Set("Location", address)
 	r.Response.Header.Set("Cache-Control", "no-store")
 	r.SetStatusCode(fasthttp.StatusFound)
 }
 
-// keepSignIn gives the browser what it keeps meanwhile. It comes back from another
-// site, and shows then what is Lax.
+// keepSignIn sets the sign-in cookie. The browser returns from another site, to which it sends only
+// Lax cookies.
 func (r *Request) keepSignIn(value string, expires time.Time) {
 	c := r.cookie(auth.SignInCookie, value, expires)
 	defer fasthttp.ReleaseCookie(c)

@@ -34,7 +34,7 @@ func toSubmission(lab, name string, s *pb.Submission) submissionRecord {
 	return out
 }
 
-// own checks that the attendee of the path is the caller, as an attendee.
+// own checks that the caller is the path's attendee.
 func (r *Request) own() error {
 	if r.Param("attendee_id") != r.Caller.ID {
 		return errForbidden
@@ -46,7 +46,7 @@ func submitFile(r *Request) error {
 	if err := r.own(); err != nil {
 		return err
 	}
-	// The actor counts again; this spares the disk what cannot be kept.
+	// The actor checks again. This check avoids writing files that cannot be kept.
 	if r.Codelab.View().Submitted(r.Caller.ID) >= codelab.MaxAttendeeBytes {
 		return durable.Reject(durable.TooLarge, "your submissions are %d MiB together, which is as much as they may be; delete one first", codelab.MaxAttendeeBytes>>20)
 	}
@@ -98,7 +98,7 @@ func (r *Request) submit(s *pb.Submission) error {
 	return r.JSON(toSubmission(r.Codelab.ID(), r.Codelab.View().Attendee(out.AttendeeId).GetName(), out))
 }
 
-// getSubmissions answers all to admins, their own to attendees, newest first.
+// getSubmissions answers with all submissions for admins, else the caller's; newest first.
 func getSubmissions(r *Request) error {
 	v := r.view()
 	variant := "a"

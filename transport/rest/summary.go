@@ -10,7 +10,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// summaryRecord has the results of a workshop, for one page.
+// summaryRecord has a workshop's results for one page.
 type summaryRecord struct {
 	People    int               `json:"people"`
 	Completed int               `json:"completed"`
@@ -58,13 +58,13 @@ type summaryFeedback struct {
 const (
 	// fewest is the minimum number of times for a median, so that it reveals nobody's own time.
 	fewest = 5
-	// hardestSteps bounds the steps that are named as hard, summaryWrong the wrong
-	// answers to a question.
+	// hardestSteps bounds the number of steps listed as hard, summaryWrong the wrong answers listed
+	// per question.
 	hardestSteps, summaryWrong = 3, 10
 )
 
-// summarize answers with the results of a workshop. What people wrote themselves in feedback and
-// quizzes is in it with names=1 alone.
+// summarize answers with the results of a workshop. People's own words in feedback and quizzes are
+// included only with names=1.
 func summarize(r *Request) error {
 	names, err := r.flag("names")
 	if err != nil {
@@ -117,8 +117,8 @@ func summarySteps(v *codelab.View) []summaryStep {
 	return out
 }
 
-// hardest are the steps at which people were stuck or asked for help, or which took longer
-// than planned: those first at which most did.
+// hardest returns the steps at which people were stuck, asked for help, or took longer than
+// planned, ordered by the number of people.
 func hardest(steps []summaryStep) []string {
 	over := func(s summaryStep) float64 {
 		if s.Planned == nil || s.Median == nil {
@@ -137,7 +137,7 @@ func hardest(steps []summaryStep) []string {
 	return out
 }
 
-// summaryQuizzes are the wrong answers to each question that has a right one, the commonest
+// summaryQuizzes returns the wrong answers to each question that has a right one, most frequent
 // first.
 func summaryQuizzes(v *codelab.View, names bool) []summaryQuiz {
 	counts := make([]map[string]int, len(v.Quizzes))
@@ -166,8 +166,8 @@ func summaryQuizzes(v *codelab.View, names bool) []summaryQuiz {
 	return out
 }
 
-// chosenOf is an answer to a choice in the words of its options; free says that it is no
-// choice, and so somebody's own words.
+// chosenOf formats the answer to a choice question with the texts of its options. free means that
+// it is no choice, but the attendee's own words.
 func chosenOf(q *pb.Quiz, answer string) (text string, free bool) {
 	var parts []string
 	for _, i := range codelab.Choices(answer) {

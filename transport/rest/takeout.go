@@ -14,12 +14,12 @@ import (
 	"atelier/transport/wire"
 )
 
-// exportAll answers everything about a codelab and its people as a ZIP.
+// exportAll answers with everything about a codelab and its people as a ZIP.
 func exportAll(r *Request) error {
 	return r.takeOut("", "workshop-"+r.Codelab.ID()+".zip")
 }
 
-// exportAttendee answers everything about one person, to them or to an admin.
+// exportAttendee answers with everything about one person, for them or an admin.
 func exportAttendee(r *Request) error {
 	id := r.Param("attendee_id")
 	if !r.IsAdmin() && id != r.Caller.ID {
@@ -67,8 +67,8 @@ func (r *Request) takeOut(person, name string) error {
 	return nil
 }
 
-// write writes the files first, so that the records can say where they are, and the
-// page last, which says how many there are of each kind.
+// write writes the files first, so that records can contain their paths, and last the page, which
+// counts the records of each kind.
 func (t *takeout) write(p *archive.Pack) (err error) {
 	if t.person == "" {
 		if err := p.Folder("codelab").Codelab(t.v, t.uploads); err != nil {
@@ -89,7 +89,7 @@ func (t *takeout) write(p *archive.Pack) (err error) {
 	return t.page(p)
 }
 
-// mentioned are the pictures in what was said, once each.
+// mentioned returns the images in messages, without duplicates.
 func (t *takeout) mentioned() (names []string) {
 	add := func(text string) { files.Mentioned(text, func(name string, _ int) { names = append(names, name) }) }
 	for _, m := range t.v.Chat.All() {
@@ -108,7 +108,7 @@ func (t *takeout) mentioned() (names []string) {
 	return slices.Compact(names)
 }
 
-// records writes one kind of records as NAME.json and NAME.csv.
+// records writes one kind of record as NAME.json and NAME.csv.
 func (t *takeout) records(p *archive.Pack, k *kind) error {
 	if k.only != 0 && k.only != t.scope() {
 		return nil
@@ -128,8 +128,7 @@ func (t *takeout) records(p *archive.Pack, k *kind) error {
 	return Records(w, k.of, k.records(t))
 }
 
-// writeArray writes a JSON array with a record on each line, and never holds more
-// than one.
+// writeArray writes a JSON array with one record per line. It holds only one record in memory.
 func writeArray(w io.Writer, records iter.Seq[any]) (n int, err error) {
 	between := "[\n"
 	for r := range records {

@@ -12,43 +12,43 @@ import (
 	"atelier/transport/wire"
 )
 
-// takeout is everything about a codelab, or about one of its people.
+// takeout exports everything about a codelab or one of its people.
 type takeout struct {
 	v       *codelab.View
 	lab     string
 	person  string // id of an attendee; "" for all
-	reader  string // who gets it, as codelab.Visible knows them
+	reader  string // who receives the export, for codelab.Visible
 	at      string
 	uploads *files.Register
 	audit   []*audit.Record // about the person
-	// deletion is when the codelab is deleted; nil for never.
+	// deletion is when the codelab will be deleted; nil for never.
 	deletion *string
-	// submitted has the path in the ZIP of each submission, by id.
+	// submitted maps the ids of submissions to their paths in the ZIP.
 	submitted map[string]string
 	written   []written
-	// texts of its page, in the caller's language.
+	// texts of the page, in the caller's language.
 	texts *language.Texts
 }
 
-// written says how many records of a kind there are.
+// written is a kind of record and how many were written.
 type written struct {
 	*kind
 	n int
 }
 
-// maxAudited bounds the audit records about one person.
+// maxAudited bounds the number of audit records about one person.
 const maxAudited = 10000
 
-// kind is one kind of records: as this interface answers them, and as a table.
+// kind is a kind of record: as this interface returns it, and as a table.
 type kind struct {
 	// name is the name of the files and of its texts in language.Takeout.
 	name    string
 	only    scope
-	of      any // an empty record, for the head of the table
+	of      any // an empty record, for the table's header
 	records func(t *takeout) iter.Seq[any]
 }
 
-// scope says in which of the two a kind of records is: in both, if it says nothing.
+// scope limits a kind of record to one of the two exports; by default it is in both.
 type scope byte
 
 const (
@@ -73,13 +73,13 @@ func (t *takeout) of(people ...string) bool {
 	return t.person == ""
 }
 
-// shows reports whether the export includes a message. Facilitators do not receive messages
-// between two other people.
+// shows reports whether the export includes a message. Facilitators do not get messages between two
+// other people.
 func (t *takeout) shows(m *pb.ChatMessage) bool {
 	return t.of(m.SenderId, m.TargetId) && codelab.Visible(m, t.reader)
 }
 
-// each converts the elements of a list that the export includes.
+// each converts those elements of a list that belong to the export.
 func each[T any](list func(t *takeout) cow.View[T], about func(T) string, to func(t *takeout, x T) any) func(*takeout) iter.Seq[any] {
 	return func(t *takeout) iter.Seq[any] {
 		return func(yield func(any) bool) {
@@ -170,8 +170,8 @@ var kinds = []kind{
 		records: func(t *takeout) iter.Seq[any] {
 			return func(yield func(any) bool) {
 				for _, q := range t.v.Questions {
-					// A facilitator who takes out one person must not learn which anonymous
-					// questions are theirs.
+					// A facilitator who exports one person must not learn which anonymous questions
+					// are theirs.
 					hidden := q.Anonymous && t.person != "" && t.reader != t.person
 					if t.of(q.AuthorId) && !hidden && !yield(*ToQuestion(q.Question)) {
 						return
@@ -228,7 +228,7 @@ var kinds = []kind{
 			return func(yield func(any) bool) {
 				for _, a := range t.audit {
 					out := toAudit(a)
-					if a.ActorId != t.person { // that of a facilitator is no business of theirs
+					if a.ActorId != t.person { // other people: no ids or addresses
 						out.ActorID, out.IP, out.UserAgent = nil, "", ""
 					}
 					if !yield(out) {
@@ -251,7 +251,7 @@ type pollAnswerRecord struct {
 	Votes        int     `json:"votes"`
 }
 
-// pollAnswersOf gives one person their own votes only.
+// pollAnswersOf returns votes; for one person only their own.
 func pollAnswersOf(t *takeout) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, p := range t.v.Polls {
@@ -265,14 +265,14 @@ func pollAnswersOf(t *takeout) iter.Seq[any] {
 	}
 }
 
-// progressRecord says when somebody reached a step.
+// progressRecord is when somebody reached a step.
 type progressRecord struct {
 	AttendeeID   string `json:"attendee_id"`
 	AttendeeName string `json:"attendee_name"`
 	StepNumber   int    `json:"step_number"`
 	StepTitle    string `json:"step_title"`
 	ReachedAt    string `json:"reached_at"`
-	// Seconds is how long they took for it; null if they have not gone on.
+	// Seconds is the time on the step; null if they have not moved on.
 	Seconds *int64 `json:"seconds"`
 }
 
@@ -319,7 +319,7 @@ func commentsOf(t *takeout) iter.Seq[any] {
 	}
 }
 
-// answeredRecord is an answer and the question, in words.
+// answeredRecord is an answer with its question, as text.
 type answeredRecord struct {
 	quizAnswerRecord
 	Question   string `json:"question"`

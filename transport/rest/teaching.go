@@ -9,8 +9,7 @@ import (
 // taughtRecord is a codelab as its members see it: with the pinned message and the facilitators'
 // pointer (RULES.md, "Live teaching").
 type taughtRecord struct {
-	// The time is the first member: its place is known when the rest was encoded before
-	// (stamped).
+	// The time is the first member, so that its position is known in an encoded record (stamped).
 	clockRecord
 	codelabRecord
 	liveRecord
@@ -20,7 +19,7 @@ type clockRecord struct {
 	Now string `json:"now" is:"Timestamp" doc:"The server's time, by which the timer is counted; up to a tenth of a second old, in a compressed answer a second. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 }
 
-// liveRecord is what goes on in a codelab.
+// liveRecord is the live state of a codelab.
 type liveRecord struct {
 	Pin       *pinRecord       `json:"pin" doc:"What facilitators have put above the chat. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 	Pointer   *pointerRecord   `json:"pointer" doc:"The step at which a facilitator points. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
@@ -73,7 +72,7 @@ func setPin(r *Request) error {
 	if err := wire.Decode(b, &in); err != nil {
 		return err
 	}
-	// Null takes the pin away; nothing is a mistake.
+	// Null removes the pin; a missing member is an error.
 	var given map[string]any
 	if in.Message == nil && wire.Decode(b, &given) == nil {
 		if _, ok := given["message"]; !ok {

@@ -71,7 +71,7 @@ func getThreads(r *Request) error {
 	return r.JSON(out())
 }
 
-// tagSafe makes a query value fit for an entity tag.
+// tagSafe makes a query value safe for an entity tag.
 func tagSafe(s string) string {
 	b := []byte(s[:min(len(s), 64)])
 	for i, c := range b {

@@ -7,9 +7,9 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// What attendees ticked of the task lists of steps (RULES.md, "Tasks").
+// Tasks that attendees ticked in the task lists of steps (RULES.md, "Tasks").
 
-// ticksRecord is how many tasks somebody has ticked, of how many.
+// ticksRecord is the number of tasks that somebody has ticked, and the total.
 type ticksRecord struct {
 	Done int `json:"done"`
 	Of   int `json:"of"`
@@ -32,7 +32,7 @@ func getTicks(r *Request) error {
 	return r.JSON(out)
 }
 
-// tickedRecord is a tick with the words that it is about.
+// tickedRecord is a tick with the text of its task.
 type tickedRecord struct {
 	StepNumber int    `json:"step_number"`
 	StepTitle  string `json:"step_title"`
@@ -40,7 +40,7 @@ type tickedRecord struct {
 	Text string `json:"text"`
 }
 
-// tickedBy gives the ticks of somebody, in the order of the text.
+// tickedBy returns somebody's ticks in the order of the text.
 func tickedBy(v *codelab.View, a *pb.Attendee) iter.Seq[tickedRecord] {
 	return func(yield func(tickedRecord) bool) {
 		done := map[tickRecord]bool{}
@@ -59,7 +59,7 @@ func tickedBy(v *codelab.View, a *pb.Attendee) iter.Seq[tickedRecord] {
 	}
 }
 
-// ticksOf are given to nobody but the one who ticked: facilitators learn how many did.
+// ticksOf returns ticks only to the person who ticked. Facilitators learn only the numbers.
 func ticksOf(t *takeout) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		if t.reader != t.person {
@@ -74,14 +74,14 @@ func ticksOf(t *takeout) iter.Seq[any] {
 }
 
 const (
-	// leastTickers is how many people tick something of a step before its tasks are counted:
-	// of fewer it would be told who ticked what.
+	// leastTickers is the minimum number of people who tick something in a step before its tasks
+	// are counted. With fewer, the counts would reveal who ticked what.
 	leastTickers = 3
-	// maxTaskShown bounds the text of a task in the overview, code points.
+	// maxTaskShown bounds a task's text in the overview, code points.
 	maxTaskShown = 200
 )
 
-// taskCount is how many have ticked a task.
+// taskCount is a task and how many people have ticked it.
 type taskCount struct {
 	Item string `json:"item" is:"Task"`
 	Text string `json:"text" length:"..200" doc:"The beginning of its text, without markup."`

@@ -21,7 +21,7 @@ type TimerRecord struct {
 // TimerKinds are the names of the kinds of timers.
 var TimerKinds = []string{"exercise", "break"}
 
-// ToTimer is a timer as sent to clients; nil for none.
+// ToTimer returns a timer as sent to clients; nil for none.
 func ToTimer(t *pb.Timer) *TimerRecord {
 	if t == nil {
 		return nil
@@ -58,7 +58,7 @@ type timerSetBody struct {
 	Kind    *string `json:"kind,omitempty" enum:"exercise|break" default:"\"exercise\""`
 }
 
-// setTimer starts the timer, or takes it away with {"seconds": null}.
+// setTimer starts the timer, or removes it with {"seconds": null}.
 func setTimer(r *Request) error {
 	body, err := r.Body()
 	if err != nil {

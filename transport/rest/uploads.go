@@ -20,7 +20,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// uploadImage takes an image and removes its file's metadata.
+// uploadImage stores an image without its metadata.
 func uploadImage(r *Request) error {
 	// Images belong to no codelab, so no codelab's quota bounds them.
 	if !r.IsAdmin() {
@@ -71,8 +71,8 @@ func uploadMaterial(r *Request) error {
 	return r.JSON(materialUploaded{files.Folder + u.Name, u.OriginalName})
 }
 
-// register records an upload, and in the same commit who sent it. When this
-// fails it may be recorded all the same; a sweep sees to it.
+// register records an upload and, in the same commit, its sender. On an error it may have been
+// recorded nevertheless; a sweep handles that.
 func (r *Request) register(u *pb.Upload, action string) error {
 	record := &audit.Record{
 		Action: action, TargetId: u.Name, Ip: r.Caller.IP, UserAgent: r.Caller.UserAgent, CreatedAt: u.CreatedAt,
@@ -89,7 +89,7 @@ var (
 	errSpool    = &httpapi.Error{Status: 503, Text: "the upload cannot be stored right now; try again", Retry: 10 * time.Second}
 )
 
-// storeError is the answer to a file that was not taken.
+// storeError returns the answer for a file that was not stored.
 func (r *Request) storeError(err error) error {
 	var own *httpapi.Error
 	var rejected *durable.Rejection
@@ -109,8 +109,8 @@ func (r *Request) storeError(err error) error {
 	return errSpool
 }
 
-// release removes files that nothing refers to any more. What fails here is
-// left to a sweep: the change itself is recorded.
+// release removes files without references. Failures are left to a sweep, because the change itself
+// is recorded.
 func (r *Request) release(f files.Forgotten) {
 	if err := r.api.Files.Release(f); err != nil {
 		r.api.Logger.Warn("removing unreferenced files failed; a sweep will remove them", "request_id", r.ID, "error", err)
@@ -120,8 +120,8 @@ func (r *Request) release(f files.Forgotten) {
 // uploadFor is the time limit for the body of an upload.
 const uploadFor = 10 * time.Minute
 
-// bodyReader is the body as it comes in. (Body itself reads a stream into
-// memory, all of it, so it is asked only for one that is there already.)
+// bodyReader returns the body as a stream. (RequestCtx's Body reads a stream into memory
+// completely, so it is used only for bodies that already are in memory.)
 func (r *Request) bodyReader() io.Reader {
 	if r.Request.IsBodyStream() {
 		return r.Request.BodyStream()
@@ -129,21 +129,21 @@ func (r *Request) bodyReader() io.Reader {
 	return bytes.NewReader(r.Request.Body())
 }
 
-// maxParts bounds the fields before the file, maxBeforeFile their bytes. The library
-// takes 10 MiB of header fields of a part.
+// maxParts bounds the number of fields before the file, maxBeforeFile their bytes. The library
+// accepts 10 MiB of header fields per part.
 const (
 	maxParts      = 100
 	maxBeforeFile = 64 << 10
 )
 
-// filePart finds the multipart field "file" of at most limit bytes. Reading it
-// to its end proves that it came whole.
+// filePart returns the multipart field "file" of at most limit bytes. Reading it to EOF proves that
+// it is complete.
 func (r *Request) filePart(limit int64) (*filePart, error) {
 	kind, params, err := mime.ParseMediaType(string(r.Request.Header.ContentType()))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
 		return nil, errMultipart
 	}
-	// The parts around the file take a little.
+	// The multipart framing around the file needs some bytes.
 	if int64(r.Request.Header.ContentLength()) > limit+httpapi.FormOverhead {
 		return nil, httpapi.ErrTooLarge
 	}
@@ -167,13 +167,13 @@ func (r *Request) filePart(limit int64) (*filePart, error) {
 	return nil, wire.Invalid("file is required")
 }
 
-// filePart is a file that comes in.
+// filePart is an uploaded file.
 type filePart struct {
 	*multipart.Part
 	r *Request
 }
 
-// Read gives the end of the file only to a caller who may still hand it in.
+// Read returns EOF only if the caller may still upload the file.
 func (p *filePart) Read(b []byte) (int, error) {
 	n, err := p.Part.Read(b)
 	if errors.Is(err, io.EOF) {

@@ -130,8 +130,7 @@ func resumeWebhook(r *Request) error {
 	return r.NoContent()
 }
 
-// AttendeeName returns the name of an attendee; "" if there is none, or none that can
-// be known now.
+// AttendeeName returns the name of an attendee; "" if there is none or it cannot be determined now.
 func AttendeeName(codelabs codelab.Directory) func(lab, attendee string) string {
 	return func(lab, attendee string) string {
 		w, err := codelabs.Get(lab)

@@ -45,7 +45,7 @@ func downloadWorkspace(r *Request) error {
 		return err
 	}
 	heads := headsOf(w)
-	for i, h := range heads { // what is checked out comes first
+	for i, h := range heads { // the checked-out branch comes first
 		if h.Name == codelab.KeptHead {
 			heads[0], heads[i] = heads[i], heads[0]
 		}
@@ -57,7 +57,7 @@ func downloadWorkspace(r *Request) error {
 	return r.sendArchive(f, size, "codelab-"+r.Codelab.ID(), "", formatTar)
 }
 
-// downloadTree answers the files of one branch or folder.
+// downloadTree answers with the files of one branch or folder.
 func (r *Request) downloadTree(structure, name, format string) error {
 	w, tree, err := r.readableNamed(structure, structure, name)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *Request) downloadTree(structure, name, format string) error {
 	return r.sendArchive(f, size, name, name, format)
 }
 
-// sendArchive answers an archive, and says who took it.
+// sendArchive answers with an archive, and records who downloaded it.
 func (r *Request) sendArchive(f io.ReadCloser, size int64, name, head, format string) error {
 	if _, err := r.do(codelab.TakeCode{Name: head}); err != nil {
 		_ = f.Close()

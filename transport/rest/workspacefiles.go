@@ -14,7 +14,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// workspaceFile is a file as it comes in.
+// workspaceFile is a file in a request.
 type workspaceFile struct {
 	Path     *string `json:"path" null:"false" length:"1..1024"`
 	Content  *string `json:"content" null:"false"`
@@ -22,7 +22,7 @@ type workspaceFile struct {
 	Mode     *string `json:"mode" optional:"true" null:"false" enum:"100644|100755" doc:"«100755» for a file that can be executed. Left out, an existing file keeps its mode and a new one is «100644»."`
 }
 
-// The encodings of content.
+// Encodings of content.
 const (
 	textEncoding   = "utf-8"
 	base64Encoding = "base64"
@@ -84,7 +84,7 @@ func toFiles(field string, in []workspaceFile) ([]code.File, error) {
 	return out, nil
 }
 
-// head finds the branch or folder of the path. The caller holds a lock.
+// head returns the path's branch or folder. The caller holds a lock.
 func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, err error) {
 	name = r.Param(structure)
 	if err := code.CheckName(name); err != nil {
@@ -100,14 +100,13 @@ func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, er
 	return w, name, tree, nil
 }
 
-// readableHead finds the branch or folder of the path for a caller who reads. The caller
-// holds a lock.
+// readableHead is head for a caller who reads. The caller of the function holds a lock.
 func (r *Request) readableHead(structure string) (w *pb.Workspace, tree string, err error) {
 	return r.readableNamed(structure, structure, r.Param(structure))
 }
 
-// readableNamed finds a branch or folder that field names, for a caller who reads.
-// Attendees are not told whether one that is not shared exists.
+// readableNamed returns the branch or folder named by field for a caller who reads. Attendees do
+// not learn whether an unshared one exists.
 func (r *Request) readableNamed(field, structure, name string) (w *pb.Workspace, tree string, err error) {
 	if err := code.CheckName(name); err != nil {
 		return nil, "", wire.Invalid("%s: %v", field, err)
@@ -169,7 +168,7 @@ func describeFiles(structure string) func(*Request) error {
 	}
 }
 
-// jsonFormat of a file that is read: its content in JSON, with its description.
+// jsonFormat is the format of a read file as JSON: its content with its description.
 const jsonFormat = "json"
 
 func readFile(structure string) func(*Request) error {
@@ -204,7 +203,7 @@ func readFile(structure string) func(*Request) error {
 	}
 }
 
-// fileContent is a stored file with its content, in the form in which it is written.
+// fileContent is a stored file with its content, in the same form as for writing.
 type fileContent struct {
 	fileInfo
 	Content  string `json:"content"`
@@ -262,13 +261,13 @@ func writeFiles(structure string) func(*Request) error {
 	}
 }
 
-// writeTries bounds how often a change is made from a newer tree. Each time another
+// writeTries bounds the attempts to apply a change to a newer tree. Each retry means that another
 // node has written in between.
 const writeTries = 20
 
-// writeHead changes the branch or folder of the path. The lock orders the writes of this node. If
-// a write of another node comes first, the head moves, and the change is applied again to the new
-// head. The change contains whole files, so nothing conflicts, as on one node.
+// writeHead changes the path's branch or folder. The lock orders the writes of this node. If a
+// write of another node comes first, the head moves, and the change is applied again to the new
+// head. A change contains whole files, so concurrent changes do not conflict, as on one node.
 func (r *Request) writeHead(structure string, change code.Change) error {
 	defer r.api.Workspaces.Lock(r.Codelab.ID())()
 	for range writeTries {
@@ -287,7 +286,7 @@ func (r *Request) writeHead(structure string, change code.Change) error {
 		if !errors.Is(err, codelab.ErrHeadMoved) {
 			return err
 		}
-		// What moved it was acknowledged; the copy here shows it after this.
+		// The write that moved it was acknowledged; this replica includes it after the next line.
 		if r.Codelab, err = r.api.Codelabs.Get(r.Codelab.ID()); err != nil {
 			return err
 		}

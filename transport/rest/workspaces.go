@@ -14,10 +14,10 @@ import (
 	"atelier/transport/wire"
 )
 
-// The content of a workspace is in workspaces.Store. An event of the codelab names the
-// current trees, committed with its audit record. A write makes the tree first, then the
-// event, and then updates the store. All of it runs under the codelab's lock in the store,
-// and outside of the actor.
+// The content of a workspace is in workspaces.Store. An event of the codelab names the current
+// trees, and is committed with its audit record. A write first stores the tree, then commits the
+// event, then updates the store. All of this runs under the codelab's lock in the store, outside
+// the actor.
 
 const (
 	maxStepNumber = 200
@@ -28,7 +28,7 @@ var (
 	errNoCode      = durable.Reject(durable.Missing, "file not found")
 )
 
-// storeError is the caller's error for an error of the store.
+// storeError maps an error of the store to the caller's error.
 func storeError(err error) error {
 	var p *code.Problem
 	switch {
@@ -64,8 +64,8 @@ func treeOf(w *pb.Workspace, name string) (string, bool) {
 	return "", false
 }
 
-// workspaceRecord is a workspace as sent to clients; Branches or Folders only
-// where it is read.
+// workspaceRecord is a workspace as sent to clients. Branches or Folders are set only when it is
+// read.
 type workspaceRecord struct {
 	CodelabID     string    `json:"codelab_id" is:"Id"`
 	StructureType string    `json:"structure_type" enum:"branch|folder"`
@@ -113,7 +113,7 @@ func createWorkspace(r *Request) error {
 	w, err := r.recordWorkspace(cmd)
 	if err != nil {
 		var refused *durable.Rejection
-		if errors.As(err, &refused) { // of any other error the next start knows better
+		if errors.As(err, &refused) { // after any other error the next start decides
 			r.api.Workspaces.Remove(cmd.ID)
 		}
 		return err
@@ -121,8 +121,8 @@ func createWorkspace(r *Request) error {
 	return r.JSON(r.workspaceRecord(w))
 }
 
-// fillWorkspace makes a workspace with its first head. Folders have one only
-// when there are files for it.
+// fillWorkspace creates a workspace with its first head. Folders get a head only if there are files
+// for it.
 func (r *Request) fillWorkspace(cmd *codelab.CreateWorkspace, files []code.File) error {
 	kind := kindOf(cmd.StructureType)
 	if err := r.api.Workspaces.Make(cmd.ID, kind); err != nil {
@@ -143,8 +143,8 @@ func (r *Request) change(message string, files []code.File, gone []string) code.
 	return code.Change{Write: files, Delete: gone, Message: message, Author: r.Caller.Name, At: r.api.Now()}
 }
 
-// recordWorkspace commits what counts from now on, and lets the store follow.
-// That it does not at once does no harm: what is read goes by the record.
+// recordWorkspace commits the new trees, then updates the store. A failed update does no harm,
+// because reads use the record.
 func (r *Request) recordWorkspace(b codelab.Body) (*pb.Workspace, error) {
 	v, err := r.do(b)
 	if err != nil {
@@ -165,9 +165,9 @@ func (r *Request) workspace() (*pb.Workspace, error) {
 	return nil, errNoWorkspace
 }
 
-// readable is the codelab's workspace with the branches or folders that the caller may
-// read, sorted by name. Facilitators may read all of them, attendees what is shared now.
-// The caller holds a lock.
+// readable returns the codelab's workspace with the branches or folders that the caller may read,
+// sorted by name: facilitators all, attendees those shared now. The caller of the function holds a
+// lock.
 func (r *Request) readable() (*pb.Workspace, error) {
 	v := r.Codelab.View()
 	w := v.Workspace
@@ -217,7 +217,7 @@ func deleteWorkspace(r *Request) error {
 	return r.NoContent()
 }
 
-// headInput names the branch or folder to make.
+// headInput names the branch or folder to create.
 type headInput struct {
 	StepNumber *int32
 	Type       *string
@@ -261,8 +261,8 @@ type headMade struct {
 	Name   string `json:"name"`
 }
 
-// createHead makes step-<n>-<type> from existing files, those of "from", or else those that were
-// written last. A folder can have its own files.
+// createHead creates step-<n>-<type> from the files of "from", or else of the most recently written
+// head. A folder can have its own files.
 func (r *Request) createHead(structure string, in headInput) error {
 	if in.StepNumber == nil || *in.StepNumber < 1 || *in.StepNumber > maxStepNumber {
 		return wire.Invalid("step_number must be 1 to %d", maxStepNumber)
@@ -296,7 +296,7 @@ func (r *Request) createHead(structure string, in headInput) error {
 	base, known := treeOf(w, or(in.From, w.Current))
 	switch {
 	case structure == codelab.FolderWorkspace && in.Files != nil:
-		base = "" // a folder's files are those given
+		base = "" // a folder gets only the given files
 	case !known && or(in.From, "") != "":
 		return durable.Reject(durable.Missing, "%s not found", structure)
 	}

@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Close codes of RFC 6455, 7.4, and the registry, as far as the server uses
-// them.
+// Close codes of RFC 6455, 7.4, and the registry that the server uses.
 const (
 	CloseNormal       = 1000
 	CloseGoingAway    = 1001
@@ -23,8 +22,8 @@ const (
 	lastPrivateClose  = 4999
 )
 
-// validCloseCode reports whether a peer may send the code. 1004 is reserved,
-// 1005, 1006 and 1015 only exist inside of an endpoint.
+// validCloseCode reports whether a peer may send the code. 1004 is reserved; 1005, 1006 and 1015
+// exist only inside an endpoint.
 func validCloseCode(code int) bool {
 	switch {
 	case code >= 1000 && code <= 1003, code >= 1007 && code <= 1014:
@@ -34,7 +33,7 @@ func validCloseCode(code int) bool {
 	}
 }
 
-// parseClose reads the payload of a close frame.
+// parseClose parses the payload of a close frame.
 func parseClose(payload []byte) (code int, err *ProtocolError) {
 	switch {
 	case len(payload) == 0:
@@ -52,7 +51,7 @@ func parseClose(payload []byte) (code int, err *ProtocolError) {
 	return code, nil
 }
 
-// cutUTF8 shortens s to at most n bytes without cutting a character.
+// cutUTF8 truncates s to at most n bytes at a character boundary.
 func cutUTF8(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// ProtocolError says why a connection must be failed (RFC 6455, 7.1.7).
+// ProtocolError is the reason to fail a connection (RFC 6455, 7.1.7).
 type ProtocolError struct {
 	Code   int // for the close frame
 	Reason string
@@ -30,35 +30,35 @@ var (
 	errMessageTooLong = &ProtocolError{CloseTooBig, "message is too long"}
 )
 
-// Sink takes what a decoder finds. The payloads are valid only during the call.
+// Sink receives the results of a decoder. Payloads are valid only during the call.
 type Sink interface {
 	Message(payload []byte)
 	Ping(payload []byte)
 	Pong()
-	// closed is called for a valid close frame; nothing is decoded after it.
+	// Closed is called for a valid close frame; nothing is decoded after it.
 	Closed(code int)
 }
 
-// Decoder turns the bytes of a client into messages. The zero value is ready. It keeps bytes only
-// while a frame or a fragmented message is incomplete, so an idle connection needs none. The
-// messages do not depend on how the bytes were split in transit.
+// Decoder decodes the bytes of a client to messages. The zero value is ready. It keeps bytes only
+// while a frame or a fragmented message is incomplete, so an idle connection needs none. Messages
+// do not depend on how the bytes were split in transit.
 type Decoder struct {
 	// pending is the beginning of a frame whose end has not arrived.
 	pending []byte
-	// message has the fragments of a message that have arrived.
+	// message has the received fragments of a message.
 	message []byte
-	// fragmented means that a message has begun; it may still be empty.
+	// fragmented means that a message has begun, even if it is still empty.
 	fragmented bool
-	// done means that a close frame was seen.
+	// done means that a close frame was received.
 	done bool
 }
 
-// idle reports whether the decoder could be forgotten.
+// Idle reports whether the decoder has no state and can be dropped.
 func (d *Decoder) Idle() bool {
 	return len(d.pending) == 0 && !d.fragmented && !d.done
 }
 
-// feed decodes p, which it unmasks in place. An error is final.
+// Feed decodes p and unmasks it in place. An error is final.
 func (d *Decoder) Feed(p []byte, limit int, out Sink) *ProtocolError {
 	for len(p) > 0 && !d.done {
 		if len(d.pending) > 0 {
@@ -85,8 +85,7 @@ func (d *Decoder) Feed(p []byte, limit int, out Sink) *ProtocolError {
 	return nil
 }
 
-// complete adds to the pending frame what it lacks and no more, and returns the
-// rest of p.
+// complete appends the missing bytes of the pending frame, and returns the rest of p.
 func (d *Decoder) complete(p []byte, limit int, out Sink) ([]byte, *ProtocolError) {
 	for {
 		h, err := d.header(d.pending, limit)
@@ -94,7 +93,7 @@ func (d *Decoder) complete(p []byte, limit int, out Sink) ([]byte, *ProtocolErro
 			return nil, err
 		}
 		if h.size == 0 {
-			// The header itself is cut: take one byte at a time, 13 at most.
+			// The header itself is incomplete: append one byte at a time, 13 at most.
 			if len(p) == 0 {
 				return nil, nil
 			}
@@ -112,7 +111,7 @@ func (d *Decoder) complete(p []byte, limit int, out Sink) ([]byte, *ProtocolErro
 	}
 }
 
-// header is what precedes a payload.
+// header is the header of a frame.
 type header struct {
 	op     Opcode
 	fin    bool
@@ -121,8 +120,8 @@ type header struct {
 	size int
 }
 
-// header reads and checks the header at the start of p. It judges as early as
-// the bytes allow, so that nothing is buffered for a frame that is refused.
+// header parses and checks the header at the start of p. It refuses a frame as early as possible,
+// so that nothing is buffered for it.
 func (d *Decoder) header(p []byte, limit int) (header, *ProtocolError) {
 	if len(p) < 2 {
 		return header{}, nil
@@ -166,7 +165,7 @@ func (d *Decoder) header(p []byte, limit int) (header, *ProtocolError) {
 	return h, nil
 }
 
-// admit checks what the opcode allows at this place.
+// admit checks whether the opcode is permitted here.
 func (d *Decoder) admit(h header, short int) *ProtocolError {
 	switch h.op {
 	case Text, Binary:
@@ -193,7 +192,7 @@ func (d *Decoder) admit(h header, short int) *ProtocolError {
 	return nil
 }
 
-// frame acts on one whole frame.
+// frame processes one complete frame.
 func (d *Decoder) frame(h header, p []byte, out Sink) *ProtocolError {
 	payload := p[h.size:]
 	Unmask(payload, [4]byte(p[h.size-4:]))

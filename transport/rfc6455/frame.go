@@ -19,12 +19,12 @@ const (
 	rsvBits = 0x70
 	maskBit = 0x80
 
-	// maxControl is the largest payload of a close, ping or pong.
+	// maxControl bounds the payload of a close, ping or pong, bytes.
 	maxControl = 125
 )
 
-// AppendHeader appends the header of an unfragmented, unmasked frame, which is
-// all that a server ever has to send.
+// AppendHeader appends the header of an unfragmented, unmasked frame, the only kind that a server
+// sends.
 func AppendHeader(dst []byte, op Opcode, length int) []byte {
 	dst = append(dst, finBit|byte(op))
 	switch {

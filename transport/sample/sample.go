@@ -1,5 +1,5 @@
-// Package sample is the workshop that the binary carries, to try everything with: a small
-// tutorial with every kind of block, a quiz, polls and code.
+// Package sample is the sample workshop in the binary: a small tutorial with every kind of block, a
+// quiz, polls and code.
 package sample
 
 import (
@@ -15,7 +15,7 @@ import (
 //go:embed workshop code
 var content embed.FS
 
-// ZIP is the workshop as an export of a codelab, which package archive reads.
+// ZIP returns the workshop as an exported codelab, which package archive reads.
 func ZIP() ([]byte, error) {
 	folder, err := fs.Sub(content, "workshop")
 	if err != nil {
@@ -30,14 +30,14 @@ func ZIP() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// State is the code of the workshop as it is on a branch.
+// State is the workshop's code on a branch.
 type State struct {
 	Branch string
 	Files  []code.File
 }
 
-// Code are the states of the workshop's code, in the order of their names. Where a step
-// begins with what the one before ended with, both branches have it.
+// Code returns the states of the workshop's code, sorted by name. If a step begins where the
+// previous one ended, both branches exist.
 func Code() ([]State, error) {
 	var out []State
 	for _, pair := range [][2]string{

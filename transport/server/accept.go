@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// patientListener continues when the process or the machine has no more resources for a
-// connection, such as descriptors. The HTTP server treats any error of Accept as the end, so a
-// crowd of idle connections could stop the whole service.
+// patientListener continues when the process or the machine runs out of resources for connections,
+// such as descriptors. The HTTP server stops at any error of Accept, so a crowd of idle connections
+// could stop the whole service.
 type patientListener struct {
 	net.Listener
-	// shed makes room, if it can.
+	// shed frees resources, if possible.
 	shed func()
-	// full reports whether the remaining descriptors are reserved for other uses; nil for never.
+	// full reports whether the remaining descriptors are reserved; nil for never.
 	full   func() bool
 	pauses atomic.Uint64
 
@@ -28,7 +28,7 @@ func patient(l net.Listener, shed func()) *patientListener {
 	return &patientListener{Listener: l, shed: shed, closed: make(chan struct{})}
 }
 
-// How long a pause is: short at first, since room was just made.
+// Length of a pause: short at first, because resources were just freed.
 const (
 	shortPause = 5 * time.Millisecond
 	longPause  = 500 * time.Millisecond
@@ -70,8 +70,8 @@ func (l *patientListener) Close() (err error) {
 	return err
 }
 
-// passes reports whether an error of accepting is no reason to stop: what is missing
-// comes back, or a client hung up in the queue.
+// passes reports whether to continue after an error of Accept: resources become available again, or
+// a client hung up in the queue.
 func passes(err error) bool {
 	for _, errno := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPERM, syscall.EPROTO,

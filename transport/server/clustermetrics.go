@@ -7,21 +7,21 @@ import (
 	"atelier/transport/bus"
 )
 
-// ClusterStats are the numbers of a server that is one of several.
+// ClusterStats are the metrics of a cluster node.
 type ClusterStats struct {
 	LeaseHeld  bool
 	LeasesLost int64
-	// Alive counts the nodes whose lease holds, Unreachable those of them that
-	// do not answer this one.
+	// Alive counts the nodes with a valid lease, Unreachable those of them that do not answer this
+	// one.
 	Alive, Unreachable int
-	// Copies are the actors by kind.
+	// Copies are the replicas by kind of actor.
 	Copies map[string]durable.ReplicaStats
 	Bus    bus.Stats
-	// Counters of all kinds of actor, see durable.Stats.
+	// Counters of all kinds of actors, see durable.Stats.
 	Forwarded, Takeovers, Questions, Confirmed, Divergences int64
 }
 
-// collect emits them; of a server that stands alone there are none.
+// collect emits the metrics; none for a single server.
 func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help string, v float64, labels ...string)) {
 	if c == nil {
 		return

@@ -21,26 +21,26 @@ import (
 type Health struct {
 	// Ready reports whether the server accepts traffic.
 	Ready bool `json:"ready"`
-	// Why says why not, and Reason in one word: "starting", "stopping", "disk_full", "disk",
-	// "clock", "drained", "unreachable", "aside", "lease", "database" or "store".
+	// Why is the reason, and Reason the same in one word: "starting", "stopping", "disk_full",
+	// "disk", "clock", "drained", "unreachable", "aside", "lease", "database" or "store".
 	Why    string `json:"why,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Error is Why, under the name that errors have elsewhere.
+	// Error is Why again, under the usual name of errors.
 	Error string `json:"error,omitempty"`
 	// ReadOnly: reads work, writes answer 503.
 	ReadOnly bool `json:"read_only"`
-	// Quarantined names the actors that failed too often and rest.
+	// Quarantined names the actors that are suspended after too many failures.
 	Quarantined []string `json:"quarantined"`
-	// QuarantinedTokens counts tokens that answer nothing; nothing names one.
+	// QuarantinedTokens counts unusable tokens; no name of one is shown.
 	QuarantinedTokens int64 `json:"quarantined_tokens"`
-	// Cluster is there for one of several nodes.
+	// Cluster is set on a cluster node.
 	Cluster *ClusterHealth `json:"cluster,omitempty"`
 }
 
 // ClusterHealth is the state of a node in its cluster.
 type ClusterHealth struct {
 	Node string `json:"node"`
-	// Lease is whether it holds; Alive counts the nodes whose lease does.
+	// Lease reports whether the node's lease is valid; Alive counts the nodes with a valid lease.
 	Lease bool `json:"lease"`
 	Alive int  `json:"alive"`
 	// Unreachable names the living nodes that do not answer this one.
@@ -54,7 +54,7 @@ type Internal struct {
 	draining atomic.Bool
 }
 
-// ListenInternal opens the internal listener and serves.
+// ListenInternal opens the internal listener and serves it.
 func ListenInternal(addr string, metrics *prometheus.Registry, health func() Health) (*Internal, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -86,10 +86,10 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 	return i, nil
 }
 
-// byOwnName refuses requests to a public name: a page in a browser on this network could
-// point its own name at this address, and read the internal listener. That is impossible
-// with addresses, names without a dot and internal domains, and the machine's own name
-// belongs to its operator.
+// byOwnName refuses requests to a public name: otherwise a page in a browser on this network could
+// point its own name at this address and read the internal listener. That is impossible with
+// addresses, names without a dot and internal domains, and the machine's own name belongs to its
+// operator.
 func byOwnName(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ownName(r.Host) {
@@ -119,14 +119,14 @@ func ownName(host string) bool {
 	return err == nil && label == first
 }
 
-// Addr is the address it listens on.
+// Addr returns the listener's address.
 func (i *Internal) Addr() net.Addr { return i.listener.Addr() }
 
-// Drain makes /readyz say no.
+// Drain makes /readyz report not ready.
 func (i *Internal) Drain() { i.draining.Store(true) }
 
-// Close stops it, and has given the address back when it returns. A server that was
-// just about to take the listener closes it only later.
+// Close stops the listener. When it returns, the address is free. A server that was just about to
+// take over the listener closes it later.
 func (i *Internal) Close() error {
 	err := i.server.Close()
 	if closed := i.listener.Close(); !errors.Is(closed, net.ErrClosed) {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// lookEvery is how old what is known of the files may be.
+// lookEvery is the maximum age of a check of the files.
 const lookEvery = 2 * time.Second
 
-// KeyPair is a certificate with its key. It is read again when its files have changed:
+// KeyPair is a certificate with its key. It is reloaded when its files have changed, because
 // certificates are renewed while the server runs. Safe for concurrent use.
 type KeyPair struct {
 	certFile, keyFile string
@@ -20,11 +20,11 @@ type KeyPair struct {
 
 	mu     sync.Mutex
 	cert   *tls.Certificate // guarded by mu
-	seen   [2]stamp         // guarded by mu; of the files when they were read
+	seen   [2]stamp         // guarded by mu; stamps of the loaded files
 	looked time.Time        // guarded by mu
 }
 
-// stamp reports whether a file has changed.
+// stamp identifies a version of a file.
 type stamp struct {
 	size int64
 	at   time.Time
@@ -47,7 +47,7 @@ func (p *KeyPair) Reload() error {
 	return p.read(p.stamps())
 }
 
-// read is Reload with mu held.
+// read is Reload. The caller holds mu.
 func (p *KeyPair) read(seen [2]stamp) error {
 	p.seen, p.looked = seen, p.now()
 	cert, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
@@ -61,14 +61,14 @@ func (p *KeyPair) read(seen [2]stamp) error {
 // stamps returns the stamps of both files; zero for a missing file.
 func (p *KeyPair) stamps() (s [2]stamp) {
 	for i, name := range []string{p.certFile, p.keyFile} {
-		if info, err := os.Stat(name); err == nil { // behind links, which renewals turn
+		if info, err := os.Stat(name); err == nil { // follows links, which renewals replace
 			s[i] = stamp{info.Size(), info.ModTime()}
 		}
 	}
 	return s
 }
 
-// Certificate returns the pair as the files have it, or had it last.
+// Certificate returns the pair in the files, or the last valid one.
 func (p *KeyPair) Certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"atelier/transport/live"
 )
 
-// Metrics are the server's Prometheus metrics. Labels hold operations,
-// statuses and reasons, never anything of a person or a codelab.
+// Metrics are the server's Prometheus metrics. Labels have operations, statuses and reasons, never
+// data of a person or codelab.
 type Metrics struct {
 	Registry *prometheus.Registry
 
@@ -28,7 +28,7 @@ type Metrics struct {
 	waits    prometheus.Histogram
 	acks     prometheus.Histogram
 	delivery prometheus.Histogram
-	// The last minutes of commits and waits.
+	// Commits and waits of the last minutes.
 	lateCommits, lateWaits recentDurations
 }
 
@@ -74,47 +74,47 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Request takes note of an answer.
+// Request records an answer.
 func (m *Metrics) Request(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// Handled takes note of an operation of the tokenization handler.
+// Handled records an operation of the tokenization handler.
 func (m *Metrics) Handled(environment, operation, result string, took time.Duration) {
 	m.handled.WithLabelValues(environment, operation, result).Observe(took.Seconds())
 }
 
-// Commit takes note of a group commit.
+// Commit records a group commit.
 func (m *Metrics) Commit(took time.Duration) {
 	m.commits.Observe(took.Seconds())
 	m.lateCommits.observe(took)
 }
 
-// RecentCommits returns the commits of the last minutes.
+// RecentCommits returns the durations of commits in the last minutes.
 func (m *Metrics) RecentCommits() Recent { return m.lateCommits.recent() }
 
 // LoginFailed counts a login with a wrong account or password.
 func (m *Metrics) LoginFailed() { m.failures.Inc() }
 
-// Waited takes note of a command's time in the queue of its actor.
+// Waited records a command's time in the queue of its actor.
 func (m *Metrics) Waited(took time.Duration) {
 	m.waits.Observe(took.Seconds())
 	m.lateWaits.observe(took)
 }
 
-// RecentWaits returns the waits of the last minutes, of one command in eight.
+// RecentWaits returns the waiting times of the last minutes, sampled from one command in eight.
 func (m *Metrics) RecentWaits() Recent { return m.lateWaits.recent() }
 
-// Acked takes note of the time to a message's ack.
+// Acked records the time to a message's ack.
 func (m *Metrics) Acked(took time.Duration) { m.acks.Observe(took.Seconds()) }
 
-// Delivered takes note of a fan-out.
+// Delivered records a fan-out.
 func (m *Metrics) Delivered(took time.Duration) { m.delivery.Observe(took.Seconds()) }
 
-// Damaged counts a stored content that is not what was written.
+// Damaged counts a stored object whose content has changed.
 func (m *Metrics) Damaged() { m.damaged.Inc() }
 
-// Sources are read when somebody asks for the metrics.
+// Sources are read at each scrape.
 type Sources struct {
 	Store       func() durable.StoreStats
 	Hub         func() live.Stats
@@ -126,26 +126,26 @@ type Sources struct {
 	Codelabs    func() int
 	Webhooks    func() webhook.Stats
 	Machine     func() Machine
-	// Tokens are the vaults by environment.
+	// Tokens returns the vaults' statistics by environment.
 	Tokens func() map[string]token.Stats
 	Public func() PublicStats
-	// Bodies counts the bodies that were refused for want of memory.
+	// Bodies returns the number of bodies refused for lack of memory.
 	Bodies func() int64
-	// Passwords counts the hashes of passwords that were computed.
+	// Passwords returns the number of computed password hashes.
 	Passwords func() int64
-	// Cluster is nil, or gives nil, for a server that stands alone.
+	// Cluster is nil, or returns nil, on a single server.
 	Cluster func() *ClusterStats
 }
 
-// Machine has values of the machine around the server; unknown or absent values are zero.
+// Machine has values of the machine; unknown or missing values are zero.
 type Machine struct {
 	// Memory is the memory of the machine, or a container's limit, in bytes.
 	Memory uint64
-	// Backup is when the last one was made, and CertificateEnds when the server's own ends.
+	// Backup is the time of the last backup, CertificateEnds the server certificate's expiry.
 	Backup, CertificateEnds time.Time
 }
 
-// Watch registers what is pulled.
+// Watch registers the pulled metrics.
 func (m *Metrics) Watch(s Sources) { m.Registry.MustRegister(source{s}) }
 
 type source struct{ Sources }

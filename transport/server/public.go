@@ -20,13 +20,13 @@ import (
 	"atelier/transport/wire"
 )
 
-// answerBuffer is the size, in bytes, of the longest answer that is sent by one write(2). With
-// the library's 4 kB, the client wakes when the head and the first part of a body arrive, before
-// it can use them. Only answers being sent have a buffer.
+// answerBuffer is the size, in bytes, of the longest answer that is sent by one write(2). With the
+// library's 4 kB, the client wakes when the header and the first part of a body arrive, before it
+// can use them. Only answers being sent have a buffer.
 const answerBuffer = 32 << 10
 
-// prefetch is how much of a body is read before its handler runs. A larger body is streamed to
-// the handler, which has the limit.
+// prefetch is how much of a body is read before its handler runs, bytes. A larger body is streamed
+// to the handler, which has the limit.
 const prefetch = 64 << 10
 
 // Public is the public listener.
@@ -42,13 +42,13 @@ type Public struct {
 	most int
 }
 
-// PublicOptions says what to serve. API is required.
+// PublicOptions configures Serve. API is required.
 type PublicOptions struct {
-	// MaxConnections bounds the connections that are answering a request.
+	// MaxConnections bounds the connections with a request in progress.
 	MaxConnections int
-	// API serves the paths under /api, /uploads and /git. If the client of such a request waits
-	// for 100 Continue, APIExpect checks its head. It returns 100, or the status of the answer
-	// that it has made. APIExpect may be nil.
+	// API serves the paths under /api, /uploads and /git. If the client of such a request waits for
+	// 100 Continue, APIExpect checks its header. It returns 100, or the status of the final answer.
+	// APIExpect may be nil.
 	API       fasthttp.RequestHandler
 	APIExpect func(ctx *fasthttp.RequestCtx) int
 	// Access, if set, is called for each sent answer with the bytes of its body and the
@@ -56,23 +56,22 @@ type PublicOptions struct {
 	Access func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration)
 	// Handler serves the tokenization handler, and reports whether a path is its own. May be nil.
 	Handler func(ctx *fasthttp.RequestCtx) bool
-	// Commerce serves the published schemas, the business profile and the
-	// negotiation; it says whether a path is its own. May be nil.
+	// Commerce serves the published schemas, the business profile and the negotiation; it reports
+	// whether a path is its own. May be nil.
 	Commerce func(ctx *fasthttp.RequestCtx) bool
-	// Live is how many taken-over connections are open; nil for none.
+	// Live returns the number of open taken-over connections; nil for none.
 	Live func() int
 	// Proxy reports whether an address is a proxy with the connections of many clients; nil for
 	// none.
 	Proxy func(netip.Addr) bool
 	// Prefix is the path at which browsers reach the server.
 	Prefix httpapi.Prefix
-	// Web serves all other paths. It reads no body. May be nil: then there is
-	// nothing at them.
+	// Web serves all other paths. It reads no body. If nil, they are not found.
 	Web fasthttp.RequestHandler
 }
 
-// Listen takes the public address; with a certificate it speaks TLS. Connections
-// wait until Serve.
+// Listen opens the public address, with TLS if there is a certificate. Connections wait until
+// Serve.
 func Listen(addr string, cert *KeyPair) (*Public, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -85,19 +84,17 @@ func Listen(addr string, cert *KeyPair) (*Public, error) {
 	if cert != nil {
 		p.listener = tls.NewListener(live.Beneath(p.accept), &tls.Config{
 			GetCertificate: cert.Server, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-			// Small records save time on a slow line, and cost a system call for each
-			// kilobyte.
+			// Small records save time on a slow line, but cost a system call per kilobyte.
 			DynamicRecordSizingDisabled: true,
 		})
 	}
 	return p, nil
 }
 
-// shedAtOnce is how many silent connections are closed when there is no room for a new one.
+// shedAtOnce is how many silent connections are closed to make room for a new one.
 const shedAtOnce = 64
 
-// justOpened protects a connection that was accepted only now: its request has perhaps not
-// arrived yet.
+// justOpened protects a newly accepted connection, whose request may not have arrived yet.
 const justOpened = 100 * time.Millisecond
 
 // Descriptors returns the process's limit of open files and connections.
@@ -109,12 +106,11 @@ func Descriptors() int {
 	return int(min(files.Cur, 1<<21))
 }
 
-// kept is how many descriptors are reserved: for the store's files, and for the internal
+// kept returns the number of reserved descriptors: for the store's files, and for the internal
 // listener, which is needed most when there are too many connections.
 func kept(descriptors int) int { return min(descriptors/8, 512) }
 
-// listenError explains why the server cannot listen on an address, with the key of the
-// configuration.
+// listenError explains why the server cannot listen on an address, with the configuration key.
 func listenError(key, addr string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -155,14 +151,13 @@ func (p *Public) farewell(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 	}
 }
 
-// Abandon closes a listener that has not served anybody.
+// Abandon closes a listener that was never served.
 func (p *Public) Abandon() error { return p.accept.Close() }
 
-// Addr is the address it listens on.
+// Addr returns the listener's address.
 func (p *Public) Addr() net.Addr { return p.listener.Addr() }
 
-// Serve answers until Shutdown, on its own goroutine. Failed tells when it
-// cannot go on.
+// Serve serves until Shutdown, on its own goroutine. Failed reports when it stops.
 func (p *Public) Serve(o PublicOptions) {
 	p.server = &fasthttp.Server{
 		Handler:               observed(p.farewell(p.front(o)), o.Access),
@@ -177,7 +172,7 @@ func (p *Public) Serve(o PublicOptions) {
 		HeaderReceived:        timeouts(o.Prefix),
 		ReadBufferSize:        8 << 10,
 		WriteBufferSize:       answerBuffer,
-		// Otherwise each idle connection keeps the buffer of its last answer.
+		// Otherwise each idle connection would keep the buffer of its last answer.
 		ReduceMemoryUsage:            true,
 		MaxRequestBodySize:           prefetch,
 		StreamRequestBody:            true,
@@ -205,11 +200,11 @@ func (p *Public) Serve(o PublicOptions) {
 // Serving reports whether requests are answered.
 func (p *Public) Serving() bool { return p.serving.Load() }
 
-// PublicStats counts what the listener did.
+// PublicStats are counters of the listener.
 type PublicStats struct {
-	// Pauses in accepting for want of descriptors or memory.
+	// Pauses in accepting for lack of descriptors or memory.
 	Pauses uint64
-	// Silent connections now, and those that were closed for it.
+	// Silent connections now, and the number closed for it.
 	Silent int
 	Shed   uint64
 }
@@ -220,24 +215,23 @@ func (p *Public) Stats() PublicStats {
 	return PublicStats{Pauses: p.accept.pauses.Load(), Silent: now, Shed: shed}
 }
 
-// Failed gets the error that ended the serving, nil after Shutdown.
+// Failed receives the error that ended Serve, nil after Shutdown.
 func (p *Public) Failed() <-chan error { return p.failed }
 
-// Shutdown stops listening and waits for the requests in progress until ctx ends. Remaining
-// ones are cut off, which is not an error: a client that sends half a body must not take the
-// time for writing snapshots. It does not wait for connections that were taken over.
+// Shutdown stops listening and waits for requests in progress until ctx ends. Remaining ones are
+// cut off, which is not an error: a client that sends half a body must not take the time for
+// writing snapshots. It does not wait for taken-over connections.
 //
 // The HTTP server counts a new connection as busy. It would wait for a silent one until its read
-// times out, which is too long for a stop. So silent connections are closed first, but each new
+// timeout, which is too long for a shutdown. So silent connections are closed first, but each new
 // one has a moment to send its request.
 func (p *Public) Shutdown(ctx context.Context) error {
-	// The HTTP server forgets to close a listener that it is just about to
-	// take.
+	// The HTTP server does not close a listener that it is just about to take over.
 	if err := p.accept.Close(); err != nil || !p.serving.Swap(false) {
 		return err
 	}
 	done := make(chan error, 1)
-	// Handlers notice at their next read or write that they are cut off.
+	// Handlers notice at their next read or write that their connection was closed.
 	notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Until(deadline(ctx))+toNotice)
 	defer cancel()
 	go func() { done <- p.server.ShutdownWithContext(notice) }()
@@ -260,10 +254,10 @@ func (p *Public) Shutdown(ctx context.Context) error {
 // sayAnything is the time limit for the first request of a new connection while the server stops.
 const sayAnything = 500 * time.Millisecond
 
-// toNotice is the time limit for a handler to notice that its client is cut off.
+// toNotice is the time limit for a handler to notice that its connection was closed.
 const toNotice = 2 * time.Second
 
-// deadline returns the deadline of ctx, or a time that is far away.
+// deadline returns the deadline of ctx, or a distant time.
 func deadline(ctx context.Context) time.Time {
 	if d, ok := ctx.Deadline(); ok {
 		return d
@@ -271,7 +265,7 @@ func deadline(ctx context.Context) time.Time {
 	return time.Now().Add(time.Hour)
 }
 
-// front passes a request to the part of the server that answers it.
+// front routes requests to the parts of the server.
 func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		p.silence.spoke(ctx.Conn())
@@ -292,7 +286,7 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 			o.API(ctx)
 			return
 		case o.Web == nil, isAPI(ctx.URI().PathOriginal()):
-			// The latter climbs out of the API: who sent it expects no page.
+			// The latter leads out of the API, whose clients expect no page.
 			jsonError(ctx, fasthttp.StatusNotFound, "not found")
 		default:
 			o.Web(ctx)
@@ -330,9 +324,9 @@ func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 	}
 }
 
-// doubtful returns a reason why two programs could disagree on the end of a request, or "": a
-// server that reads on behind it may read a smuggled request. Both lengths are given (RFC 9112,
-// 6.3), a field goes on in another line (5.2), or the version is not known.
+// doubtful returns a reason why two programs could disagree on the end of a request, or "". A
+// server that reads on after it may read a smuggled request. Reasons: both lengths are given (RFC
+// 9112, 6.3), a field continues on another line (5.2), or the version is unknown.
 func doubtful(ctx *fasthttp.RequestCtx) string {
 	h := &ctx.Request.Header
 	if version := string(h.Protocol()); version != "HTTP/1.1" && version != "HTTP/1.0" {
@@ -345,8 +339,7 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	if h.ContentLength() == 0 {
 		return "" // most requests have no body
 	}
-	// The library keeps one of the two, and neither when the encoding is
-	// called identity.
+	// The library keeps one of the two, and neither if the encoding is identity.
 	var length, encoding bool
 	for line := range bytes.Lines(raw) {
 		name, _, _ := bytes.Cut(line, []byte{':'})
@@ -381,7 +374,7 @@ func jsonError(ctx *fasthttp.RequestCtx, status int, text string) {
 	ctx.SetBodyString(`{"error":"` + text + `"}`)
 }
 
-// quiet drops the library's log: it prints what clients send.
+// quiet discards the library's log, which prints data from clients.
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// RecentSpan is the time that Recent looks back on. Up to a tenth of it more may be in it.
+// RecentSpan is the time span of Recent. Up to a tenth more can be included.
 const RecentSpan = 2 * time.Minute
 
 const (
@@ -20,8 +20,8 @@ const (
 
 var recentGrowth = math.Log(1.1)
 
-// recentDurations keeps the durations of the last minutes. Prometheus' histograms know only what
-// was since the start. Safe for concurrent use; now must be fixed before.
+// recentDurations keeps the durations of the last minutes. Prometheus histograms cover only the
+// time since the start. Safe for concurrent use; now must be set before.
 type recentDurations struct {
 	now func() time.Time
 
@@ -31,16 +31,15 @@ type recentDurations struct {
 
 // recentTimes are the durations of one slot.
 type recentTimes struct {
-	number int64 // the slot's, counted since 1970
+	number int64 // the slot's number since 1970
 	counts [recentBuckets]uint32
 }
 
 // Recent has the durations of an operation in the last minutes.
 type Recent struct {
-	// N is how many there were; with none the quantiles are 0.
+	// N is the number of durations; if 0, the quantiles are 0.
 	N uint64
-	// P50 and P99 are what half of them, and all but one in a hundred, took at most, a
-	// tenth too high at most.
+	// P50 and P99 are quantiles, at most a tenth too high.
 	P50, P99 time.Duration
 }
 
@@ -78,7 +77,7 @@ func (l *recentDurations) recent() (r Recent) {
 	return r
 }
 
-// quantile is the maximum of the given percentage of n durations.
+// quantile returns the upper bound of the given percentage of n durations.
 func quantile(sum [recentBuckets]uint64, n, percent uint64) time.Duration {
 	if n == 0 {
 		return 0

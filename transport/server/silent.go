@@ -12,15 +12,13 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// silence keeps all connections. Those that wait for a whole request header are also in one of
-// two rings, the longest wait first. One ring has the connections that have never sent anything,
-// the other those that are idle between requests. The size of the first ring is bounded, so a
-// client that opens many silent connections replaces only other silent ones. The connections of
-// one address are bounded, too. Further ones are closed at once, silent or not. Safe for
-// concurrent use.
+// silence tracks all connections. Those that wait for a request header are also in one of two
+// rings, the longest wait first. One ring has the connections that have never sent anything, the
+// other those that are idle between requests. The first ring is bounded, so a client that opens
+// many silent connections replaces only other silent ones. The connections per address are bounded,
+// too. Further ones are closed at once, silent or not. Safe for concurrent use.
 //
-// A connection enters and leaves the ring of the idle with each request, without
-// an allocation.
+// A connection enters and leaves the idle ring with each request, without an allocation.
 type silence struct {
 	most, mostFrom int
 	// proxy reports whether an address is a proxy with the connections of many clients; nil if
@@ -30,19 +28,19 @@ type silence struct {
 	mu   sync.Mutex
 	open map[net.Conn]*peer // guarded by mu
 	from map[string]int     // guarded by mu; connections by their address's key
-	mute peer               // guarded by mu; root of those that never spoke
+	mute peer               // guarded by mu; root of those that never sent anything
 	idle peer               // guarded by mu; root of those between requests
-	now  int                // guarded by mu; how many never spoke
+	now  int                // guarded by mu; how many never sent anything
 	shed uint64             // guarded by mu
 }
 
 // peer is one connection. Guarded by silence.mu.
 type peer struct {
 	conn         net.Conn
-	from         string    // "" where it is not counted
-	since        time.Time // when it began to say nothing
-	spoke        bool      // it has sent a request once
-	before, next *peer     // nil while a request of it is in progress
+	from         string    // "" if not counted
+	since        time.Time // beginning of the silence
+	spoke        bool      // it has sent a request
+	before, next *peer     // nil while a request is in progress
 }
 
 func newSilence(most int) *silence {
@@ -77,8 +75,7 @@ func (s *silence) changed(c net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// keyOf is under which key the connections of an address are counted; "" if
-// they are not.
+// keyOf returns the key under which connections of an address are counted; "" if they are not.
 func (s *silence) keyOf(c net.Conn) string {
 	t, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok || s.proxy != nil && s.proxy(t.AddrPort().Addr().Unmap()) {
@@ -87,9 +84,8 @@ func (s *silence) keyOf(c net.Conn) string {
 	return httpapi.Address(t.AddrPort().Addr().String())
 }
 
-// await takes note that a request header is awaited of a connection. It says
-// whether too many are silent now, and whether the address of a new one has too
-// many.
+// await records that a connection waits for a request header. It reports whether too many
+// connections are silent, and whether the address of a new one has too many.
 func (s *silence) await(c net.Conn) (silent, many bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +110,7 @@ func (s *silence) await(c net.Conn) (silent, many bool) {
 	return s.now > s.most, many
 }
 
-// spoke takes note that a connection has sent a request.
+// spoke records that a connection has sent a request.
 func (s *silence) spoke(c net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +120,7 @@ func (s *silence) spoke(c net.Conn) {
 	}
 }
 
-// leave takes a connection out of its ring. Called with mu held.
+// leave removes a connection from its ring. The caller holds mu.
 func (s *silence) leave(p *peer) {
 	if p.next == nil {
 		return
@@ -169,8 +165,8 @@ func (s *silence) closeAll() int {
 	return len(closing)
 }
 
-// hangUp closes a connection without a farewell of TLS, which could wait for
-// a client that does not read.
+// hangUp closes a connection without TLS's close_notify, which could wait for a client that does
+// not read.
 func hangUp(c net.Conn) {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

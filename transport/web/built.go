@@ -10,12 +10,11 @@ import (
 //go:embed all:built
 var built embed.FS
 
-// Built returns the app that this program was built with. Without one it holds
-// no index.html.
+// Built returns the app embedded in this program. Without the app it has no index.html.
 func Built() fs.FS {
 	sub, err := fs.Sub(built, "built")
 	if err != nil {
-		panic(err) // the name is a constant, and valid
+		panic(err) // the name is a valid constant
 	}
 	return sub
 }

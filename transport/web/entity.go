@@ -13,55 +13,53 @@ import (
 	"atelier/transport/wire"
 )
 
-// entity is something to answer with, in the codings that there are of it.
-// Immutable; safe for concurrent use.
+// entity is a response body in its available codings. Immutable; safe for concurrent use.
 type entity struct {
 	kind   string // media type
-	cache  string // how long it may be kept
-	policy string // its Content-Security-Policy
+	cache  string // Cache-Control
+	policy string // Content-Security-Policy
 	frames frames
-	// shared means that a document without an origin may load it as a module.
+	// shared means that documents without an origin may load it as a module.
 	shared   bool
 	variants [wire.Count]variant
-	// made are the variants that are made when somebody asks first.
+	// made are the variants that are produced at the first request.
 	made [wire.Count]func() (variant, error)
-	// varies means that there is more than one variant, and languages that there
-	// is one for each language.
+	// varies means that there is more than one variant, languages that there is one per language.
 	varies, languages bool
 }
 
-// frames says in which frames something may be shown, in addition to its policy: browsers that know
-// no frame-ancestors go by X-Frame-Options, which can name no origins.
+// frames is where something may be framed, in addition to its policy: browsers without support for
+// frame-ancestors use X-Frame-Options, which cannot name origins.
 type frames uint8
 
 const (
 	noFrame  frames = iota
-	ownFrame        // of the app
-	anyFrame        // as the policy says
+	ownFrame        // frames of the app
+	anyFrame        // as in the policy
 )
 
-// variant is an entity in one coding. One without a tag does not exist.
+// variant is an entity in one coding. Without a tag it does not exist.
 type variant struct {
 	body []byte
 	tag  string // entity tag, with its quotes
 }
 
-// set enters the body in a coding.
+// set sets the body for a coding.
 func (e *entity) set(c wire.Coding, body []byte) {
 	e.varies = e.varies || c != wire.Identity
 	e.variants[c] = tagged(body)
 }
 
-// tagged is a body with the tag of its bytes, so each coding has another, as it must
-// (RFC 9110, 8.8.3.3).
+// tagged returns a body with a tag derived from its bytes, so each coding has a different tag, as
+// required (RFC 9110, 8.8.3.3).
 func tagged(body []byte) variant {
 	sum := sha256.Sum256(body)
 	return variant{body: body, tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// pack enters a body that is there in Brotli alone. Nearly all browsers ask for that; over
-// http they ask for gzip, and some programs for neither. These are made once, when they are
-// asked for, and kept.
+// pack sets a body that exists only in Brotli. Nearly all browsers request that; over http they
+// request gzip, and some programs neither. These variants are produced at the first request, and
+// kept.
 func (e *entity) pack(coded []byte) {
 	e.set(wire.Brotli, coded)
 	e.made[wire.Identity] = sync.OnceValues(func() (variant, error) {
@@ -93,9 +91,9 @@ func (e *entity) variant(c wire.Coding) (variant, error) {
 	return e.variants[c], nil
 }
 
-// compress adds a coding to a body that is made at the start; one that every browser reads
-// is enough for a page. Bodies shorter than a packet are not compressed. A writer is worth
-// more than a page: all pages share one.
+// compress adds a coding to a body that was produced at startup; one that every browser supports is
+// enough for a page. Bodies shorter than a packet are not compressed. All pages share one writer,
+// which takes more memory than a page.
 func (e *entity) compress(z *zip.Writer) error {
 	plain := e.variants[wire.Identity].body
 	if len(plain) < wire.SmallestCompressed {
@@ -119,8 +117,8 @@ func zipped(z *zip.Writer, plain []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// answer sends the entity with a status, or 304 to clients that have it. Conditions
-// count only where the answer would be a success (RFC 9110, 13.2.1).
+// answer sends the entity with a status, or 304 if the client has it. Conditions apply only if the
+// answer would be a success (RFC 9110, 13.2.1).
 func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	h := &ctx.Response.Header
 	w.protect(h, e.policy)
@@ -145,7 +143,7 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 		c = wire.ChooseCoding(ctx.Request.Header.Peek("Accept-Encoding"), e.has)
 	}
 	v, err := e.variant(c)
-	if err != nil { // of a build that was damaged before it was embedded
+	if err != nil { // the build was damaged before it was embedded
 		h.Set("Cache-Control", never)
 		ctx.SetStatusCode(fasthttp.StatusInternalServerError)
 		return

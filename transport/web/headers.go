@@ -6,10 +6,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// policyWith is the Content-Security-Policy of pages and assets: everything is the
-// app's own, but for the images that people link to in their codelabs. The
-// socket is of the same origin. embed are hosts whose pages may be shown in frames, and
-// ancestors the origins that may show this one in theirs.
+// policyWith returns the Content-Security-Policy of pages and assets: only the app's own content,
+// except linked images in codelabs. The socket has the same origin. embed are hosts whose pages may
+// be shown in frames, and ancestors the origins that may frame this page.
 func policyWith(embed, ancestors []string) string {
 	within := "'none'"
 	if len(ancestors) > 0 {
@@ -24,22 +23,22 @@ func policyWith(embed, ancestors []string) string {
 		"frame-ancestors " + within + "; manifest-src 'self'"
 }
 
-// ofDiagram is the Content-Security-Policy of the frame that draws the diagrams of authors
-// (diagramPage). It allows scripts of this server, the styles that the drawing needs, and nothing
-// else. In its sandbox the frame has no origin, whichever page opens it.
+// ofDiagram is the Content-Security-Policy of the frame that draws authors' diagrams (diagramPage).
+// It permits scripts of this server, the necessary styles, and nothing else. In its sandbox the
+// frame has no origin, whichever page opens it.
 const ofDiagram = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'self'; sandbox allow-scripts"
 
-// permissions are the browser features that pages can use: to share the screen, to copy, to fill
-// the screen, and to keep a projector's screen awake. All other features are off.
+// permissions are the browser features for pages: sharing the screen, copying, full screen, and
+// keeping a projector's screen awake. All other features are off.
 const permissions = "display-capture=(self), clipboard-write=(self), fullscreen=(self), screen-wake-lock=(self), " +
 	"accelerometer=(), autoplay=(), camera=(), clipboard-read=(), encrypted-media=(), gamepad=(), geolocation=(), " +
 	"gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), " +
 	"picture-in-picture=(), publickey-credentials-get=(), serial=(), storage-access=(), usb=(), " +
 	"window-management=(), xr-spatial-tracking=()"
 
-// transport makes browsers use only https for this host. Other names of the domain are not ours
-// to decide.
+// transport makes browsers use only https for this host. It does not include other names of the
+// domain, which are not ours to decide.
 const transport = "max-age=31536000"
 
 // How long answers can be cached.
@@ -59,7 +58,7 @@ func (w *Handler) protect(h *fasthttp.ResponseHeader, policy string) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Permissions-Policy", permissions)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("X-Frame-Options", "DENY") // answer takes it away where a frame may show it
+	h.Set("X-Frame-Options", "DENY") // answer removes it where framing is permitted
 	if w.cfg.HTTPS {
 		h.Set("Strict-Transport-Security", transport)
 	}

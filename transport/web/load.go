@@ -11,34 +11,34 @@ import (
 	"atelier/transport/wire"
 )
 
-// index is the page of the app, for all its addresses.
+// index is the app's page for all its addresses.
 const index = "index.html"
 
-// assets is the folder of the build's files with a hash of their contents in their names.
+// assets is the folder of files with a content hash in their names.
 const assets = "/assets/"
 
-// diagramPage is the frame in which diagrams are drawn, and diagramParts the folder of its
-// scripts: it has no origin, so that they are another's to it.
+// diagramPage is the frame that draws diagrams, and diagramParts the folder of its scripts: because
+// the frame has no origin, loading them is cross-origin.
 const (
 	diagramPage  = "/diagram.html"
 	diagramParts = assets + "diagram/"
 )
 
-// hashed are the names that change with the contents.
+// hashed matches names that change with the contents.
 var hashed = regexp.MustCompile(`^/assets/(?:.*/)?[^/]+-[A-Za-z0-9_-]{8,}\.[A-Za-z0-9.]+$`)
 
-// relative are the addresses in the page of the app: the build says them from where the page
-// lies, and the page is served at many addresses.
+// relative matches addresses in the app's page: in the build they are relative to the page, which
+// is served at many addresses.
 var relative = regexp.MustCompile(`((?:src|href)=")\./`)
 
-// firstTexts are the texts of a language that every page of the app shows.
+// firstTexts matches the texts of a language that every page shows.
 var firstTexts = regexp.MustCompile(`^/assets/first-([a-z]{2}(?:-[A-Z][A-Za-z]+)?)-[A-Za-z0-9_-]{8}\.js$`)
 
-// packed is the suffix of a file that the build has in Brotli alone.
+// packed is the suffix of files that the build has only in Brotli.
 const packed = ".br"
 
-// load reads a build: its page, and its files by their paths, with their policy. app is false when
-// there is no build. Names that begin with a dot are not part of it.
+// load reads a build: its page, and its files by path, with their policy. app is false if there is
+// no build. Names that begin with a dot are ignored.
 func load(build fs.FS, policy string, prefix httpapi.Prefix) (page shell, files map[string]*entity, app bool, err error) {
 	b, err := fs.ReadFile(build, index)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func load(build fs.FS, policy string, prefix httpapi.Prefix) (page shell, files 
 		}
 		name, coded := strings.CutSuffix(name, packed)
 		if _, plain := contents[name]; coded && plain {
-			continue // of an older build
+			continue // left by an older build
 		}
 		e := &entity{kind: kindOf(name), cache: ask, policy: policy}
 		if hashed.MatchString("/" + name) {

@@ -38,9 +38,8 @@ func nothingHere(at httpapi.Prefix) func(t *language.Texts) string {
 	}
 }
 
-// plain returns the page of a server without the app, and its
-// Content-Security-Policy: nothing runs, and its one style is named by its
-// hash.
+// plain returns the page of a server without the app, and its Content-Security-Policy: no scripts,
+// and its only style is identified by its hash.
 func plain() (shell, string, error) {
 	s, err := cut(plainPage)
 	if err != nil {

@@ -2,23 +2,22 @@ package web
 
 import "strings"
 
-// route is an address that the app knows.
+// route is an address of the app.
 type route struct {
-	// pattern is a path. A segment that begins with a colon stands for any
-	// value, and a star at the end for whatever is below that has no line of its
-	// own.
+	// pattern is a path. A segment that begins with a colon matches any value, and a star at the
+	// end everything below without its own route.
 	pattern string
 	// title is the key, in a language's texts, of the page's title until the app sets a better
 	// one; "" is the app's own.
 	title string
-	// verify means that the page shows the certificate with the id in its last segment.
+	// verify means that the page shows the certificate whose id is the last segment.
 	verify bool
-	// framed means that it is an attendee's page, which pages of others can show in frames.
+	// framed means that it is an attendee's page, which other sites can show in frames.
 	framed bool
 }
 
-// routes are all addresses of the app. Other addresses get 404 with the app, which shows
-// that.
+// routes are all addresses of the app. Other addresses get 404 with the app, which shows an error
+// page.
 var routes = []route{
 	{pattern: "/", framed: true},
 	{pattern: "/invite", title: "invite"},
@@ -49,15 +48,15 @@ var routes = []route{
 // notFound names the title of the page for all other addresses.
 const notFound = "missing"
 
-// node is a segment of the paths that begin alike.
+// node is a segment of a tree of paths.
 type node struct {
 	page  *page // of the path that ends here; nil for none
 	below map[string]*node
 	any   *node // below, with any value
-	rest  *page // of whatever is below and is not known; nil for none
+	rest  *page // for unknown paths below; nil for none
 }
 
-// add enters the page of a route.
+// add adds the page of a route.
 func (n *node) add(pattern string, p *page) {
 	for segment := range segments(pattern) {
 		if segment == "*" {
@@ -82,14 +81,14 @@ func (n *node) add(pattern string, p *page) {
 	n.page = p
 }
 
-// find returns the page of a path, nil for none. A fixed segment goes before a
-// value, and a value before the rest.
+// find returns the page of a path, nil for none. A fixed segment has priority over a value, and a
+// value over the rest.
 func (n *node) find(path string) *page {
 	var rest *page
 	known := true
 	for segment := range segments(path) {
 		if !isValue(segment) {
-			return nil // nor is any fixed segment like that
+			return nil // fixed segments do not look like this either
 		}
 		if !known {
 			continue
@@ -111,14 +110,13 @@ func (n *node) find(path string) *page {
 	return rest
 }
 
-// segments yields what is between the slashes of a path, which begins with one;
-// nothing for the root. The slash at the end of a path is a segment more, and
-// empty.
+// segments yields the segments of a path, which begins with a slash; none for the root. A slash at
+// the end adds an empty segment.
 func segments(path string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		rest, ok := strings.CutPrefix(path, "/")
 		if !ok {
-			yield("") // no path of ours
+			yield("") // not one of our paths
 			return
 		}
 		for more := rest != ""; more; {
@@ -134,8 +132,8 @@ func segments(path string) func(yield func(string) bool) {
 // longestValue is the maximum length of a segment with a value, in bytes. Ids have 36 bytes.
 const longestValue = 128
 
-// isValue reports whether a segment can be an id or a code as this server makes them: what needs
-// no escaping in a path, and is no way up.
+// isValue reports whether a segment can be an id or a code of this server: it needs no escaping in
+// a path, and does not lead up.
 func isValue(s string) bool {
 	if s == "" || len(s) > longestValue || s[0] == '.' {
 		return false

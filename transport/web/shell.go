@@ -11,26 +11,23 @@ import (
 // mark is the comment in a page that the server replaces by text.
 const mark = "<!--app:noscript-->"
 
-// tongue is the language that a page comes in; the server writes another in its
+// tongue is the language in the file; the server replaces it.
 // place.
 const tongue = `<html lang="en"`
 
-// shell is a page, cut where the server writes into it. Immutable.
+// shell is a page, split where the server inserts text. Immutable.
 type shell struct {
-	// before the language, between it and the title, between that and the marked
-	// place, and after it.
+	// before the language, between it and the title, between that and the mark, and after it.
 	before, head, between, after string
 	// name is the title in the file.
 	name string
-	// noscript means that the written text is for people without JavaScript.
+	// noscript means that the inserted text is for people without JavaScript.
 	noscript bool
-	// texts are the addresses of the app's first texts by language. The page has the browser load
-	// them at once.
+	// texts are the addresses of the app's first texts by language, which the page preloads.
 	texts map[string]string
 }
 
-// cut takes a page apart. It must have one language, one title and one marked
-// place in this order.
+// cut splits a page. It must have one language, one title and one mark, in this order.
 func cut(page string) (shell, error) {
 	const open, end = "<title>", "</title>"
 	for _, part := range []string{tongue, open, end, mark} {
@@ -51,8 +48,8 @@ func cut(page string) (shell, error) {
 	}, nil
 }
 
-// fill writes a title, which is text, and a block, which is HTML, into the page
-// in a language. No title leaves the one that it came with.
+// fill inserts a title, which is text, and a block, which is HTML, into the page in a language. An
+// empty title keeps the file's.
 func (s *shell) fill(t *language.Texts, title, block string) []byte {
 	if title == "" {
 		title = s.name
@@ -75,7 +72,7 @@ func needsScript(t *language.Texts) string {
 	return "<main>" + says(t.Plain.NeedsScript) + "</main>"
 }
 
-// says writes a message as HTML.
+// says formats a message as HTML.
 func says(m language.Message) string {
 	return "<h1>" + html.EscapeString(m.Title) + "</h1><p>" + html.EscapeString(m.Text) + "</p>"
 }

@@ -26,7 +26,7 @@ var kinds = map[string]string{
 	".xml":         "application/xml",
 }
 
-// kindOf is the media type of a file. Unknown files are bytes, which no browser runs.
+// kindOf returns the media type of a file. Unknown files are bytes, which browsers do not execute.
 func kindOf(name string) string {
 	if kind, ok := kinds[path.Ext(name)]; ok {
 		return kind

@@ -18,56 +18,56 @@ import (
 
 // Config of a Handler.
 type Config struct {
-	// Build is the built app, with its index.html at the root; see Built.
-	// Required. Without an index.html there is a plain page instead of the app.
+	// Build is the built app, with its index.html at the root; see Built. Required. Without an
+	// index.html a plain page replaces the app.
 	Build fs.FS
 	// Certificate returns the content of an attendee's certificate; false if there is none with
 	// this id. An error means that this cannot be determined now. Required.
 	Certificate func(id string) (Certificate, bool, error)
-	// Wait says how long the caller must wait before it may ask for another
-	// certificate; 0 for not at all. May be nil.
+	// Wait returns how long the caller must wait before the next certificate; 0 for no wait. May be
+	// nil.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
-	// HTTPS means that browsers reach the server by https, and that answers can restrict them to
+	// HTTPS means that browsers reach the server over https, and that answers can restrict them to
 	// it.
 	HTTPS bool
-	// FrameAncestors are the origins whose pages may show those of attendees in frames.
+	// FrameAncestors are the origins whose pages may show attendees' pages in frames.
 	FrameAncestors []string
 	// Prefix is the path at which browsers reach the server.
 	Prefix httpapi.Prefix
-	// Embed are the hosts whose pages the app may show in frames, by https; *.host is all
-	// below one.
+	// Embed are the hosts whose pages the app may show in frames, over https; *.host includes all
+	// subdomains.
 	Embed []string
 }
 
 // Handler serves the app.
 type Handler struct {
 	cfg   Config
-	app   bool // there is one
+	app   bool // the build has the app
 	shell shell
-	// policy is of pages and files, and within of the pages that others may show in frames.
+	// policy is for pages and files, within for pages that other sites may show in frames.
 	policy, within string
 	pages          node
-	files          map[string]*entity // by their paths, with the slash
+	files          map[string]*entity // by path, with the leading slash
 	// missing is the page for addresses that do not exist.
 	missing inLanguages
 }
 
-// page is the answer of an address of the app.
+// page is the answer for an address of the app.
 type page struct {
 	inLanguages
-	verify bool // tells of a certificate, and is made for each request
+	verify bool // about a certificate, and rendered per request
 }
 
 // inLanguages is a page by its language.
 type inLanguages map[*language.Texts]*entity
 
-// asked returns the page in the language that a request asks for.
+// asked returns the page in the requested language.
 func (l inLanguages) asked(ctx *fasthttp.RequestCtx) *entity {
 	return l[language.Asked(ctx.Request.Header.Peek("Accept-Language"))]
 }
 
-// New prepares everything that will be served. It fails when the build cannot
-// be read, or when its page is not as the server needs it (see the package).
+// New prepares all responses. It fails if the build cannot be read, or if its page does not meet
+// the requirements (see the package).
 func New(cfg Config) (*Handler, error) {
 	w := &Handler{cfg: cfg, policy: policyWith(cfg.Embed, nil), within: policyWith(cfg.Embed, cfg.FrameAncestors)}
 	var err error
@@ -123,8 +123,8 @@ func New(cfg Config) (*Handler, error) {
 	return w, nil
 }
 
-// page is the page of an address, without its text; framed says that others may show it in
-// frames, where there are any.
+// page returns the page of an address, without its text; framed means that other sites may show it
+// in frames, if any may.
 func (w *Handler) page(framed bool) *entity {
 	e := &entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
 	if framed && w.within != w.policy {
@@ -138,11 +138,11 @@ func (w *Handler) App() bool { return w.app }
 
 // Handle answers any request. It reads no body.
 func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
-	// The path is read as sent. Addresses of the app need no escaping, and a path that is not
-	// decoded has only one meaning.
+	// The path is used as sent. Addresses of the app need no escaping, and an undecoded path has
+	// only one meaning.
 	path := ctx.URI().PathOriginal()
 	ctx.Response.Header.Set("X-Request-Id", naming.NewID())
-	file := w.files[string(path)] // no copy
+	file := w.files[string(path)] // no allocation
 	var p *page
 	if file == nil {
 		p = w.pages.find(string(path))
@@ -157,8 +157,8 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	case p != nil:
 		w.answer(ctx, p.asked(ctx), fasthttp.StatusOK)
 	case strings.HasPrefix(string(path), assets):
-		// A page would not help who asked for a script. It may be there again
-		// after the next build, so nobody keeps this.
+		// A page would not help a client that requested a script. The file may exist again after
+		// the next build, so the answer is not cached.
 		w.protect(&ctx.Response.Header, w.policy)
 		ctx.Response.Header.Set("Cache-Control", never)
 		ctx.SetStatusCode(fasthttp.StatusNotFound)
@@ -169,8 +169,7 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// refuse answers other methods than GET and HEAD, which browsers do not use
-// here.
+// refuse answers methods other than GET and HEAD, which browsers do not use here.
 func (w *Handler) refuse(ctx *fasthttp.RequestCtx, known bool) {
 	status, text := fasthttp.StatusNotFound, "not found"
 	if known {

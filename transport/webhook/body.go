@@ -8,7 +8,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Body is what a receiver gets.
+// Body is the body of a delivery.
 type Body struct {
 	ID        string  `json:"id" is:"Id" doc:"The same for each attempt and each webhook of the event: use it to detect deliveries that arrive twice."`
 	Type      string  `json:"type"`
@@ -17,7 +17,7 @@ type Body struct {
 	Data      any     `json:"data"` // see Data
 }
 
-// attendee is who an event is about.
+// attendee is the subject of an event.
 type attendee struct {
 	AttendeeID   string  `json:"attendee_id" is:"Id"`
 	AttendeeName *string `json:"attendee_name" doc:"Null unless the webhook has «names», and once the attendee is removed."`
@@ -48,8 +48,8 @@ type token struct {
 	Policy        string `json:"policy" is:"TokenPolicy"`
 }
 
-// Data is the type of the data in a delivery of an event that a webhook can subscribe to, and
-// whether the event is one of a codelab. It panics for another event.
+// Data returns the type of an event's data in a delivery, and whether the event belongs to a
+// codelab. It panics for events to which webhooks cannot subscribe.
 func Data(event string) (data reflect.Type, ofCodelab bool) {
 	switch event {
 	case hooks.AttendeeRegistered, hooks.AttendeeCompleted:
@@ -66,7 +66,7 @@ func Data(event string) (data reflect.Type, ofCodelab bool) {
 	panic("no data is known for the event " + event)
 }
 
-// encode makes the body of a delivery; name returns the name of an attendee, or "".
+// encode returns the body of a delivery. name returns an attendee's name, or "".
 func encode(d *hooks.Delivery, name func(codelab, attendee string) string) ([]byte, error) {
 	x := d.Data
 	who := func() attendee {

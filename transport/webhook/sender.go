@@ -21,23 +21,23 @@ import (
 )
 
 const (
-	// Timeout bounds a delivery, from the name's resolution to the end of the answer.
+	// Timeout bounds a delivery, from resolving the name to the end of the answer.
 	Timeout = 10 * time.Second
 	// maxAnswer is how much of an answer is read, in bytes. Its content is ignored, but a
 	// receiver could treat an unread answer as an error.
 	maxAnswer = 4 << 10
-	// secretPrefix begins a signing secret, as Standard Webhooks has it.
+	// secretPrefix is the prefix of signing secrets in Standard Webhooks.
 	secretPrefix = "whsec_"
 	secretBytes  = 32
 )
 
 // Config of a Sender.
 type Config struct {
-	// Seal opens the secrets of webhooks.
+	// Seal decrypts the webhooks' secrets.
 	Seal *keys.Seal
-	// Inside lets webhooks reach our own network.
+	// Inside permits webhooks to reach our own network.
 	Inside bool
-	// Name returns the name of an attendee, "" if there is none any more.
+	// Name returns an attendee's name, "" if the attendee no longer exists.
 	Name   func(codelab, attendee string) string
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -52,7 +52,7 @@ type Sender struct {
 // NewSender returns a sender.
 func NewSender(cfg Config) *Sender { return &Sender{cfg, remote.NewHTTP(Timeout, cfg.Inside)} }
 
-// NewSecret makes a signing secret: how it is shown, once, and how it is stored.
+// NewSecret returns a new signing secret: the form that is shown once, and the stored form.
 func (s *Sender) NewSecret() (shown string, sealed []byte) {
 	b := make([]byte, secretBytes)
 	_, _ = rand.Read(b) // never fails
@@ -60,7 +60,7 @@ func (s *Sender) NewSecret() (shown string, sealed []byte) {
 	return shown, s.Seal.Close(shown)
 }
 
-// Send tries one delivery. When there was no answer, the log says why.
+// Send makes one delivery attempt. If there was no answer, the log has the reason.
 func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) hooks.Outcome {
 	began := time.Now()
 	status, err := s.post(ctx, h, d)
@@ -79,7 +79,7 @@ func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) hoo
 	return out
 }
 
-// unreached is a receiver from which there was no answer.
+// unreached is the error for a receiver that did not answer.
 type unreached struct {
 	error
 	kind string // one of hooks.Errors
@@ -95,7 +95,7 @@ func unreachedBy(err error) error {
 	case remote.Untrusted:
 		kind = hooks.BadTLS
 	case remote.Ended:
-		return remote.Plain(err) // here, not because of the receiver
+		return remote.Plain(err) // our fault, not the receiver's
 	}
 	return &unreached{remote.Plain(err), kind}
 }
@@ -130,20 +130,19 @@ func (s *Sender) post(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) (in
 		return 0, unreachedBy(err)
 	}
 	defer res.Body.Close()
-	// The answer is in its status; how the rest of it ends is all the same. Behind a
-	// change of protocols there is none: what is there is the connection, which no
-	// timeout ends.
+	// Only the status matters, so the rest of the answer may end in any way. After a change of
+	// protocols no rest follows, but the connection itself, which no timeout ends.
 	if res.StatusCode != http.StatusSwitchingProtocols {
 		_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
 	}
 	return int32(res.StatusCode), nil
 }
 
-// sign returns the signature of a delivery as Standard Webhooks has it. The key is what
-// the secret encodes.
+// sign returns the signature of a delivery according to Standard Webhooks. The key is the decoded
+// secret.
 func sign(secret, id, at string, text []byte) string {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
-	if err != nil { // the secret is ours
+	if err != nil { // cannot happen: the secret is our own
 		panic("decode the secret of a webhook")
 	}
 	m := hmac.New(sha256.New, key)

@@ -9,14 +9,14 @@ import (
 )
 
 var (
-	// ErrTooLarge means that the body is over its limit.
+	// ErrTooLarge means that the body exceeds its limit.
 	ErrTooLarge = errors.New("the body is too large")
 	// ErrBroken means that the client stopped sending.
 	ErrBroken = errors.New("the body broke off")
 )
 
-// ReadBody returns a body of at most limit bytes, whose memory the share accounts for.
-// It is valid until the handler returns.
+// ReadBody returns a body of at most limit bytes, and charges its memory to the share. It is valid
+// until the handler returns.
 func ReadBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	if !ctx.Request.IsBodyStream() {
 		b := ctx.Request.Body()
@@ -38,7 +38,7 @@ func readStream(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, 
 	if declared < 0 {
 		declared = limit
 	}
-	// One byte more, so that the end is seen without growing.
+	// One more byte, so that EOF is detected without growing.
 	b, err := readAll(ctx.Request.BodyStream(), limit, declared+1, share)
 	if errors.Is(err, ErrBroken) {
 		ctx.SetConnectionClose()
@@ -46,12 +46,12 @@ func readStream(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, 
 	return b, err
 }
 
-// first is the memory that a body begins with, bytes: what the server has of it
-// before its handler runs.
+// first is the initial size of the buffer, bytes: as much as the server has read before the handler
+// runs.
 const first = 8 << 10
 
-// readAll reads until the end, into buffers that grow up to most bytes. Of those
-// that it has left nothing remains: the body may be secret.
+// readAll reads to EOF, into buffers that grow up to most bytes. It wipes replaced buffers, because
+// the body may be secret.
 func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 	size := min(first, most)
 	if err := share.resize(size); err != nil {
@@ -72,7 +72,7 @@ func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 		}
 		if n == len(b) {
 			size := min(2*len(b), max(most, limit+1))
-			if err := share.resize(len(b) + size); err != nil { // while it is copied
+			if err := share.resize(len(b) + size); err != nil { // for both buffers during the copy
 				clear(b)
 				return nil, err
 			}
@@ -88,13 +88,12 @@ func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 const (
 	// small is the maximum size of a body that is read without its own deadline.
 	small = 4 << 20
-	// discardFor bounds the time for a large body that nobody wants.
+	// discardFor is the time limit for reading a large unwanted body.
 	discardFor = 5 * time.Second
 )
 
-// DiscardBody reads what is left of the body, at most limit bytes, so that a
-// client that is still sending gets to read the answer. Where more remains,
-// the connection ends with the answer.
+// DiscardBody reads the rest of the body, at most limit bytes, so that a client that is still
+// sending can read the answer. If more remains, the connection is closed after the answer.
 func DiscardBody(ctx *fasthttp.RequestCtx, limit int64) {
 	if !ctx.Request.IsBodyStream() {
 		return

@@ -5,15 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// ErrBusy means that the bodies being read already take all the memory that
-// they may.
+// ErrBusy means that the bodies being read already take all permitted memory.
 var ErrBusy = errors.New("too many bodies are being read")
 
 // BodyBudget bounds the total size of all bodies in memory. The nil budget has no bound.
 // Safe for concurrent use.
 type BodyBudget struct {
 	max int64
-	// used is by all, open by those that anybody may send.
+	// used is the total; open is the part of bodies that anybody may send.
 	used, open, refused atomic.Int64
 }
 
@@ -25,7 +24,7 @@ func NewBodyBudget(bytes int64) *BodyBudget {
 	return &BodyBudget{max: bytes}
 }
 
-// Refused returns how many bodies there was no memory for.
+// Refused returns the number of bodies that were refused for lack of memory.
 func (b *BodyBudget) Refused() int64 {
 	if b == nil {
 		return 0
@@ -33,7 +32,7 @@ func (b *BodyBudget) Refused() int64 {
 	return b.refused.Load()
 }
 
-// Used returns how many bytes the bodies in memory take.
+// Used returns the bytes of the bodies in memory.
 func (b *BodyBudget) Used() int64 {
 	if b == nil {
 		return 0
@@ -41,11 +40,11 @@ func (b *BodyBudget) Used() int64 {
 	return b.used.Load()
 }
 
-// BodyShare is the part of a budget that one request holds. It is used by one goroutine.
+// BodyShare is one request's part of a budget. It is used by one goroutine.
 type BodyShare struct {
 	Of *BodyBudget
-	// Open means that anybody may send such a body: all of these together get
-	// half of the budget, so that strangers do not keep out those who are known.
+	// Open means that anybody may send such a body: all of them together get half of the budget, so
+	// that strangers do not block known callers.
 	Open bool
 	held int64
 }
@@ -69,7 +68,7 @@ func (s *BodyShare) resize(bytes int) error {
 	return nil
 }
 
-// take adds to a number that stays within a bound, unless it becomes smaller.
+// take adds to a number if the sum is within a bound, or if it decreases.
 func take(n *atomic.Int64, more, bound int64) bool {
 	if n.Add(more) > bound && more > 0 {
 		n.Add(-more)
@@ -78,7 +77,7 @@ func take(n *atomic.Int64, more, bound int64) bool {
 	return true
 }
 
-// Release gives the share back; the body must not be used any more.
+// Release returns the share; the body must not be used any more.
 func (s *BodyShare) Release() {
 	_ = s.resize(0)
 }

@@ -21,10 +21,10 @@ const (
 	Count
 )
 
-// names of the codings as HTTP has them.
+// names are the names of codings in HTTP.
 var names = [Count]string{Identity: "identity", Gzip: "gzip", Brotli: "br"}
 
-// String is the name that Content-Encoding has.
+// String returns the name for Content-Encoding.
 func (c Coding) String() string { return names[c] }
 
 // SmallestCompressed is the smallest body worth compressing, in bytes: a body shorter than a
@@ -35,7 +35,7 @@ const SmallestCompressed = 1024
 // gzip, and its output is a tenth smaller.
 const quick = 5
 
-// Compress returns the body in a coding that is not Identity, made quickly.
+// Compress returns the body in a coding other than Identity, at a fast level.
 func (c Coding) Compress(body []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if c == Brotli {
@@ -58,8 +58,7 @@ func (c Coding) Compress(body []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Expand decompresses a body that was compressed with Brotli. It has no bound, so it is only for
-// our own data.
+// Expand decompresses Brotli. The result is unbounded, so it is only for our own data.
 func Expand(body []byte) ([]byte, error) {
 	plain, err := io.ReadAll(br.NewReader(bytes.NewReader(body)))
 	if err != nil {
@@ -101,7 +100,7 @@ func ChooseCoding(accept []byte, has func(Coding) bool) Coding {
 			q = star
 		}
 		if q == unset && c == Identity {
-			// Accepted, but after whatever is named: that is smaller.
+			// Accepted, but after explicitly named codings, which are smaller.
 			q = 0.0001
 		}
 		if q > most && has(c) {
@@ -111,8 +110,8 @@ func ChooseCoding(accept []byte, has func(Coding) bool) Coding {
 	return best
 }
 
-// quality reads the weight among a coding's parameters, 0 to 1; 0 if it is
-// malformed: what cannot be read is not asked for.
+// quality parses the weight in a coding's parameters, 0 to 1; 0 if it is malformed, so that the
+// coding is not used.
 func quality(params []byte) float64 {
 	for len(params) > 0 {
 		var param []byte

@@ -17,8 +17,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Codec reads and writes JSON. ValidateString is sonic's UTF-8 check, which is
-// off by default; strings are copied because fasthttp reuses its buffers.
+// Codec encodes and decodes JSON. ValidateString enables sonic's UTF-8 check, which is off by
+// default; strings are copied because fasthttp reuses its buffers.
 var Codec = sonic.Config{
 	CopyString: true, ValidateString: true, UseUnicodeErrors: true, CaseSensitive: true, NoNullSliceOrMap: true,
 }.Froze()
@@ -81,7 +81,7 @@ var fractional = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE](
 // maxDigits bounds the digits of a whole number: those of the largest integer.
 const maxDigits = 19
 
-// wholeNumber is a number as an integer, if it is one and not written so; else empty.
+// wholeNumber returns a number as an integer if it is one with another spelling, else "".
 func wholeNumber(number []byte) string {
 	m := fractional.FindSubmatch(number)
 	if m == nil || m[3] == nil && m[4] == nil {
@@ -91,7 +91,7 @@ func wholeNumber(number []byte) string {
 	if m[4] != nil {
 		exponent, _ = strconv.Atoi(string(m[4]))
 	}
-	point := len(m[2]) + exponent // where the point stands among the digits
+	point := len(m[2]) + exponent // position of the point among the digits
 	rest := ""
 	switch {
 	case point > len(digits)+maxDigits:
@@ -116,13 +116,13 @@ func wholeNumber(number []byte) string {
 	return string(m[1]) + digits
 }
 
-// DecodeQuietly is Decode for bodies that hold secrets: its errors name the field and never
-// repeat its value, and it copies only decoded values.
+// DecodeQuietly is Decode for bodies with secrets: its errors name the field and never repeat its
+// value, and it copies only decoded values.
 func DecodeQuietly(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return Invalid("the body is not valid UTF-8")
 	}
-	// The codec copies what it takes out of the string, which is the body.
+	// The codec copies the decoded parts of the string, which shares the body's memory.
 	if err := Codec.UnmarshalFromString(unsafe.String(unsafe.SliceData(body), len(body)), into); err == nil {
 		return nil
 	}
@@ -139,8 +139,8 @@ func DecodeQuietly(body []byte, into any) error {
 	return Invalid("the body is not valid JSON")
 }
 
-// explain finds out what is wrong with a body. sonic does not name the field,
-// so the slow path asks the standard library, whose errors do.
+// explain returns the fault of a body. sonic does not name the field, so the slow path uses the
+// standard library, whose errors do.
 func explain(body []byte, into any) error {
 	dec := json.NewDecoder(strings.NewReader(string(body)))
 	err := dec.Decode(into)
@@ -172,13 +172,12 @@ func jsonType(kind string) string {
 	return "a string"
 }
 
-// Stamp is a time as every record but the codelab writes it: RFC 3339, UTC,
-// milliseconds.
+// Stamp formats a time as every record except the codelab does: RFC 3339, UTC, milliseconds.
 func Stamp(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// StampOrNull is Stamp, or null for a time that has not come.
+// StampOrNull is Stamp, or nil for 0.
 func StampOrNull(ms int64) *string {
 	if ms == 0 {
 		return nil
@@ -187,7 +186,7 @@ func StampOrNull(ms int64) *string {
 	return &s
 }
 
-// OrNull is a string, or null for an empty one.
+// OrNull returns a pointer to a string, or nil for an empty one.
 func OrNull(s string) *string {
 	if s == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 // between two texts of the same data have no meaning (RFC 7493, RFC 8785). Neither function keeps
 // or reports any part of a body, because it can contain a credential.
 
-// maxDepth bounds how deep a body is nested.
+// maxDepth bounds the nesting of a body.
 const maxDepth = 512
 
 var (
@@ -24,16 +24,16 @@ var (
 	errJSON  = Invalid("the body is not valid JSON")
 )
 
-// Once returns an error if an object of a body, at any depth, has a member twice. Names are
+// Once returns an error if an object in a body, at any depth, has a duplicate member. Names are
 // compared after unescaping.
 func Once(body []byte) error {
 	m := members{b: body}
 	return m.all(nil)
 }
 
-// Canonical appends to out a body as RFC 8785 writes it, so that bodies of the same data
-// are the same bytes. A number that a double does not hold exactly stays as it was written.
-// It fails as Once does. Six times the length of the body is room enough.
+// Canonical appends the RFC 8785 form of a body to out, so that bodies with the same data have the
+// same bytes. A number that a double cannot represent exactly is left unchanged. It fails as Once
+// does. The result has at most six times the length of the body.
 func Canonical(out, body []byte) ([]byte, error) {
 	m := members{b: body}
 	var root node
@@ -43,14 +43,14 @@ func Canonical(out, body []byte) ([]byte, error) {
 	return root.write(out, body), nil
 }
 
-// members reads a body.
+// members parses a body.
 type members struct {
 	b     []byte
 	i     int
-	names [][]byte // of the objects that are open, the innermost last
+	names [][]byte // of the open objects, innermost last
 }
 
-// node is a value of a body: a text of it, or what is in it.
+// node is a value of a body: its text or its elements.
 type node struct {
 	start, end int
 	in         []member
@@ -58,11 +58,11 @@ type node struct {
 }
 
 type member struct {
-	name  []byte // as it reads
+	name  []byte // unescaped
 	value node
 }
 
-// all reads the body, and into what it consists of unless that is nil.
+// all parses the body, and stores its structure in into unless that is nil.
 func (m *members) all(into *node) error {
 	if err := m.value(into, 0); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (m *members) space() {
 	}
 }
 
-// take reads one character if it comes next.
+// take consumes one character if it is next.
 func (m *members) take(c byte) bool {
 	if m.space(); m.i >= len(m.b) || m.b[m.i] != c {
 		return false
@@ -180,7 +180,7 @@ func (m *members) object(into *node, depth int) error {
 	}
 }
 
-// few is how many names are compared with one another.
+// few is the number of names up to which each is compared with every other.
 const few = 16
 
 func once(names [][]byte) error {
@@ -204,7 +204,7 @@ func once(names [][]byte) error {
 	return nil
 }
 
-// text reads a text with its quotes.
+// text consumes a text with its quotes.
 func (m *members) text() error {
 	if m.i >= len(m.b) || m.b[m.i] != '"' {
 		return errJSON
@@ -221,9 +221,8 @@ func (m *members) text() error {
 	return errJSON
 }
 
-// unquoted returns the text inside quotes: a part of the input where nothing is escaped,
-// else a copy. A surrogate without its other half is written as UTF-8 would write it, as
-// which no other text reads.
+// unquoted returns the text inside quotes: a part of the input if nothing is escaped, else a copy.
+// An unpaired surrogate is encoded in the manner of UTF-8, which equals no other text.
 func unquoted(quoted []byte) (text []byte, copied bool) {
 	in := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(in, '\\') < 0 {
@@ -270,7 +269,7 @@ func unquoted(quoted []byte) (text []byte, copied bool) {
 	return out, true
 }
 
-// unit reads four digits.
+// unit parses four hexadecimal digits.
 func unit(in []byte, i int) (rune, bool) {
 	if i+4 > len(in) {
 		return 0, false
@@ -319,7 +318,7 @@ func (n *node) write(out, body []byte) []byte {
 	return append(out, body[n.start:n.end]...)
 }
 
-// quoted appends a text with its quotes; only what must be escaped is.
+// quoted appends a text with quotes, escaping only what must be escaped.
 func quoted(out, text []byte) []byte {
 	out = append(out, '"')
 	for _, c := range text {
@@ -340,8 +339,8 @@ func quoted(out, text []byte) []byte {
 	return append(out, '"')
 }
 
-// maxNumber bounds the digits of numbers that are compared by their value: no double holds
-// more exactly that anybody writes out.
+// maxNumber bounds the digits of numbers that are compared by value. No double represents more
+// exactly that anybody writes.
 const maxNumber = 40
 
 func number(out, text []byte) []byte {
@@ -364,7 +363,7 @@ func number(out, text []byte) []byte {
 	if f == 0 { // also -0
 		return append(out, '0')
 	}
-	b, err := json.Marshal(f) // as ECMAScript writes it
+	b, err := json.Marshal(f) // in the format of ECMAScript
 	if err != nil {
 		return append(out, text...)
 	}

@@ -43,11 +43,10 @@ func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 	ctx.Request.SwapBody(b[:0])
 }
 
-// consumed are the parts of the buffer behind a request's stream that hold what
-// was read already: before its present position, and behind its end what
-// earlier requests left. Between them may be the next request. The library has
-// no way to its buffer, so this looks into it; a test notices when the library
-// changes.
+// consumed returns the parts of the buffer of a request's stream that were already read: before its
+// current position, and after its end those of earlier requests. The next request may be between
+// them. The library does not expose its buffer, so this accesses it directly; a test fails if the
+// library changes.
 func consumed(stream io.Reader) [][]byte {
 	v := reflect.ValueOf(stream)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {

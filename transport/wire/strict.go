@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DecodeStrict is Decode for bodies of which nothing may be overlooked: a member that
-// the value has no field for is refused by its name. Names are compared to the letter.
+// DecodeStrict is Decode, but refuses a member without a field in the value, by its name. Names are
+// compared exactly.
 func DecodeStrict(body []byte, into any) error {
 	if err := Decode(body, into); err != nil {
 		return err
@@ -25,7 +25,7 @@ func DecodeStrict(body []byte, into any) error {
 	return nil
 }
 
-// unknown names the first member that a type has no field for; "" if there is none.
+// unknown returns the first member for which a type has no field; "" if there is none.
 func unknown(sent any, t reflect.Type, at string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -10,43 +10,43 @@ import (
 	"atelier/actors/clock"
 )
 
-// Clock is a clock.Clock over package time, made for testing/synctest: in a
-// bubble it follows the bubble's time. It has no goroutine of its own, and keeps
-// nothing of a timer that has fired or was stopped. Safe for concurrent use.
+// Clock is a clock.Clock over package time, for testing/synctest: in a bubble it follows the
+// bubble's time. It has no goroutine, and keeps nothing of a timer that has fired or was stopped.
+// Safe for concurrent use.
 type Clock struct {
 	began time.Time // Immutable.
 
 	mu     sync.Mutex
 	offset time.Duration // Guarded by mu.
-	// Guarded by mu. While stopped, late are the timers that became due, in that
-	// order, each once.
+	// Guarded by mu. While stopped, late has the timers that became due, in that order, without
+	// duplicates.
 	stopped bool
 	late    []*timer
 }
 
 var _ clock.Clock = (*Clock)(nil)
 
-// New returns a clock that runs and shows the right time of day.
+// New returns a running clock with the correct time of day.
 func New() *Clock { return &Clock{began: time.Now().Add(-time.Hour)} } // Uptime is positive
 
-// SetOffset makes the time of day differ from the right one by d. Uptime and
-// timers do not change.
+// SetOffset makes the time of day differ from the correct one by d. Uptime and timers do not
+// change.
 func (c *Clock) SetOffset(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.offset = d
 }
 
-// Stop holds back all timers until Continue, as for a process that the operating
-// system does not run. Time goes on meanwhile. What runs already goes on.
+// Stop delays all timers until Continue, as for a process that the operating system does not run.
+// Time passes meanwhile, and running functions continue.
 func (c *Clock) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopped = true
 }
 
-// Continue fires at once, in their order, the timers that became due since Stop.
-// A ticker fires once, however often it was due, and goes on in its rhythm.
+// Continue fires, at once and in order, the timers that became due since Stop. A ticker fires once,
+// however often it was due, and keeps its rhythm.
 func (c *Clock) Continue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *Clock) start(d time.Duration, t *timer) *timer {
 	return t
 }
 
-// timer is a Timer, or the inside of a Ticker.
+// timer is a Timer, or the timer of a Ticker.
 type timer struct {
 	clock  *Clock
 	fn     func()         // of AfterFunc, else nil
@@ -137,8 +137,7 @@ func (t *timer) due() {
 	}
 }
 
-// fire sends the time, or returns the function to call. It is called with
-// clock.mu held.
+// fire sends the time, or returns the function to call. The caller holds clock.mu.
 func (t *timer) fire() func() {
 	t.late, t.over = false, t.period == 0
 	if t.fn == nil {
@@ -153,8 +152,8 @@ func (t *timer) fire() func() {
 // C implements clock.Timer.
 func (t *timer) C() <-chan time.Time { return t.c }
 
-// Stop implements clock.Timer. As with package time, a time that was sent and not
-// received is taken back.
+// Stop implements clock.Timer. As with package time, a time that was sent but not received is
+// removed.
 func (t *timer) Stop() bool {
 	c := t.clock
 	c.mu.Lock()

@@ -1,6 +1,6 @@
-// Package draw says random things in a codelab: the whole vocabulary, about what a
-// view shows. The simulator and property tests draw from it, so what is added to
-// the vocabulary is tried by all of them.
+// Package draw generates random commands for a codelab, from the whole vocabulary, about the
+// content of a view. The simulator and property tests use it, so all of them cover additions to the
+// vocabulary.
 package draw
 
 import (
@@ -21,13 +21,13 @@ import (
 // Checked is the end of a step that declares the check "build".
 const Checked = "\n\n```check build\nIt builds\n```\n"
 
-// tasks is the end of a step with a check and tasks, of which one is not in every step.
+// tasks returns the end of a step with a check and tasks, one of which is not in every step.
 func (s *Source) tasks() string {
 	return Checked + fmt.Sprintf("\n- [ ] Save\n- [x] Run %d\n- [ ] Save\n", s.made%3)
 }
 
-// tick ticks a task of a step, or takes the tick away; now and then there is no such task.
-// It draws nothing by chance: kept seeds draw the same as before there were tasks.
+// tick ticks a task of a step, or removes the tick; sometimes the task does not exist. It uses no
+// randomness, so that stored seeds draw the same as before there were tasks.
 func (s *Source) tick(v *codelab.View) codelab.Tick {
 	i := s.made % len(v.Tasks)
 	b := codelab.Tick{StepID: v.Steps[i].Id, Item: "none", Done: s.made%8 > 0}
@@ -37,8 +37,8 @@ func (s *Source) tick(v *codelab.View) codelab.Tick {
 	return b
 }
 
-// rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends it. Names
-// are not marks: somebody else can take one. Like tick it draws nothing by chance.
+// rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends it. Names are not
+// marks: somebody else can take one. Like tick it uses no randomness.
 func (s *Source) rehearse(v *codelab.View) codelab.Command {
 	switch run := v.Meta.GetRehearsal(); {
 	case run == nil && s.made%16 == 7:
@@ -59,32 +59,32 @@ var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.Facilitat
 // Helper is another facilitator.
 var Helper = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Helper", Person: codelab.PersonPrefix + "helper", AdminID: "helper"}
 
-// Source supplies the values that are drawn. Not safe for concurrent use.
+// Source provides the drawn values. Not safe for concurrent use.
 type Source struct {
 	Rand *rand.Rand
-	// Name is part of each text, so that no two sources make the same.
+	// Name is part of each text, so that texts of different sources differ.
 	Name string
-	// Uploads are names of uploads that texts and materials refer to, half the time.
+	// Uploads are names of uploads to which texts and materials refer, half of the time.
 	Uploads []string
-	// Sums are contents that submissions hand in; without any they are links.
+	// Sums are contents of submissions; without any, submissions are links.
 	Sums [][]byte
-	// Secret is that under which the ballots of anonymous polls are sealed.
+	// Secret is the secret of the ballots of anonymous polls.
 	Secret string
 	made   int
 }
 
-// Mark returns a text that is found nowhere else.
+// Mark returns a unique text.
 func (s *Source) Mark(what string) string {
 	s.made++
 	return fmt.Sprintf("%s-%d-of-%s", what, s.made, s.Name)
 }
 
-// Word draws one command of the vocabulary about what a view shows. Without a body
-// there is nothing to say it about.
+// Word draws one command of the vocabulary about a view. Without a body there is no suitable
+// subject.
 type Word func(s *Source, v *codelab.View) codelab.Command
 
-// Words are the commands of a codelab by their names. A test fails for one that is
-// missing here. Create and Delete are for codelabs of their own.
+// Words are the commands of a codelab by name. A test fails if one is missing here. Create and
+// Delete are for separate codelabs.
 var Words = map[string]Word{
 	"Register": func(s *Source, v *codelab.View) codelab.Command {
 		name := s.Mark("person")
@@ -98,7 +98,7 @@ var Words = map[string]Word{
 		switch a := One(s, v.Attendees); s.Rand.IntN(8) {
 		case 0, 1:
 			body.Email = ""
-		case 2: // they come back
+		case 2: // a returning attendee
 			if a != nil {
 				body.Name, body.PINHash = a.Name, a.PinHash
 			}
@@ -286,7 +286,7 @@ var Words = map[string]Word{
 	},
 	"ApplyRetention": func(s *Source, _ *codelab.View) codelab.Command {
 		c := codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.ApplyRetention{}}
-		if s.made%2 == 0 { // by no chance, so that kept seeds draw the same as before
+		if s.made%2 == 0 { // not random, so that stored seeds draw the same as before
 			c.Body = codelab.SetDeletion{Days: s.made % 50}
 		}
 		return c
@@ -347,7 +347,7 @@ var Words = map[string]Word{
 		}
 		body := codelab.Vote{PollID: p.GetId(), Round: p.GetRound()}
 		mark := s.Mark
-		if p.GetAnonymous() { // texts there stay, even if their author is erased
+		if p.GetAnonymous() { // texts there are kept, even if their author is erased
 			mark = func(what string) string { s.made++; return fmt.Sprint("some ", what, " ", s.made) }
 		}
 		switch p.GetKind() {
@@ -371,7 +371,7 @@ var Words = map[string]Word{
 	},
 	"AskQuestion": func(s *Source, v *codelab.View) codelab.Command {
 		a := One(s, v.Attendees)
-		if a != nil && s.coin() { // somebody asks so much that it is too much
+		if a != nil && s.coin() { // sometimes more questions than permitted
 			a = v.Attendees.At(0)
 		}
 		return as(a, codelab.AskQuestion{Text: s.Mark("asked"), Anonymous: s.coin()})
@@ -446,12 +446,11 @@ var Words = map[string]Word{
 	},
 }
 
-// Names has the names of Words, sorted, so that a seed draws the same each time.
+// Names are the sorted names of Words, so that a seed always draws the same.
 var Names = slices.Sorted(maps.Keys(Words))
 
-// Subjects are commands that belong together, by how often they are drawn. Behaviour that
-// needs several of them, like a poll that five people vote in, hardly ever occurs among all
-// commands.
+// Subjects are groups of related commands, with weights. Behaviour that needs several of them, like
+// a poll in which five people vote, hardly ever occurs among all commands.
 var Subjects = [][]string{
 	{"Register", "CreatePoll", "OpenPoll", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Unvote", "Unvote", "ClosePoll", "ShowPoll", "ResetPoll", "UpdatePoll", "CloseDuePoll", "DeletePoll", "Remove", "Remove", "SetSpotlight"},
 	{"Register", "Register", "AskQuestion", "AskQuestion", "AskQuestion", "VoteQuestion", "VoteQuestion", "VoteQuestion", "MergeQuestion", "ChangeQuestion", "TakeQuestion", "DeleteQuestion", "StopAsker", "PostChat", "Remove", "Update", "SetSpotlight"},
@@ -460,7 +459,7 @@ var Subjects = [][]string{
 	{"Register", "PostChat", "PostChat", "DeleteChat", "Annotate", "Reply", "DeleteComment", "AddSubmission", "DeleteSubmission", "SaveConversation", "GiveFeedback", "SubmitQuiz", "ReplaceQuizzes", "ApplyRetention", "Mute", "Remove"},
 }
 
-// Of draws a word: mostly of a subject, and any of all now and then.
+// Of draws a word, mostly of a subject, and sometimes any.
 func Of(s *Source, subject []string) string {
 	if s.Rand.IntN(4) == 0 {
 		return Names[s.Rand.IntN(len(Names))]
@@ -468,7 +467,7 @@ func Of(s *Source, subject []string) string {
 	return subject[s.Rand.IntN(len(subject))]
 }
 
-// One draws an item of a list; nil of an empty one.
+// One draws an item of a list; nil if it is empty.
 func One[T any](s *Source, list cow.View[*T]) *T {
 	if list.Len() == 0 {
 		return nil
@@ -476,10 +475,10 @@ func One[T any](s *Source, list cow.View[*T]) *T {
 	return list.At(s.Rand.IntN(list.Len()))
 }
 
-// Lead is a command of the facilitator.
+// Lead returns a command of the facilitator.
 func Lead(body codelab.Body) codelab.Command { return codelab.Command{Caller: Facilitator, Body: body} }
 
-// lead is a command of one of two facilitators.
+// lead returns a command of one of two facilitators.
 func (s *Source) lead(body codelab.Body) codelab.Command {
 	if s.coin() {
 		return codelab.Command{Caller: Helper, Body: body}
@@ -487,7 +486,7 @@ func (s *Source) lead(body codelab.Body) codelab.Command {
 	return Lead(body)
 }
 
-// as is a command of an attendee; of nobody there is none.
+// as returns an attendee's command; an empty one without an attendee.
 func as(a *pb.Attendee, body codelab.Body) codelab.Command {
 	if a == nil {
 		return codelab.Command{}
@@ -497,7 +496,7 @@ func as(a *pb.Attendee, body codelab.Body) codelab.Command {
 	}
 }
 
-// upload draws one of Uploads, half the time; else "".
+// upload draws one of Uploads, half of the time; else "".
 func (s *Source) upload() string {
 	if len(s.Uploads) == 0 || s.coin() {
 		return ""
@@ -505,7 +504,7 @@ func (s *Source) upload() string {
 	return s.Uploads[s.Rand.IntN(len(s.Uploads))]
 }
 
-// mention lets a text mention an upload, half the time.
+// mention adds an upload to a text, half of the time.
 func (s *Source) mention(text string) string {
 	if name := s.upload(); name != "" {
 		text += " ![](" + files.Folder + name + ")"
@@ -513,7 +512,7 @@ func (s *Source) mention(text string) string {
 	return text
 }
 
-// poll draws a poll; nil of none.
+// poll draws a poll; nil if there are none.
 func (s *Source) poll(v *codelab.View) *pb.Poll {
 	if len(v.Polls) == 0 {
 		return nil
@@ -521,7 +520,7 @@ func (s *Source) poll(v *codelab.View) *pb.Poll {
 	return v.Polls[s.Rand.IntN(len(v.Polls))].Poll
 }
 
-// question draws the id of a question; "" of none.
+// question draws the id of a question; "" if there are none.
 func (s *Source) question(v *codelab.View) string {
 	if len(v.Questions) == 0 {
 		return ""

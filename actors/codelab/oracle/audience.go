@@ -10,12 +10,12 @@ import (
 	frames "atelier/actors/room"
 )
 
-// audience has the people who receive the message of an event: the section "Messages", and the
-// document of the messages.
+// audience is the recipients of an event's message: the section "Messages", and the document of the
+// messages.
 type audience struct {
 	leaders, attendees bool     // all of them
 	people             []string // in addition to those
-	// secret must not be in the message.
+	// secret is text that must not be in the message.
 	secret string
 }
 

@@ -1,14 +1,13 @@
-// Package oracle has the promises of transport/rest/RULES.md about a codelab as models that
-// share no code with it. Each is written from a section of that page, receives the events
-// in order, and compares a view with its expectation. Package draw and the simulator use
-// it.
+// Package oracle models the promises of transport/rest/RULES.md about a codelab, without sharing
+// code with it. Each model is written from a section of that page, receives the events in order,
+// and compares a view with its expectation. Package draw and the simulator use it.
 //
-// From an event a model takes a person's input, such as the text of a question. It computes
-// the consequences itself: who is in the queue, where people go when steps are removed, how
-// often a poll was voted for. An event that the rules do not allow is an error, too.
+// From an event a model takes a person's input, such as the text of a question. It computes the
+// consequences itself: who is in the queue, where people move when steps are removed, how many
+// votes a poll has. An event that the rules do not permit is also an error.
 //
-// Saying passes the data that a model needs in addition to the events: the votes of an anonymous
-// poll, which are sealed in the log, and the authors of questions.
+// Saying passes data that a model needs in addition to the events: the votes of an anonymous poll,
+// which are sealed in the log, and the authors of questions.
 package oracle
 
 import (
@@ -19,7 +18,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Codelab are the models of one codelab. Not safe for concurrent use.
+// Codelab has the models of one codelab. Not safe for concurrent use.
 type Codelab struct {
 	room      *room
 	models    []model
@@ -32,11 +31,11 @@ type Codelab struct {
 type model interface {
 	// event receives an event before the room does.
 	event(e *pb.Event) error
-	// view compares what is shown after an event.
+	// view checks a view after an event.
 	view(v *codelab.View) error
 }
 
-// New returns the models of a codelab without any event.
+// New returns the models of a codelab without events.
 func New() *Codelab {
 	r := &room{}
 	p := &polls{room: r, said: map[ballot][]vote{}}
@@ -68,7 +67,7 @@ func (c *Codelab) View(v *codelab.View) error {
 	return nil
 }
 
-// Saying announces a command before it is decided: its effect can appear at any time afterwards.
+// Saying announces a command before it is decided; its effect can appear at any later time.
 func (c *Codelab) Saying(cmd codelab.Command) {
 	if q, is := cmd.Body.(codelab.AskQuestion); is {
 		c.questions.said[q.Text] = true
@@ -97,7 +96,7 @@ func (c *Codelab) Refused(cmd codelab.Command) {
 	}
 }
 
-// differs is the error of a value that is not what was expected.
+// differs returns the error for an unexpected value.
 func differs(what string, got, want any) error {
 	if fmt.Sprint(got) == fmt.Sprint(want) {
 		return nil

@@ -11,8 +11,8 @@ import (
 // help is the queue: the section "Help and feedback".
 type help struct {
 	room  *room
-	queue []*request // in the order in which they came; resolved ones stay in their place
-	// over are the logins whose claims were to be released.
+	queue []*request // oldest first, including resolved ones
+	// over are the logins whose claims were released.
 	over map[string]bool
 }
 
@@ -24,7 +24,7 @@ type request struct {
 	// Name, login and time of the claim; empty while it waits.
 	by, claimant string
 	claimed      int64
-	// When it was resolved, and what was answered in writing.
+	// When it was resolved, and the written answer.
 	resolved int64
 	answer   string
 }
@@ -52,7 +52,7 @@ func (m *help) find(id string) *request {
 	return nil
 }
 
-// open is the request of somebody that is not resolved.
+// open returns a person's open request.
 func (m *help) open(who string) *request {
 	for _, r := range m.queue {
 		if r.who == who && r.status != resolved {
@@ -77,7 +77,7 @@ func (m *help) event(e *pb.Event) error {
 		if r.message == "" && was.message != "" {
 			return fmt.Errorf("asked again, request %s loses its text: %s", r.id, was.message)
 		}
-		// A repeated request changes the message, and keeps the place and the claimant.
+		// A repeated request changes the message, and keeps its place and claimant.
 		want := *was
 		want.step, want.message = r.step, r.message
 		*was = want
@@ -124,7 +124,7 @@ func (m *help) event(e *pb.Event) error {
 	case *pb.Event_Removed:
 		m.queue = slices.DeleteFunc(m.queue, func(r *request) bool { return r.who == b.Removed.AttendeeId })
 	case *pb.Event_StepsReplaced:
-		// Open requests follow like people. When all steps are new they keep the number.
+		// Open requests move with their steps like people, or keep the number if all are new.
 		steps := idsOf(b.StepsReplaced.Steps)
 		if !slices.ContainsFunc(steps, func(id string) bool { return m.room.step(id) > 0 }) {
 			return nil

@@ -17,8 +17,8 @@ import (
 type polls struct {
 	room *room
 	all  []*poll // in the order in which they were made
-	// said are the votes that somebody may have given in an anonymous poll: more than one
-	// when the outcome of the first was not known.
+	// said are the possible votes of a person in an anonymous poll: more than one if the outcome of
+	// the first was unknown.
 	said map[ballot][]vote
 }
 
@@ -29,8 +29,8 @@ type ballot struct {
 }
 
 type poll struct {
-	rec   *pb.Poll        // as it was changed last
-	votes map[string]vote // by attendee; of an anonymous poll empty votes
+	rec   *pb.Poll        // at its last change
+	votes map[string]vote // by attendee; empty votes in an anonymous poll
 	// kept is the result of a closed anonymous poll.
 	kept *pb.Poll
 }
@@ -58,10 +58,10 @@ func voteOf(v codelab.Vote) (out vote) {
 	return out
 }
 
-// fewest votes make an anonymous result.
+// fewest is the minimum number of votes for an anonymous result.
 const fewest = 5
 
-// word returns the same text for words that count as the same: case, width and spaces do not count.
+// word returns the normalized form of a word: case, width and spaces do not count.
 func word(w string) string {
 	return strings.Join(strings.Fields(cases.Fold().String(norm.NFKC.String(w))), " ")
 }
@@ -95,7 +95,7 @@ func (m *polls) event(e *pb.Event) error {
 		delete(p.votes, b.PollUnvoted.AttendeeId)
 	case *pb.Event_PollShown:
 		return m.shown(b.PollShown)
-	case *pb.Event_Removed: // named votes go, anonymous ones stay
+	case *pb.Event_Removed: // named votes are removed, anonymous ones kept
 		for _, p := range m.all {
 			if _, voted := p.votes[b.Removed.AttendeeId]; voted && !p.rec.Anonymous {
 				delete(p.votes, b.Removed.AttendeeId)
@@ -112,8 +112,8 @@ func (m *polls) event(e *pb.Event) error {
 	return nil
 }
 
-// changed verifies a changed poll. At most one poll is open, and an anonymous one is not
-// opened again. A closed poll has no secret, and the result of a draft is not published.
+// changed verifies a changed poll. At most one poll is open, and an anonymous one is never
+// reopened. A closed poll has no secret, and the result of a draft is not published.
 func (m *polls) changed(rec *pb.Poll) error {
 	p := m.find(rec.Id)
 	if p == nil {
@@ -169,8 +169,8 @@ func result(p *pb.Poll) string {
 	return fmt.Sprint(p.Votes, " votes, ", p.Counts, p.Words, " too few: ", p.TooFew, ", void: ", p.Void)
 }
 
-// counted verifies the result of an anonymous round. With fewer than five votes there is
-// none. Otherwise each vote is in it once.
+// counted verifies the result of an anonymous round. With fewer than five votes there is none.
+// Otherwise it includes each vote once.
 func (m *polls) counted(p *poll) error {
 	rec := p.rec
 	if err := differs("the number of votes in anonymous poll "+rec.Id, rec.Votes, len(p.votes)); err != nil || rec.Void {
@@ -245,7 +245,7 @@ func (t tally) String() string {
 	return fmt.Sprint(t.counts, slices.Sorted(maps.Keys(t.words)), slices.Sorted(maps.Values(t.words)))
 }
 
-// tallyOf is the result in a record, in the same words.
+// tallyOf returns the result in a record in the same form.
 func tallyOf(p *pb.Poll) string {
 	t := tally{counts: p.Counts, words: map[string]int{}}
 	for _, w := range p.Words {
@@ -254,9 +254,9 @@ func tallyOf(p *pb.Poll) string {
 	return t.String()
 }
 
-// voted: a vote counts once a person and round, and only while the poll is open. That of
-// an anonymous poll is sealed and cannot be changed.
-// mixed: a simulated attendee votes in an anonymous poll among simulated ones alone.
+// voted: a vote counts once per person and round, and only while the poll is open. A vote in an
+// anonymous poll is sealed and cannot be changed. mixed: a simulated attendee votes in an anonymous
+// poll only among simulated ones.
 func (m *polls) mixed(p *poll, who string) error {
 	if voter := m.room.find(who); p.rec.Anonymous && voter != nil && voter.simulated && m.room.real() {
 		return fmt.Errorf("%s is simulated and votes in anonymous poll %s together with others", who, p.rec.Id)
@@ -363,8 +363,8 @@ func (m *polls) view(v *codelab.View) error {
 	return nil
 }
 
-// sealed looks at an anonymous poll: while it is open nobody sees counts, and when it is
-// closed they stay what they were.
+// sealed verifies an anonymous poll: while it is open nobody sees counts, and once it is closed
+// they do not change.
 func (p *poll) sealed(v *codelab.View, got *codelab.PollView) error {
 	if p.kept != nil {
 		return differs("the result of anonymous poll "+p.rec.Id, result(got.Poll), result(p.kept))

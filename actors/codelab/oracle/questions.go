@@ -14,9 +14,9 @@ type questions struct {
 	room    *room
 	asking  pb.Asking
 	named   bool
-	all     []*question // in the order in which they were asked
+	all     []*question // oldest first
 	stopped map[string]bool
-	said    map[string]bool // the texts that attendees asked; others were taken from elsewhere
+	said    map[string]bool // texts that attendees asked; others were taken from elsewhere
 }
 
 type question struct {
@@ -28,8 +28,8 @@ type question struct {
 }
 
 const (
-	mostUnanswered = 5   // of an attendee
-	mostQuestions  = 500 // of a codelab
+	mostUnanswered = 5   // per attendee
+	mostQuestions  = 500 // per codelab
 	stayMost       = 24 * 60 * 60 * 1000
 )
 
@@ -42,7 +42,7 @@ func (m *questions) find(id string) *question {
 	return nil
 }
 
-// visible reports whether all see a question.
+// visible reports whether everybody sees a question.
 func visible(s pb.QuestionState) bool {
 	return s == pb.QuestionState_QUESTION_STATE_OPEN || s == pb.QuestionState_QUESTION_STATE_ANSWERED
 }
@@ -58,7 +58,7 @@ func (m *questions) event(e *pb.Event) error {
 	case *pb.Event_Updated:
 		m.asking, m.named = b.Updated.Codelab.Questions, b.Updated.Codelab.QuestionsNamed
 		if b.Updated.Codelab.EndedAt != 0 {
-			m.stopped = nil // stopped until the workshop ends
+			m.stopped = nil // the stop ends with the workshop
 		}
 	case *pb.Event_QuestionAsked:
 		return m.asked(b.QuestionAsked.Question)
@@ -85,7 +85,7 @@ func (m *questions) event(e *pb.Event) error {
 		} else {
 			q.voters[who] = true
 		}
-	case *pb.Event_QuestionsMerged: // merging unites the voters; nobody votes for their own
+	case *pb.Event_QuestionsMerged: // merging unites the voters; nobody votes for their own question
 		q, into := m.find(b.QuestionsMerged.QuestionId), m.find(b.QuestionsMerged.Into)
 		if q == nil || into == nil || q == into {
 			return fmt.Errorf("question %s is merged into %s", b.QuestionsMerged.QuestionId, b.QuestionsMerged.Into)
@@ -97,7 +97,7 @@ func (m *questions) event(e *pb.Event) error {
 		delete(into.voters, into.author)
 		m.drop(q.rec.Id)
 	case *pb.Event_AskerStopped:
-		if who := b.AskerStopped.AttendeeId; who != "" { // has registered again
+		if who := b.AskerStopped.AttendeeId; who != "" { // they registered again
 			if m.room.find(who) == nil || len(m.stopped) == 0 {
 				return fmt.Errorf("attendee %s is stopped", who)
 			}
@@ -123,7 +123,7 @@ func (m *questions) event(e *pb.Event) error {
 	return nil
 }
 
-// asked looks at who may ask, and how many questions there may be. One that a facilitator
+// asked verifies who may ask, and how many questions there can be. A question that a facilitator
 // takes from elsewhere is open.
 func (m *questions) asked(rec *pb.Question) error {
 	unanswered := 0
@@ -152,8 +152,8 @@ func (m *questions) asked(rec *pb.Question) error {
 	return nil
 }
 
-// left removes the questions with a person's name, and takes the author from anonymous
-// ones. The questions of erased people leave together.
+// left removes a person's named questions, and the author of anonymous ones. The questions of
+// erased people are removed together.
 func (m *questions) left(at int64, b *pb.Removed) {
 	leaves := at + stayMost
 	for _, q := range m.all {

@@ -9,10 +9,10 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// room is the present people and their steps: the sections "Attendees", "Codelabs and
-// steps" and "Publishing".
+// room is the present people and their steps: the sections "Attendees", "Codelabs and steps" and
+// "Publishing".
 type room struct {
-	people []*person // in the order in which they registered
+	people []*person // oldest first
 	steps  []string  // ids
 	ended  bool
 	// extent is the amount of work, as text. deletion is the announced time of deletion,
@@ -29,14 +29,14 @@ type room struct {
 
 type person struct {
 	id, name, place string
-	// Numbers of steps from 1. furthest does not go back but with the steps.
+	// Numbers of steps from 1. furthest only decreases when steps change.
 	step, furthest int
 	completed      int64
 	muted          bool
 	simulated      bool
 }
 
-// real reports whether somebody is there who is not simulated.
+// real reports whether there is an attendee who is not simulated.
 func (r *room) real() bool {
 	return slices.ContainsFunc(r.people, func(p *person) bool { return !p.simulated })
 }
@@ -50,7 +50,7 @@ func (r *room) find(id string) *person {
 	return nil
 }
 
-// step is the number of a step; 0 when it is not there.
+// step returns the number of a step; 0 if it is missing.
 func (r *room) step(id string) int { return slices.Index(r.steps, id) + 1 }
 
 func idsOf(steps []*pb.Step) (ids []string) {
@@ -93,7 +93,7 @@ func (r *room) event(e *pb.Event) error {
 			return errors.New("a rehearsal starts during another")
 		}
 		r.rehearses = true
-	case *pb.Event_RehearsalEnded: // with all simulated attendees
+	case *pb.Event_RehearsalEnded: // includes all simulated attendees
 		r.rehearses = false
 		for _, p := range r.people {
 			if p.simulated {
@@ -164,7 +164,7 @@ func (r *room) replaced(steps []string) error {
 	return nil
 }
 
-// moved is the number that a step has among others.
+// moved returns the new number of a step.
 func (r *room) moved(number int, steps []string) int {
 	if !slices.ContainsFunc(steps, func(id string) bool { return slices.Contains(r.steps, id) }) {
 		return min(number, max(len(steps), 1))
@@ -180,7 +180,7 @@ func (r *room) moved(number int, steps []string) int {
 	return 1
 }
 
-// reached is the furthest of the steps that somebody has reached.
+// reached returns the furthest reached step after a change of the steps.
 func (r *room) reached(furthest int, steps []string) (now int) {
 	for n := 1; n <= furthest; n++ {
 		now = max(now, r.moved(n, steps))

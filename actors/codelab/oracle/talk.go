@@ -11,7 +11,7 @@ import (
 // talk is the chat, and retention: the sections "Attendees" and "Messages".
 type talk struct {
 	room   *room
-	chat   []*pb.ChatMessage // in the order in which they were said
+	chat   []*pb.ChatMessage // oldest first
 	emails map[string]email  // by attendee
 }
 
@@ -37,7 +37,7 @@ func (m *talk) event(e *pb.Event) error {
 		m.emails[b.Registered.Attendee.Id] = email{b.Registered.Attendee.Email, b.Registered.Attendee.CreatedAt}
 	case *pb.Event_Rejoined:
 		m.emails[b.Rejoined.AttendeeId] = email{b.Rejoined.Email, m.emails[b.Rejoined.AttendeeId].registered}
-	case *pb.Event_Removed: // with the messages to them
+	case *pb.Event_Removed: // including the messages to them
 		delete(m.emails, b.Removed.AttendeeId)
 		keep(func(c *pb.ChatMessage) bool {
 			return c.SenderId != b.Removed.AttendeeId && c.TargetId != b.Removed.AttendeeId

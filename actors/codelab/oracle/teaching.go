@@ -19,11 +19,11 @@ type teaching struct {
 	timer     string
 	spotlight string
 	pulses    map[string]pulse // by attendee
-	// ticks are the tasks that are ticked, and tasks those that there are, each as the id
-	// of its step, a blank and its key.
+	// ticks are the ticked tasks, and tasks the existing ones, each as the id of its step, a blank
+	// and its key.
 	ticks map[string]map[string]bool // by attendee
 	tasks map[string]bool
-	// endedAt is when the workshop ended, and left what has to go in the same decision.
+	// endedAt is when the workshop ended; left is what the same decision must remove.
 	endedAt int64
 	left    map[string]bool
 }
@@ -31,7 +31,7 @@ type teaching struct {
 type pulse struct {
 	state pb.PulseState
 	step  string // id
-	on    int    // the number of the step, when it was said
+	on    int    // the number of the step at that time
 }
 
 func timerOf(t *pb.Timer) string {
@@ -43,7 +43,7 @@ func timerOf(t *pb.Timer) string {
 
 func spotlightOf(x *pb.Spotlight) string { return x.GetKind() + " " + x.GetId() }
 
-// there says whether the room may see what the projector shows.
+// there reports whether attendees may see the content of the projector.
 func there(v *codelab.View, x *pb.Spotlight) bool {
 	switch x.GetKind() {
 	case "poll":

@@ -1,5 +1,5 @@
-// Package bustest is a durable.Bus within a process, whose network a test can
-// disturb, and the suite that every bus must pass.
+// Package bustest has an in-process durable.Bus, whose network a test can disturb, and the
+// conformance suite for every bus.
 package bustest
 
 import (
@@ -11,15 +11,15 @@ import (
 	"atelier/actors/durable"
 )
 
-// Net is a network of nodes within a process.
+// Net is an in-process network of nodes.
 type Net struct {
 	mu    sync.Mutex
 	nodes map[string]*node
 	cut   map[[2]string]bool // guarded by mu; from, to
-	// fate decides the Fate of each message; nil means that all arrive at once.
+	// fate returns the Fate of each message; nil means that all arrive at once.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
-	// stopped has the paused nodes, and the messages that wait for each.
+	// stopped has the paused nodes, and the waiting messages of each.
 	stopped map[string]*waiting // guarded by mu
 }
 
@@ -33,18 +33,18 @@ type Message struct {
 // Sort is the kind of a message.
 type Sort string
 
-// The sorts of messages.
+// Sorts of messages.
 const (
 	Question Sort = "question"
 	Answer   Sort = "answer"
 	News     Sort = "news"
 )
 
-// Fate decides what happens to a message. The zero value lets it arrive at once.
+// Fate is what happens to a message. The zero value delivers it at once.
 type Fate struct {
 	Lost  bool
 	Delay time.Duration
-	// Twice breaks the contract of a bus, but published messages tolerate it.
+	// Twice violates the contract of a bus, but published messages tolerate it.
 	Twice bool
 }
 
@@ -69,7 +69,7 @@ func NewNet() *Net {
 	return &Net{nodes: map[string]*node{}, cut: map[[2]string]bool{}, lines: map[lineKey]*line{}, stopped: map[string]*waiting{}}
 }
 
-// Node returns the bus of a node; stop takes it off the network.
+// Node returns the bus of a node; stop removes it from the network.
 func (n *Net) Node(name string) (bus durable.Bus, stop func()) {
 	nd := &node{
 		net: n, name: name, serves: map[string]func(string, []byte, func([]byte)){}, hears: map[string][]*listener{},
@@ -89,14 +89,14 @@ func (n *Net) Node(name string) (bus durable.Bus, stop func()) {
 	})
 }
 
-// Disturb lets fate decide about each message from now on.
+// Disturb sets the function that decides the fate of further messages.
 func (n *Net) Disturb(fate func(Message) Fate) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fate = fate
 }
 
-// Cut loses all messages from one node to another, until Repair.
+// Cut drops all messages from one node to another, until Repair.
 func (n *Net) Cut(from, to string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -170,7 +170,7 @@ func (nd *node) do(fn func()) {
 	}
 }
 
-// send delivers a message to a node, where arrive receives it, or loses the message.
+// send delivers a message to a node, where arrive receives it, or drops the message.
 func (nd *node) send(to *node, m Message, arrive func()) {
 	n := nd.net
 	n.mu.Lock()
@@ -216,8 +216,8 @@ func (nd *node) send(to *node, m Message, arrive func()) {
 	time.AfterFunc(time.Until(at), l.arrive)
 }
 
-// line has the messages in flight from one node to another about one subject. They are
-// delivered in order.
+// line has the messages in flight from one node to another about one subject. They are delivered in
+// order.
 type line struct {
 	mu    sync.Mutex
 	last  time.Time // guarded by mu; when the newest arrives

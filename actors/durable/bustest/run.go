@@ -13,8 +13,8 @@ import (
 // wait is the timeout for events that must happen.
 const wait = 20 * time.Second
 
-// Run holds a bus to its contract. nodes returns those of three nodes, "a", "b"
-// and "c", and how to take "c" away; they reach each other already.
+// Run tests a bus against its contract. nodes returns the buses of three connected nodes, "a", "b"
+// and "c", and a function that stops "c".
 func Run(t *testing.T, nodes func(t *testing.T) (buses [3]durable.Bus, stopC func())) {
 	for name, test := range map[string]func(*testing.T, [3]durable.Bus, func()){
 		"questions":   questions,
@@ -37,14 +37,14 @@ type outcome struct {
 	err  error
 }
 
-// asking asks and waits.
+// asking sends a request and waits for the outcome.
 func asking(b durable.Bus, node, subject string, data []byte, timeout time.Duration) outcome {
 	got := make(chan outcome, 2)
 	b.Request(node, subject, data, timeout, func(data []byte, err error) { got <- outcome{bytes.Clone(data), err} })
 	return <-got
 }
 
-// Reached waits until each of the buses reaches each other.
+// Reached waits until each of the buses reaches all others.
 func Reached(t *testing.T, names []string, buses []durable.Bus) {
 	t.Helper()
 	for _, b := range buses {
@@ -144,7 +144,7 @@ func tellings(t *testing.T, b [3]durable.Bus, _ func()) {
 		}
 		defer stop()
 	}
-	// Interest takes a moment to be known.
+	// A subscription takes a moment to be known.
 	until := time.Now().Add(wait)
 	for heard := map[string]bool{}; len(heard) < 2; {
 		if time.Now().After(until) {

@@ -1,6 +1,6 @@
 // Package journaltest has the conformance tests for implementations and users of
 // durable.Journal.
 //
-// Run is the conformance suite: every implementation of the journal passes it.
-// Vocabulary is the suite of the encoding that carries commands to another process.
+// Run is the conformance suite for journals. Vocabulary is the suite for the encoding of commands
+// for another process.
 package journaltest

@@ -19,7 +19,7 @@ var fencingTests = []conformance{
 		s.fails(old.trySnap(1, "state", 0), durable.ErrFenced)
 		s.fails(old.Rewrite(0, func(uint64, []byte) ([]byte, bool, error) { return nil, false, nil }), durable.ErrFenced)
 		l.add(2, "b")
-		old.Close() // must not disturb the newer one
+		old.Close() // must not affect the newer one
 		l.add(3, "c")
 		l.holds(0, "1 a", "2 b", "3 c")
 	}},
@@ -30,8 +30,8 @@ var fencingTests = []conformance{
 		a.add(1, "a")
 	}},
 
-	// The race that fencing is for: an old incarnation appends as fast as it
-	// can while its successor opens the log.
+	// The race that fencing is for: an old incarnation appends as fast as it can while its
+	// successor opens the log.
 	{"what an old incarnation has queued is visible or fails", func(s *subject) {
 		for round := range 20 {
 			actor := fmt.Sprint("codelab/", round)
@@ -97,8 +97,8 @@ var fencingTests = []conformance{
 	}},
 }
 
-// blockWriter keeps the writer's goroutine busy until release is called, by
-// doing in a done callback what is forbidden there.
+// blockWriter blocks the writer's goroutine until release is called, by doing in a done callback
+// what is forbidden there.
 func (s *subject) blockWriter() (release func()) {
 	blocked, free := make(chan struct{}), make(chan struct{})
 	s.must(s.Append([]durable.Row{{Table: "block", Key: []byte("k")}}, func(error) {

@@ -14,7 +14,7 @@ type handle struct {
 	s *subject
 }
 
-// records makes a run out of strings.
+// records returns a run of these strings.
 func records(contents ...string) durable.Records {
 	var r durable.Records
 	for _, c := range contents {
@@ -26,7 +26,7 @@ func records(contents ...string) durable.Records {
 // outcome is the result that a done callback will report.
 type outcome chan error
 
-// newOutcome returns the callback and a channel for its answer. A second call is noticed:
+// newOutcome returns the callback and a channel for its result. A second call is noticed, because
 // the channel then holds two.
 func newOutcome() (func(error), outcome) {
 	o := make(outcome, 2)
@@ -72,7 +72,7 @@ func (r *Whole) add(seq uint64, record []byte) error {
 	return nil
 }
 
-// ReadWhole reads the whole of a log, with the newest records that history says.
+// ReadWhole reads a whole log, including the newest history records.
 func ReadWhole(from durable.LogReader, history uint64) (Whole, error) {
 	var r Whole
 	calls := 0
@@ -92,11 +92,11 @@ func ReadWhole(from durable.LogReader, history uint64) (Whole, error) {
 	return r, err
 }
 
-// Everything is a history that no log reaches.
+// Everything is a history that is longer than any log.
 const Everything = ^uint64(0)
 
-// replayed returns the stored records after a seq as "seq content": those that
-// Load gives, which must be those of Replay wherever the log may be replayed.
+// replayed returns the stored records after a seq as "seq content". Load and Replay must return the
+// same, wherever the log may be replayed.
 func (h handle) replayed(after uint64) []string {
 	h.s.Helper()
 	whole, err := ReadWhole(h, Everything)

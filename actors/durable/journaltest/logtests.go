@@ -241,7 +241,7 @@ var logTests = []conformance{
 	}},
 }
 
-// neverDone is for appends that are refused: their done is not called.
+// neverDone is the callback of refused appends, which must not be called.
 func (s *subject) neverDone() func(error) {
 	return func(err error) { s.Errorf("done was called with %v", err) }
 }

@@ -35,9 +35,10 @@ type model struct {
 	actor string
 	log   handle
 
-	records  []string // all there ever were; the first is seq 1
-	cut      uint64   // records up to here may be gone
-	base     uint64   // records up to here may be gone or rewritten
+	records []string // all records ever appended; the first is seq 1
+	cut     uint64   // records up to here can be missing
+
+	base     uint64 // records up to here can be missing or rewritten
 	state    string
 	stateSeq uint64
 }
@@ -54,7 +55,7 @@ func (m *model) append(t *rapid.T) {
 	m.records = append(m.records, contents...)
 }
 
-// queue appends several batches at once, which a journal may store as one.
+// queue appends several batches at once, which a journal may store together.
 func (m *model) queue(t *rapid.T) {
 	var outcomes []outcome
 	for range rapid.IntRange(1, 6).Draw(t, "batches") {
@@ -116,7 +117,7 @@ func (m *model) open(*rapid.T) {
 	}
 }
 
-// reopen is rare: it costs more than everything else.
+// reopen is rare, because it costs more than everything else.
 func (m *model) reopen(t *rapid.T) {
 	if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
 		m.s.reopen()
@@ -136,8 +137,8 @@ func (m *model) purge(t *rapid.T) {
 func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
 	m.log.bases(m.base)
-	// Truncated records can still be returned. But every returned record is right, there
-	// are not holes, and nothing above the cut is missing.
+	// Truncated records can still be returned. But every returned record is correct, there are no
+	// holes, and nothing above the cut is missing.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")
 	got := m.log.replayed(after)
 	must := max(m.cut, after)

@@ -58,7 +58,7 @@ var rewriteTests = []conformance{
 		l.loads("state", 3)
 		l.holds(0, "1 a", "2 x", "3 c", "4 d")
 		l.add(5, "e")
-		l.snap(5, "new", 0) // keeps what the base was
+		l.snap(5, "new", 0) // keeps the earlier base
 		l.bases(3)
 	}},
 

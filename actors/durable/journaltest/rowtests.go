@@ -231,7 +231,7 @@ func del(table, key string) durable.Row {
 	return durable.Row{Table: table, Key: []byte(key), Delete: true}
 }
 
-// put commits rows alone.
+// put commits rows only.
 func (s *subject) put(rows ...durable.Row) {
 	s.Helper()
 	done, o := newOutcome()
@@ -279,7 +279,7 @@ func precondition(r durable.Row, g durable.Precondition) durable.Row {
 	return r
 }
 
-// guarded appends rows and returns their fate.
+// guarded appends rows and returns the result.
 func (s *subject) guarded(rows ...durable.Row) error {
 	return durable.Commit(s.Journal, rows)
 }

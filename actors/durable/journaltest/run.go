@@ -6,19 +6,18 @@ import (
 	"atelier/actors/durable"
 )
 
-// Journal is a journal that can be closed, which every implementation is.
+// Journal is a journal that can be closed, like every implementation.
 type Journal interface {
 	durable.Journal
 	Close() error
 }
 
-// Open opens the journal that lives under dir. The suite calls it again with
-// the same dir, after a Close, to see that everything survives. It is free to
-// give the journal a small queue, which makes the suite faster.
+// Open opens the journal in dir. The suite calls it again with the same dir, after a Close, to
+// check that everything survives. It may use a small queue, which makes the suite faster.
 type Open func(t testing.TB, dir string) Journal
 
-// Run is the conformance suite: it holds a journal to every sentence of the
-// contract that can be tested without damaging its storage.
+// Run is the conformance suite: it tests every promise of the contract that can be tested without
+// damaging the storage.
 func Run(t *testing.T, open Open) {
 	for _, group := range [][]conformance{
 		logTests, fencingTests, snapshotTests, rewriteTests, rowTests, storeTests, modelTests,

@@ -10,20 +10,20 @@ import (
 	"atelier/actors/durable"
 )
 
-// Shared is a shared store as its conformance suite needs it.
+// Shared is a shared store with the additions for its conformance suite.
 type Shared interface {
 	durable.Shared
-	// Expire lets the lease of this node be over at once for all others, as if
-	// the node had been stopped for long. The node itself does not know yet.
+	// Expire ends the lease of this node at once for all others, as if the node had been paused for
+	// long. The node itself does not know yet.
 	Expire()
 }
 
-// OpenShared opens, as a node with this name, the store that lives under dir.
-// The lease should be long: the suite ends it with Expire.
+// OpenShared opens the store in dir, as a node with this name. The lease should be long: the suite
+// ends it with Expire.
 type OpenShared func(t testing.TB, dir, node string) Shared
 
-// RunShared is the conformance suite of a store that several nodes use, in addition to
-// Run: it holds two nodes to the contract of durable.Shared.
+// RunShared is the conformance suite of a store that several nodes use, in addition to Run: it
+// tests the contract of durable.Shared with two nodes.
 func RunShared(t *testing.T, open OpenShared) {
 	for _, c := range sharedTests {
 		t.Run(c.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ type member struct {
 	Shared
 }
 
-// Append and the others exist in both.
+// Append and the others exist in both embedded types.
 func (m *member) open(actor string) handle { return m.log(actor) }
 
 func (p *pair) node(name string) *member {
@@ -67,7 +67,7 @@ func (p *pair) node(name string) *member {
 	return &member{subject: &subject{T: p.T, Journal: s, dir: p.dir}, Shared: s}
 }
 
-// until waits for a condition that others bring about.
+// until waits for a condition that others cause.
 func (p *pair) until(what string, holds func() bool) {
 	p.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); runtime.Gosched() {
@@ -77,7 +77,7 @@ func (p *pair) until(what string, holds func() bool) {
 	}
 }
 
-// taken opens an actor as soon as nobody else owns it.
+// taken opens an actor once nobody else owns it.
 func (p *pair) taken(m *member, actor string) handle {
 	p.Helper()
 	var l durable.Log
@@ -93,7 +93,7 @@ func (p *pair) taken(m *member, actor string) handle {
 	return handle{Log: l, s: m.subject}
 }
 
-// owned verifies that an actor is refused, and which node is reported as its owner.
+// owned verifies that opening an actor is refused, and which owner is reported.
 func (p *pair) owned(err error, actor, node string) {
 	p.Helper()
 	var owned *durable.Owned
@@ -102,8 +102,8 @@ func (p *pair) owned(err error, actor, node string) {
 	}
 }
 
-// appending appends r1, r2 … one after the other until that fails, and returns
-// what was acknowledged.
+// appending appends r1, r2 … one after the other until that fails, and returns the acknowledged
+// records.
 func appending(l durable.Log, first uint64, told func(acked int)) (acked []string, err error) {
 	done := make(chan error, 1)
 	for seq := first; ; seq++ {

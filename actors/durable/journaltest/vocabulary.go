@@ -12,9 +12,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Vocabulary verifies that every command and every reply, with each field set, survives
-// encoding to JSON and back. It also verifies that the vocabulary has each type of the
-// tested package that has a method called decide.
+// Vocabulary verifies that every command and every reply, with all fields set, survives encoding to
+// JSON and back. It also verifies that the vocabulary has each type of the tested package with a
+// method decide.
 func Vocabulary[B any](t *testing.T, v *durable.Vocabulary[B]) {
 	commands, replies := v.Words()
 	known := map[string]bool{}
@@ -50,7 +50,7 @@ func Vocabulary[B any](t *testing.T, v *durable.Vocabulary[B]) {
 	}
 }
 
-// decided are the types of the package in the working folder that decide.
+// decided returns the types of the package in the working folder with a method decide.
 func decided(t *testing.T) (out []string) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -78,7 +78,7 @@ func decided(t *testing.T) (out []string) {
 	return out
 }
 
-// filled returns a value whose exported fields are all set, at every depth.
+// filled returns a value with all exported fields set, at every depth.
 func filled(t reflect.Type) reflect.Value {
 	v := reflect.New(t).Elem()
 	switch t.Kind() {

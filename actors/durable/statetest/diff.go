@@ -1,5 +1,5 @@
-// Package statetest compares the states of actors field by field, unexported ones, too.
-// Equal snapshots can both omit a field; a comparison of states finds it.
+// Package statetest compares the states of actors field by field, including unexported ones. Equal
+// snapshots can both omit a field; a comparison of states detects that.
 package statetest
 
 import (
@@ -12,22 +12,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Tag is the key of the struct tag of a field that a snapshot does not restore unchanged,
-// with the reason:
+// Tag is the key of the struct tag for fields that a snapshot does not restore unchanged, with the
+// reason:
 //
 //	encoded Encodings `snapshot:"made anew by who reads"`
 //
 // Such a field is not compared, except in part if the reason begins with one of these:
 const (
 	Tag = "snapshot"
-	// TrailingZeros of the list are ignored.
+	// TrailingZeros of a list are ignored.
 	TrailingZeros = "trailing zeros: "
-	// AnyOrder of the elements is the same.
+	// AnyOrder ignores the order of elements.
 	AnyOrder = "any order: "
 )
 
-// Diff returns where two states differ first, as a path and both values; "" if they do
-// not. nil and empty lists and maps are the same. Functions and channels are not compared.
+// Diff returns the first difference of two states, as a path and both values; "" if there is none.
+// nil and empty lists and maps are equal. Functions and channels are not compared.
 func Diff(a, b any) string {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	if x.Type() != y.Type() {
@@ -37,10 +37,10 @@ func Diff(a, b any) string {
 }
 
 type differ struct {
-	seen map[[2]unsafe.Pointer]bool // pairs of pointers that are being compared
+	seen map[[2]unsafe.Pointer]bool // pairs of pointers being compared
 }
 
-// readable is a value that methods can be called on, also of an unexported field.
+// readable returns a value whose methods can be called, also for an unexported field.
 func readable(v reflect.Value) reflect.Value {
 	if v.CanAddr() {
 		return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
@@ -117,7 +117,7 @@ func (d *differ) diff(path string, a, b reflect.Value) string {
 	return unequal(path, a.Interface(), b.Interface(), show(a), show(b))
 }
 
-// field compares a field as its tag says.
+// field compares a field according to its tag.
 func (d *differ) field(path string, tag reflect.StructTag, a, b reflect.Value) string {
 	reason, tagged := tag.Lookup(Tag)
 	all, isList := elements(a)
@@ -168,7 +168,7 @@ func (d *differ) maps(path string, a, b reflect.Value) string {
 	return unequal(path, a.Len(), b.Len(), show(a), show(b))
 }
 
-// show formats a value for people, with the value that it points to.
+// show formats a value for people, including the value to which it points.
 func show(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer && !v.IsNil() && v.CanInterface() {
 		if m, is := v.Interface().(proto.Message); is {

@@ -1,20 +1,19 @@
-// Package held is mutual exclusion for operations that wait for a store.
+// Package held has a mutex for operations that wait for a store.
 package held
 
 import "sync"
 
-// Lock is a mutex whose holder may wait for a disk or another machine. It goes to
-// those who wait in the order in which they came. In a bubble of testing/synctest
-// time goes on while somebody waits for it, as it does not for a sync.Mutex: a
-// simulated disk would never answer the holder. It costs 60 ns more. The zero
-// value is free.
+// Lock is a mutex whose holder may wait for a disk or another machine. Waiting goroutines get it in
+// order of arrival. In a bubble of testing/synctest time advances while somebody waits for it,
+// unlike for a sync.Mutex, where a simulated disk would never answer the holder. It costs 60 ns
+// more. The zero value is unlocked.
 type Lock struct {
 	mu      sync.Mutex
 	held    bool            // guarded by mu
-	waiting []chan struct{} // guarded by mu; those who wait, oldest first
+	waiting []chan struct{} // guarded by mu; oldest first
 }
 
-// Lock waits until nobody holds the lock, and takes it.
+// Lock waits until the lock is free, and takes it.
 func (l *Lock) Lock() {
 	l.mu.Lock()
 	if !l.held {
@@ -28,7 +27,7 @@ func (l *Lock) Lock() {
 	<-turn
 }
 
-// TryLock takes the lock if nobody holds it.
+// TryLock takes the lock if it is free.
 func (l *Lock) TryLock() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +38,7 @@ func (l *Lock) TryLock() bool {
 	return true
 }
 
-// Unlock gives the lock to the one who has waited longest.
+// Unlock passes the lock to the goroutine that has waited longest.
 func (l *Lock) Unlock() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

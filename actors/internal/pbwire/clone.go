@@ -36,7 +36,7 @@ func CloneBytes(list [][]byte) [][]byte {
 	return out
 }
 
-// CloneOptional copies a value that may be absent.
+// CloneOptional copies an optional value.
 func CloneOptional[T any](p *T) *T {
 	if p == nil {
 		return nil
@@ -45,15 +45,15 @@ func CloneOptional[T any](p *T) *T {
 	return &v
 }
 
-// Keys are the keys of a map, the last first: the order in which they are put,
-// so that they are sorted.
+// Keys returns the keys of a map in descending order, the order of writing, so that the encoding is
+// sorted.
 func Keys[V any](m map[string]V) []string {
 	keys := slices.Sorted(maps.Keys(m))
 	slices.Reverse(keys)
 	return keys
 }
 
-// Truth is a truth as a number.
+// Truth converts a boolean to a number.
 func Truth(v bool) uint64 {
 	if v {
 		return 1

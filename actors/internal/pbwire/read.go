@@ -5,17 +5,16 @@ import (
 	"errors"
 )
 
-// ErrMalformed is the error of bytes that are no message.
+// ErrMalformed is the error for bytes that are not a valid message.
 var ErrMalformed = errors.New("malformed protobuf message")
 
-// Reader goes through the fields of an encoded message:
+// Reader iterates over the fields of an encoded message:
 //
 //	for r := Read(b); r.Next(); {
 //		switch r.Field { case 1: m.Name = r.Text() … default: r.Skip(&m.unknown) }
 //	}
 //
-// A field whose wire type is not that of the method is malformed. Returned values are
-// copies.
+// A field whose wire type does not match the method is malformed. Returned values are copies.
 type Reader struct {
 	Field int
 	rest  []byte
@@ -30,7 +29,7 @@ func Read(b []byte) *Reader { return &Reader{rest: b} }
 // Err returns the error that ended the reading; nil at the end of the message.
 func (r *Reader) Err() error { return r.err }
 
-// Next goes to the next field.
+// Next advances to the next field.
 func (r *Reader) Next() bool {
 	if r.err != nil || len(r.rest) == 0 {
 		return false
@@ -70,10 +69,10 @@ func (r *Reader) Uint() uint64 {
 	return r.uvarint()
 }
 
-// Bool reads a truth.
+// Bool reads a boolean.
 func (r *Reader) Bool() bool { return r.Uint() != 0 }
 
-// part is the content of a field with a length; it is not copied.
+// part returns the content of a length-delimited field without copying it.
 func (r *Reader) part() []byte {
 	if r.kind != sized {
 		r.fail()
@@ -92,10 +91,10 @@ func (r *Reader) part() []byte {
 // Text reads a text.
 func (r *Reader) Text() string { return string(r.part()) }
 
-// Bytes reads bytes; none are not nil.
+// Bytes reads bytes; the result is never nil.
 func (r *Reader) Bytes() []byte { return append([]byte{}, r.part()...) }
 
-// Inner reads a message.
+// Inner reads a nested message.
 func (r *Reader) Inner(m interface{ Decode([]byte) error }) {
 	b := r.part()
 	if r.err != nil {
@@ -106,8 +105,7 @@ func (r *Reader) Inner(m interface{ Decode([]byte) error }) {
 	}
 }
 
-// ReadPacked reads one number, or several that were written as one field, after
-// those that list has.
+// ReadPacked appends one number, or several that were written as one field, to list.
 func ReadPacked[T int32 | int64 | uint32 | uint64](r *Reader, list []T) []T {
 	if r.kind == varint {
 		return append(list, T(r.uvarint()))
@@ -122,7 +120,7 @@ func ReadPacked[T int32 | int64 | uint32 | uint64](r *Reader, list []T) []T {
 	return list
 }
 
-// ReadEntry reads an entry of a map whose keys are texts.
+// ReadEntry reads an entry of a map with text keys.
 func ReadEntry[V any](r *Reader, into *map[string]V, value func(*Reader) V) {
 	var key string
 	var v V
@@ -147,7 +145,7 @@ func ReadEntry[V any](r *Reader, into *map[string]V, value func(*Reader) V) {
 	(*into)[key] = v
 }
 
-// Skip passes a field that is not known, and appends it to kept.
+// Skip skips an unknown field, and appends it to kept.
 func (r *Reader) Skip(kept *[]byte) {
 	switch r.kind {
 	case varint:
@@ -164,7 +162,7 @@ func (r *Reader) Skip(kept *[]byte) {
 			return
 		}
 		r.rest = r.rest[n:]
-	default: // groups are used nowhere
+	default: // groups are not used
 		r.fail()
 	}
 	if r.err == nil && kept != nil {

@@ -7,9 +7,9 @@ import (
 
 // Message is a generated message. Its methods accept nil, which is empty.
 type Message interface {
-	// EncodedSize is how many bytes it takes.
+	// EncodedSize returns the size of the encoding in bytes.
 	EncodedSize() int
-	// WriteBack writes it into b before at, and returns its beginning.
+	// WriteBack writes the encoding into b before at, and returns its beginning.
 	WriteBack(b []byte, at int) int
 }
 
@@ -31,7 +31,7 @@ func Append(dst []byte, m Message) []byte {
 	return dst
 }
 
-// The wire types of the format that are used here.
+// Wire types of the format that are used here.
 const (
 	varint = 0
 	fixed8 = 1 // 8 bytes
@@ -39,9 +39,8 @@ const (
 	fixed4 = 5 // 4 bytes
 )
 
-// The Put functions write into b before at, and return the beginning: a position that is
-// handed on stays in a register. They fill a buffer of the right size, see
-// Message.EncodedSize.
+// The Put functions write into b before at, and return the beginning: a position that is returned
+// stays in a register. They fill a buffer of the right size, see Message.EncodedSize.
 
 func putVarint(b []byte, at int, v uint64) int {
 	if v < 0x80 {
@@ -54,21 +53,19 @@ func putVarint(b []byte, at int, v uint64) int {
 	return at
 }
 
-// PutRaw writes bytes as they are.
+// PutRaw writes bytes unchanged.
 func PutRaw(b []byte, at int, raw []byte) int {
 	at -= len(raw)
 	copy(b[at:], raw)
 	return at
 }
 
-// PutLen puts the length and the tag of a field before what lies from at to
-// end.
+// PutLen writes the length and the tag of a field before its content from at to end.
 func PutLen(b []byte, at, field, end int) int {
 	return putVarint(b, putVarint(b, at, uint64(end-at)), uint64(field<<3|sized))
 }
 
-// PutUint writes a number unless it is 0. Negative ones are given as their 64
-// bits.
+// PutUint writes a number unless it is 0. Negative numbers are passed as 64 bits.
 func PutUint(b []byte, at, field int, v uint64) int {
 	if v == 0 {
 		return at
@@ -76,12 +73,12 @@ func PutUint(b []byte, at, field int, v uint64) int {
 	return PutGiven(b, at, field, v)
 }
 
-// PutGiven writes a number, 0 too.
+// PutGiven writes a number, including 0.
 func PutGiven(b []byte, at, field int, v uint64) int {
 	return putVarint(b, putVarint(b, at, v), uint64(field<<3|varint))
 }
 
-// PutBool writes a truth unless it is false.
+// PutBool writes a boolean unless it is false.
 func PutBool(b []byte, at, field int, v bool) int {
 	if !v {
 		return at
@@ -97,7 +94,7 @@ func PutText[T string | []byte](b []byte, at, field int, v T) int {
 	return PutGivenText(b, at, field, v)
 }
 
-// PutGivenText writes a text or bytes, empty ones too.
+// PutGivenText writes a text or bytes, including empty ones.
 func PutGivenText[T string | []byte](b []byte, at, field int, v T) int {
 	end := at
 	at -= len(v)
@@ -140,7 +137,7 @@ func SizeBool(field int, v bool) int {
 	return 0
 }
 
-// SizeText is the size that PutText writes for n bytes.
+// SizeText returns the size that PutText writes for n bytes.
 func SizeText(field, n int) int {
 	if n == 0 {
 		return 0
@@ -148,8 +145,8 @@ func SizeText(field, n int) int {
 	return SizeGivenText(field, n)
 }
 
-// SizeGivenText is the size that PutGivenText writes for n bytes, and that of a nested
-// message of n bytes.
+// SizeGivenText returns the size that PutGivenText writes for n bytes, which is also that of a
+// nested message of n bytes.
 func SizeGivenText(field, n int) int { return sizeTag(field) + sizeVarint(uint64(n)) + n }
 
 // SizePacked returns the number of bytes that PutPacked writes.

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// pbwire is the package that the codecs call.
+// pbwire is the package used by the codecs.
 const pbwire = protogen.GoImportPath("atelier/actors/internal/pbwire")
 
 // codecs generates, for each message, EncodedSize, WriteBack, Decode and Clone, with one
@@ -63,7 +63,7 @@ func codec(g *protogen.GeneratedFile, m *protogen.Message) error {
 	return nil
 }
 
-// supported reports whether coder knows a field's kind.
+// supported reports whether coder supports a field's kind.
 func supported(f *protogen.Field) bool {
 	switch f.Desc.Kind() {
 	case protoreflect.StringKind, protoreflect.BytesKind:
@@ -155,7 +155,7 @@ func (c coder) size() {
 	c.P("}")
 }
 
-// star is the value of a field that may be absent: bytes are not pointers.
+// star returns the value of an optional field; bytes are not pointers.
 func star(f *protogen.Field, v string) string {
 	if f.Desc.Kind() == protoreflect.BytesKind {
 		return v
@@ -163,7 +163,7 @@ func star(f *protogen.Field, v string) string {
 	return "*" + v
 }
 
-// number is a value as the 64 bits of a varint.
+// number returns a value as the 64 bits of a varint.
 func (c coder) number(f *protogen.Field, v string) string {
 	if f.Desc.Kind() == protoreflect.BoolKind {
 		return c.wire("Truth") + "(" + v + ")"
@@ -305,7 +305,7 @@ func (c coder) read(f *protogen.Field) string {
 	return f.Desc.Kind().String() + "(r.Uint())"
 }
 
-// clone is for records; of an event, which has alternatives, there is none.
+// clone is for records; it does not support the alternatives of events.
 func (c coder) clone() {
 	for _, f := range c.m.Fields {
 		if oneof(f) {

@@ -4,7 +4,7 @@
 //
 //	go run atelier/actors/internal/protogen
 //
-// They can import those of other actors by the names of their files alone.
+// They can import those of other actors by file name only.
 package main
 
 import (
@@ -55,7 +55,7 @@ func run() error {
 }
 
 func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
-	// Messages are in the folder of their package, or in a subfolder if there are many. So is
+	// Messages are in the folder of their package, or in a subfolder if there are many, such as
 	// this one.
 	from := []string{"."}
 	for _, place := range []string{"../*/*.proto", "../*/*pb/*.proto", "../../*/*.proto", "../../*/*pb/*.proto"} {

@@ -2,8 +2,8 @@ package credential
 
 import "strconv"
 
-// ranges maps leading digits to brands, after the card networks' public tables. The first
-// matching range decides.
+// ranges maps leading digits to brands, according to the card networks' public tables. The first
+// matching range counts.
 var ranges = []struct {
 	first, last int // both bounds have the same number of digits
 	brand       string

@@ -1,6 +1,6 @@
-// Package credential knows the source credentials that are tokenized
-// (transport/handler/RULES.md): the required fields of each type, the fields that can be
-// shown, and the most sensitive ones. It keeps a credential unchanged. Pure.
+// Package credential parses the source credentials that are tokenized (transport/handler/RULES.md):
+// the required fields of each type, the fields that can be shown, and the most sensitive ones. It
+// keeps a credential unchanged. Pure.
 package credential
 
 import (
@@ -19,14 +19,14 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// MaxBytes is the largest credential of any type.
+// MaxBytes bounds a credential of any type, bytes.
 const MaxBytes = 16 << 10
 
-// Rules are the settings that decide what is accepted.
+// Rules are the settings for accepting credentials.
 type Rules struct {
 	// RefuseExpired refuses cards whose month has passed.
 	RefuseExpired bool
-	// Opaque are further types that are stored without being parsed.
+	// Opaque are additional types that are stored without being parsed.
 	Opaque []string
 }
 
@@ -35,29 +35,29 @@ type Shape struct{ Text string }
 
 func (e *Shape) Error() string { return e.Text }
 
-// Refused means that the credential has the right shape and is not accepted.
-// Its text names fields, never contents.
+// Refused means that the credential has the right form but is not accepted. Its text contains names
+// of fields, never contents.
 type Refused struct{ Text string }
 
 func (e *Refused) Error() string { return e.Text }
 
-// Credential is an accepted credential. It never prints its content. It shares the bytes it
-// was parsed from: to wipe it, wipe those.
+// Credential is an accepted credential. It is never printed. It shares the bytes from which it was
+// parsed: to wipe it, wipe those.
 type Credential struct {
 	raw     []byte
 	display pb.Display
 }
 
-// Bytes is the original JSON of the credential.
+// Bytes returns the original JSON of the credential.
 func (c *Credential) Bytes() []byte { return c.raw }
 
-// Display is the part that introspection is allowed to show.
+// Display returns the part that introspection may show.
 func (c *Credential) Display() *pb.Display { return &c.display }
 
-// String hides the credential.
+// String redacts the credential.
 func (*Credential) String() string { return "[redacted]" }
 
-// GoString hides the credential.
+// GoString redacts the credential.
 func (*Credential) GoString() string { return "[redacted]" }
 
 // CardType is the type whose fields and tags describe a credential of type card.
@@ -76,7 +76,7 @@ type card struct {
 	ECI        *field  `json:"eci_value" as:"string" optional:"true"`
 }
 
-// secrets are the fields that are wiped, with their names.
+// secrets returns the fields to wipe, with their names.
 func (c *card) secrets() [5]named {
 	return [...]named{{"number", c.Number}, {"cvc", c.CVC}, {"name", c.Name}, {"cryptogram", c.Cryptogram}, {"eci_value", c.ECI}}
 }
@@ -88,8 +88,7 @@ type named struct {
 
 var codec = sonic.Config{CopyString: true, ValidateString: true, CaseSensitive: true}.Froze()
 
-// decode reads a credential from a reader, because a codec that is given bytes copies all
-// of them.
+// decode decodes a credential from a reader, because the codec copies bytes that it is given.
 func decode(raw []byte, into any) error {
 	return codec.UnmarshalFromString(unsafe.String(unsafe.SliceData(raw), len(raw)), into)
 }
@@ -133,7 +132,7 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 // resources").
 var Types = []string{"card", "pan", "network_token"}
 
-// NumberTypes are the possible types of a card's number.
+// NumberTypes are the possible types of a card number.
 var NumberTypes = []string{"fpan", "dpan", "network_token"}
 
 // Known reports whether this package parses a type.
@@ -194,8 +193,8 @@ func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	return nil
 }
 
-// wrongType finds the field that has the wrong type: the fast decoder does not
-// name it. The error contains no content.
+// wrongType returns the field with the wrong type, which the fast decoder does not name. The error
+// contains no content.
 func wrongType(raw []byte, into any) error {
 	var wrong *json.UnmarshalTypeError
 	err := json.Unmarshal(raw, into)
@@ -211,8 +210,8 @@ func asType(err error, target **json.UnmarshalTypeError) bool {
 	return ok
 }
 
-// WithoutSensitive returns the credential without cvc and cryptogram; changed
-// is false when it has neither.
+// WithoutSensitive returns the credential without cvc and cryptogram; changed is false if it has
+// neither.
 func WithoutSensitive(raw []byte) (out []byte, changed bool, err error) {
 	var fields map[string]field
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -237,7 +236,7 @@ func WithoutSensitive(raw []byte) (out []byte, changed bool, err error) {
 	if !changed {
 		return raw, false, nil
 	}
-	// By hand, because the encoder would keep a copy in its pool.
+	// Written by hand, because the encoder would keep a copy in its pool.
 	out = append(make([]byte, 0, size), '{')
 	for i, name := range slices.Sorted(maps.Keys(fields)) {
 		if i > 0 {
@@ -264,7 +263,7 @@ func digits(s []byte, least, most int) bool {
 	return true
 }
 
-// luhnValid checks the check digit of ISO/IEC 7812-1.
+// luhnValid verifies the check digit of ISO/IEC 7812-1.
 func luhnValid(number []byte) bool {
 	sum := 0
 	for i := range len(number) {

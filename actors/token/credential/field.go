@@ -9,17 +9,17 @@ import (
 // impossible for a string.
 type field []byte
 
-// wiping is called with the bytes before they are wiped; for tests.
+// wiping is called before bytes are wiped; for tests.
 var wiping = func([]byte) {}
 
 // UnmarshalJSON keeps a copy.
 func (f *field) UnmarshalJSON(b []byte) error {
-	f.wipe() // a name that comes twice
+	f.wipe() // a duplicate name
 	*f = bytes.Clone(b)
 	return nil
 }
 
-// unquote replaces a JSON string by its text, in place, and reports whether it is one.
+// unquote replaces a JSON string by its text, in place, and reports whether it is a string.
 func (f *field) unquote() bool {
 	b := []byte(*f)
 	if len(b) < 2 || b[0] != '"' {
@@ -29,7 +29,7 @@ func (f *field) unquote() bool {
 		*f = b[1 : len(b)-1]
 		return true
 	}
-	// Escaped, which is unusual for digits. This string cannot be wiped.
+	// Escaped, which is unusual for digits. This Go string cannot be wiped.
 	var text string
 	if json.Unmarshal(b, &text) != nil {
 		return false

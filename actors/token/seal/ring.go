@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// Material is the secret part of a server key. It prints as a redaction.
+// Material is the secret part of a server key. It is redacted when printed.
 type Material []byte
 
-// String hides the key.
+// String redacts the key.
 func (Material) String() string { return redacted }
 
-// GoString hides the key.
+// GoString redacts the key.
 func (Material) GoString() string { return redacted }
 
-// LogValue hides the key.
+// LogValue redacts the key.
 func (Material) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // Key is one version of the server's key.
@@ -32,35 +32,34 @@ type Key struct {
 	Version  uint32 // from 1
 	Material Material
 	MadeAt   time.Time
-	// RetiredAt is when a newer version took over; zero for the newest.
+	// RetiredAt is when a newer version replaced it; zero for the newest.
 	RetiredAt time.Time
-	// Pending means that the key only opens what other nodes have made under it. Nothing is
-	// made under it here, since not all nodes have it yet. Only the newest key can be
-	// pending.
+	// Pending means that the key only opens data from other nodes. It is not used for new data
+	// here, because not all nodes have it yet. Only the newest key can be pending.
 	Pending bool
 }
 
 // MaterialBytes is the length of a key's secret part.
 const MaterialBytes = 32
 
-// Ring holds the keys of one environment and one stream of the store,
-// derived from the server's keys. Immutable.
+// Ring has the keys of one environment and one stream of the store, derived from the server's keys.
+// Immutable.
 type Ring struct {
 	versions []*Version // newest first
 	newest   *Version   // that is in use
 }
 
-// Version has the keys derived from one server key. Immutable; its keys never leave it.
+// Version has the keys derived from one server key. Immutable; the keys are not exported.
 type Version struct {
 	Number uint32
 	lookup *keyed // names records
 	record *keyed // authenticates records
-	wrap   *keyed // half of the key of a seal; the other half is the token
-	idem   *keyed // names kept answers, and half of their keys
+	wrap   *keyed // half of a sealing key; the other half is the token
+	idem   *keyed // names of stored answers, and half of their keys
 	sign   []byte // access tokens of OAuth clients
 }
 
-// ErrNoKey means that there is no key to work with.
+// ErrNoKey means that there is no server key.
 var ErrNoKey = errors.New("seal: no server key")
 
 // NewRing derives the keys.
@@ -77,7 +76,7 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 		derive := func(purpose string) []byte {
 			info := "atelier token v1\x00" + string(e) + "\x00" + stream + "\x00" + purpose
 			b, err := hkdf.Key(sha256.New, k.Material, nil, info, 32)
-			if err != nil { // only for lengths that are never requested
+			if err != nil { // only for lengths that are never used
 				panic("seal: derive keys")
 			}
 			return b
@@ -101,10 +100,10 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 	return r, nil
 }
 
-// Newest is the version for new tokens and answers: the newest that is not pending.
+// Newest returns the version for new tokens and answers: the newest that is not pending.
 func (r *Ring) Newest() *Version { return r.newest }
 
-// Versions returns all versions, newest first. Callers must not change the list.
+// Versions returns all versions, newest first. Callers must not modify the list.
 func (r *Ring) Versions() []*Version { return r.versions }
 
 // Version returns the version with a number, or nil.
@@ -117,17 +116,17 @@ func (r *Ring) Version(number uint32) *Version {
 	return nil
 }
 
-// SigningKey is the key for access tokens.
+// SigningKey returns the key for access tokens.
 func (v *Version) SigningKey() []byte { return v.sign }
 
-// Check returns a value by which the key is recognised, but which does not reveal it. The
-// store keeps it, to detect a wrong key at the start.
+// Check returns a value that identifies the key without revealing it. The store keeps it, to detect
+// a wrong key at startup.
 func (k Key) Check(stream string) []byte {
 	return newKeyed(k.Material).mac("atelier key check v1", []byte(stream))
 }
 
-// keyed is HMAC-SHA256 under one key. Creating one per call took a third of its time. Safe
-// for concurrent use.
+// keyed is HMAC-SHA256 under one key. Creating one per call took a third of the time of a call.
+// Safe for concurrent use.
 type keyed struct{ spare sync.Pool }
 
 func newKeyed(key []byte) *keyed {
@@ -136,8 +135,8 @@ func newKeyed(key []byte) *keyed {
 	return k
 }
 
-// mac is the authentication code of a purpose and parts, each with its length, so that no
-// two lists of parts give the same bytes.
+// mac returns the authentication code of a purpose and parts, each with its length, so that
+// different lists of parts never have the same encoding.
 func (k *keyed) mac(purpose string, parts ...[]byte) []byte {
 	h := k.spare.Get().(hash.Hash)
 	defer k.spare.Put(h)

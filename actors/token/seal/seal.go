@@ -9,8 +9,8 @@ import (
 	"errors"
 )
 
-// ErrDamaged means that a record or a seal is not what was stored: changed, cut,
-// or put in another's place. No part of it can be trusted.
+// ErrDamaged means that a record or a seal differs from the stored one: changed, truncated, or
+// moved. No part of it can be trusted.
 var ErrDamaged = errors.New("seal: the record is damaged")
 
 const (
@@ -21,7 +21,7 @@ const (
 	headerBytes  = 1 + 4 + tagBytes // format, version, tag
 )
 
-// RecordKey is the name of the token's record in the store.
+// RecordKey returns the name of the token's record in the store.
 func (v *Version) RecordKey(t Token) []byte { return v.lookup.mac("token", []byte(t)) }
 
 // Authenticate returns the stored form of a record's body under key.
@@ -34,8 +34,8 @@ func (v *Version) Authenticate(key, body []byte) []byte {
 	return out
 }
 
-// Verify checks the stored form of a record and returns its body, which shares
-// stored's memory, and the version it was made under.
+// Verify verifies the stored form of a record and returns its body, which shares stored's memory,
+// and its version.
 func (r *Ring) Verify(key, stored []byte) (body []byte, v *Version, err error) {
 	if len(stored) < headerBytes || stored[0] != recordFormat {
 		return nil, nil, ErrDamaged
@@ -51,25 +51,25 @@ func (v *Version) tag(key, stored []byte) []byte {
 	return v.record.mac("record", key, stored[:5], stored[headerBytes:])[:tagBytes]
 }
 
-// Purpose is the kind of the sealed data: one kind never opens as another.
+// Purpose is the kind of the sealed data: data of one kind never opens as another.
 type Purpose string
 
-// The purposes.
+// Purposes.
 const (
 	ForCredential Purpose = "credential"
 	ForDisplay    Purpose = "display"
 )
 
-// Opener seals and opens the data of one token. It holds a derived key, so it exists only
-// during a call.
+// Opener seals and opens the data of one token. It contains a derived key, so it exists only during
+// a call.
 type Opener struct{ aead cipher.AEAD }
 
-// Opener derives the key of a token's masked data for as long as the token is remembered. It
-// needs the token and the server's key.
+// Opener derives the key of a token's masked data, which is valid as long as the token is
+// remembered. It needs the token and the server's key.
 func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
-// SharedOpener derives the key of a token's credential from the token, the server's key,
-// and the token's share. It returns ErrOver if the share has ended.
+// SharedOpener derives the key of a token's credential from the token, the server's key, and the
+// token's share. It returns ErrOver if the share has ended.
 func (v *Version) SharedOpener(t Token, s *Share) (Opener, error) {
 	key, err := s.mix(v.wrap, "seal v2", []byte(t))
 	if err != nil {
@@ -91,8 +91,7 @@ func opener(key []byte) Opener {
 	return Opener{aead}
 }
 
-// Seal encrypts; bound is the data that the seal is bound to, which must be the same when
-// it is opened.
+// Seal encrypts; bound is the data to which the seal is bound, which must be the same for Open.
 func (o Opener) Seal(p Purpose, bound, clear []byte) []byte {
 	out := make([]byte, nonceBytes, nonceBytes+len(clear)+o.aead.Overhead())
 	_, _ = rand.Read(out) // never fails
@@ -117,14 +116,13 @@ func additional(p Purpose, bound []byte) []byte {
 	return append(out, bound...)
 }
 
-// AnswerKey is the name under which the answer to a request with an
-// idempotency key is kept.
+// AnswerKey returns the name under which the answer to a request with an idempotency key is stored.
 func (v *Version) AnswerKey(caller, key string) []byte {
 	return v.idem.mac("name", []byte(caller), []byte(key))
 }
 
-// AnswerOpener derives the key of a kept answer from the idempotency key, the server's key,
-// and the share of the token in the answer.
+// AnswerOpener derives the key of a stored answer from the idempotency key, the server's key, and
+// the share of the token in the answer.
 func (v *Version) AnswerOpener(caller, key string, s *Share) (Opener, error) {
 	mixed, err := s.mix(v.idem, "seal v2", []byte(caller), []byte(key))
 	if err != nil {
@@ -134,16 +132,15 @@ func (v *Version) AnswerOpener(caller, key string, s *Share) (Opener, error) {
 	return opener(mixed), nil
 }
 
-// ForAnswer is the purpose of kept answers.
+// ForAnswer is the purpose of stored answers.
 const ForAnswer Purpose = "answer"
 
-// RequestHash recognises a repeated request, and reveals nothing of it.
+// RequestHash returns a hash to recognize a repeated request, which reveals nothing about it.
 func (v *Version) RequestHash(caller, key string, body []byte) []byte {
 	return v.idem.mac("request", []byte(caller), []byte(key), body)
 }
 
-// Body returns the body of a stored record without checking it: for counting,
-// never for deciding.
+// Body returns the body of a stored record without verifying it: for counting, never for decisions.
 func (*Ring) Body(stored []byte) (body []byte, ok bool) {
 	if len(stored) < headerBytes || stored[0] != recordFormat {
 		return nil, false

@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// Quarter is the length of the time whose tokens have one share.
+// Quarter is the period whose tokens have a common share.
 const Quarter = 15 * time.Minute
 
-// QuarterEnd is the end of the quarter of an hour of t, or t itself when a quarter ends
-// then.
+// QuarterEnd returns the end of t's quarter of an hour, or t itself if a quarter ends then.
 func QuarterEnd(t time.Time) time.Time {
 	end := t.UTC().Truncate(Quarter)
 	if end.Before(t) {
@@ -25,19 +24,19 @@ func QuarterEnd(t time.Time) time.Time {
 // ShareBytes is the length of a share's secret.
 const ShareBytes = 32
 
-// ShareID is a hash of a share's secret, so a changed secret has another id.
+// ShareID is a hash of a share's secret, so a modified secret has another id.
 type ShareID [8]byte
 
-// String is the id as a file name.
+// String returns the id as a file name.
 func (id ShareID) String() string { return hex.EncodeToString(id[:]) }
 
 // ErrOver means that a share has ended.
 var ErrOver = errors.New("seal: the share has ended")
 
-// Share is the part of sealing keys that all tokens that end in one quarter of an hour have
-// in common (transport/handler/RULES.md, "Secrets"). Replaced data can remain on the disk
-// of a store for long. Without the share none of it opens, not even with the token and the
-// server's key. Safe for concurrent use.
+// Share is the common part of the sealing keys of all tokens that end in one quarter of an hour
+// (transport/handler/RULES.md, "Secrets"). Replaced data can remain on the disk of a store for
+// long. Without the share it cannot be opened, not even with the token and the server's key. Safe
+// for concurrent use.
 type Share struct {
 	id   ShareID
 	ends time.Time
@@ -52,7 +51,7 @@ func NewShare(ends time.Time, secret *[ShareBytes]byte) *Share {
 	return &Share{id: ShareIDOf(secret), ends: ends, secret: *secret}
 }
 
-// ShareIDOf is the id of the share with a secret.
+// ShareIDOf returns the id of the share with a secret.
 func ShareIDOf(secret *[ShareBytes]byte) ShareID {
 	h := sha256.New()
 	h.Write([]byte("atelier share id v1\x00"))
@@ -63,10 +62,10 @@ func ShareIDOf(secret *[ShareBytes]byte) ShareID {
 // ID returns the share's id.
 func (s *Share) ID() ShareID { return s.id }
 
-// Ends is the end of the share.
+// Ends returns the end of the share.
 func (s *Share) Ends() time.Time { return s.ends }
 
-// Wipe ends the share: nothing is sealed or opened under it any more.
+// Wipe ends the share: nothing can be sealed or opened under it any more.
 func (s *Share) Wipe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +73,7 @@ func (s *Share) Wipe() {
 	s.over = true
 }
 
-// mix is the authentication code of parts and the secret.
+// mix returns the authentication code of parts and the secret.
 func (s *Share) mix(k *keyed, purpose string, parts ...[]byte) ([]byte, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -84,11 +83,11 @@ func (s *Share) mix(k *keyed, purpose string, parts ...[]byte) ([]byte, error) {
 	return k.mac(purpose, append(parts, s.secret[:])...), nil
 }
 
-// String hides the share.
+// String redacts the share.
 func (*Share) String() string { return redacted }
 
-// GoString hides the share.
+// GoString redacts the share.
 func (*Share) GoString() string { return redacted }
 
-// LogValue hides the share.
+// LogValue redacts the share.
 func (*Share) LogValue() slog.Value { return slog.StringValue(redacted) }

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Environment separates production from sandbox: their tokens and keys have
-// nothing in common.
+// Environment separates production from sandbox: they share no tokens or keys.
 type Environment string
 
 // The environments.
@@ -18,7 +17,7 @@ const (
 	Sandbox    Environment = "sandbox"
 )
 
-// Prefix returns the beginning of every token of the environment.
+// Prefix returns the prefix of the environment's tokens.
 func (e Environment) Prefix() string {
 	if e == Sandbox {
 		return "tok_test_"
@@ -31,17 +30,17 @@ const (
 	tokenText  = 43 // base64url without padding
 )
 
-// Token is a token in clear. Printing it in any way gives a redaction.
+// Token is a plain token. It is redacted when printed.
 type Token string
 
-// NewToken makes a token from the system's secure random generator.
+// NewToken returns a token from the system's secure random generator.
 func NewToken(e Environment) Token {
 	var b [tokenBytes]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return Token(e.Prefix() + base64.RawURLEncoding.EncodeToString(b[:]))
 }
 
-// ParseToken returns the token if text has the form of one of the environment. The token
+// ParseToken returns the token if text has the form of one of the environment's tokens. The token
 // need not exist.
 func ParseToken(e Environment, text string) (Token, bool) {
 	rest, ok := strings.CutPrefix(text, e.Prefix())
@@ -49,7 +48,7 @@ func ParseToken(e Environment, text string) (Token, bool) {
 		return "", false
 	}
 	var b [tokenBytes]byte
-	// Strict: a token has one spelling, so that one record has one name.
+	// Strict: a token has only one spelling, so that a record has only one name.
 	if _, err := strictBase64.Decode(b[:], []byte(rest)); err != nil {
 		return "", false
 	}
@@ -66,32 +65,31 @@ func (t Token) Name() Name { return sha256.Sum256([]byte(t)) }
 
 const redacted = "[redacted]"
 
-// String, GoString, MarshalText and LogValue hide the token from every way of
-// printing it.
+// String, GoString, MarshalText and LogValue redact the token in all output.
 func (t Token) String() string { return redacted }
 
-// GoString hides the token.
+// GoString redacts the token.
 func (t Token) GoString() string { return redacted }
 
-// MarshalText hides the token; an answer writes string(t).
+// MarshalText redacts the token; an answer writes string(t).
 func (t Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// LogValue hides the token.
+// LogValue redacts the token.
 func (t Token) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// Secret is bytes that must not be printed: a credential in clear.
+// Secret is bytes that must not be printed: a plain credential.
 type Secret []byte
 
-// String hides the secret.
+// String redacts the secret.
 func (s Secret) String() string { return redacted }
 
-// GoString hides the secret.
+// GoString redacts the secret.
 func (s Secret) GoString() string { return redacted }
 
-// MarshalText hides the secret.
+// MarshalText redacts the secret.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// LogValue hides the secret.
+// LogValue redacts the secret.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // Wipe overwrites the secret.

@@ -1,4 +1,4 @@
-// Package tokenpb holds the stored forms of tokens and checkout sessions.
+// Package tokenpb has the stored forms of tokens and checkout sessions.
 package tokenpb
 
 //go:generate go run atelier/actors/internal/protogen

@@ -8,19 +8,19 @@ import (
 	"atelier/actors/durable"
 )
 
-// Cursor is the position of one handle's log, and the reason why it cannot continue. The
-// goroutine that commits owns it; Open sets Next before anybody can append.
+// Cursor is the position of one handle's log, and the reason why it cannot continue. The committing
+// goroutine owns it; Open sets Next before any append.
 type Cursor struct {
 	Actor string
 	// Next is the seq of the next record.
 	Next   uint64
-	failed error       // why every later batch fails
-	fenced atomic.Bool // read by snapshots and rewrites, too
+	failed error       // the reason why every later batch fails
+	fenced atomic.Bool // also read by snapshots and rewrites
 }
 
 func (c *Cursor) at() *Cursor { return c }
 
-// Admit checks that a batch continues the log and counts it in.
+// Admit checks that a batch continues the log and advances the cursor.
 func (c *Cursor) Admit(first uint64, count int) error {
 	if c.failed != nil {
 		return c.failed
@@ -34,7 +34,7 @@ func (c *Cursor) Admit(first uint64, count int) error {
 	return nil
 }
 
-// AdmitSnapshot checks that the log is sound and has what a snapshot of seq holds.
+// AdmitSnapshot checks that the log is valid and includes the records of a snapshot at seq.
 func (c *Cursor) AdmitSnapshot(seq uint64) error {
 	if c.failed != nil {
 		return c.failed
@@ -45,8 +45,7 @@ func (c *Cursor) AdmitSnapshot(seq uint64) error {
 	return nil
 }
 
-// Fail makes every later batch of the handle fail: it would leave a hole where the
-// failed one was.
+// Fail makes every later batch of the handle fail, because the failed one would leave a hole.
 func (c *Cursor) Fail(cause error) {
 	if c.failed == nil || errors.Is(cause, durable.ErrFenced) {
 		if !errors.Is(cause, durable.ErrFenced) && !errors.Is(cause, durable.ErrGap) {
@@ -56,11 +55,11 @@ func (c *Cursor) Fail(cause error) {
 	}
 }
 
-// Fence ends the handle: a newer one was opened, or the actor is another node's.
+// Fence ends the handle: a newer one was opened, or another node owns the actor.
 func (c *Cursor) Fence() {
 	c.Fail(durable.ErrFenced)
 	c.fenced.Store(true)
 }
 
-// Fenced reports whether Fence was called. Any goroutine may ask.
+// Fenced reports whether Fence was called. Safe for any goroutine.
 func (c *Cursor) Fenced() bool { return c.fenced.Load() }

@@ -6,8 +6,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Gate counts the calls that are inside the store, so that Close can wait for
-// them: a reader left inside would find files unmapped, or connections closed.
+// Gate counts the calls in progress, so that Close can wait for them: otherwise a reader would find
+// files unmapped, or connections closed.
 type Gate struct {
 	inside atomic.Int64
 	closed atomic.Bool
@@ -17,11 +17,10 @@ type Gate struct {
 // NewGate returns an open gate.
 func NewGate() *Gate { return &Gate{empty: make(chan struct{}, 1)} }
 
-// Enter admits a call, which must leave again, or gives durable.ErrClosed.
+// Enter admits a call, which must call Leave, or returns durable.ErrClosed.
 func (g *Gate) Enter() error {
 	g.inside.Add(1)
-	// Counting first and looking second leaves no moment in which close sees
-	// an empty gate and a call slips in behind it.
+	// Counting before checking ensures that close cannot see an empty gate while a call enters.
 	if g.closed.Load() {
 		g.Leave()
 		return durable.ErrClosed

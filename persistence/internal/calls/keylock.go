@@ -2,9 +2,9 @@ package calls
 
 import "sync"
 
-// KeyLocks is one mutex per actor, for as long as somebody holds or wants it.
-// It serialises what reads the store and then changes it: opening a log,
-// snapshot and truncation, rewriting, purging. Appends never take it.
+// KeyLocks has one mutex per actor, while it is held or wanted. It serializes operations that read
+// the store and then change it: opening a log, snapshot and truncation, rewriting, purging. Appends
+// never take it.
 type KeyLocks struct {
 	mu    sync.Mutex
 	locks map[string]*keyLock // guarded by mu
@@ -15,7 +15,7 @@ type keyLock struct {
 	users int // guarded by KeyLocks.mu
 }
 
-// NewKeyLocks returns locks that nobody holds.
+// NewKeyLocks returns unlocked locks.
 func NewKeyLocks() *KeyLocks { return &KeyLocks{locks: make(map[string]*keyLock)} }
 
 // Lock waits for the key's lock and returns the function that unlocks it.

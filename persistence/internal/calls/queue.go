@@ -6,17 +6,16 @@ import (
 	"atelier/actors/durable"
 )
 
-// Queue holds what waits for the writer: any number of producers, one
-// consumer. Its bound is in bytes and covers what the writer is working on;
-// when it is full, Append gets ErrBusy.
+// Queue is the queue of the writer: any number of producers, one consumer. Its bound is in bytes
+// and includes items being written; if it is full, Append fails with ErrBusy.
 type Queue[T any] struct {
 	limit int64
-	wake  chan struct{} // capacity 1; a token means: look at items
+	wake  chan struct{} // capacity 1; a token means: check items
 
 	mu     sync.Mutex
 	items  []T   // guarded by mu
-	bytes  int64 // guarded by mu; queued and in work
-	count  int   // guarded by mu; queued and in work
+	bytes  int64 // guarded by mu; queued and being written
+	count  int   // guarded by mu; queued and being written
 	closed bool  // guarded by mu
 }
 
@@ -25,8 +24,8 @@ func NewQueue[T any](limits durable.StoreLimits) *Queue[T] {
 	return &Queue[T]{limit: limits.QueueBytes, wake: make(chan struct{}, 1)}
 }
 
-// Push queues an item of the given size in bytes. Items without bytes (opening, closing)
-// always enter.
+// Push queues an item of the given size in bytes. Items without bytes (opening, closing) are always
+// accepted.
 func (q *Queue[T]) Push(it T, bytes int) error {
 	q.mu.Lock()
 	if q.closed {
@@ -55,8 +54,8 @@ func (q *Queue[T]) signal() {
 	}
 }
 
-// Take waits for items and returns all of them; empty is a spare slice for the next ones.
-// ok is false when the queue is closed and drained.
+// Take waits for items and returns all of them; empty is a spare slice for the next ones. ok is
+// false if the queue is closed and drained.
 func (q *Queue[T]) Take(empty []T) (items []T, ok bool) {
 	for {
 		q.mu.Lock()
@@ -74,7 +73,7 @@ func (q *Queue[T]) Take(empty []T) (items []T, ok bool) {
 	}
 }
 
-// Release gives the room of finished items back.
+// Release frees the space of finished items.
 func (q *Queue[T]) Release(count int, bytes int64) {
 	q.mu.Lock()
 	q.count -= count
@@ -82,7 +81,7 @@ func (q *Queue[T]) Release(count int, bytes int64) {
 	q.mu.Unlock()
 }
 
-// Close refuses further items; what is queued is still taken.
+// Close refuses further items; queued ones are still taken.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true
@@ -90,7 +89,7 @@ func (q *Queue[T]) Close() {
 	q.signal()
 }
 
-// Load returns the queued and running amount.
+// Load returns the number and bytes of queued and running items.
 func (q *Queue[T]) Load() (count int, bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -16,22 +16,20 @@ type Snapshot[L Log] struct {
 	State []byte
 	Keep  uint64
 	Done  func(error)
-	// replaced is the job that this one was done instead of. Set by Add, before
-	// Run takes the job.
+	// replaced is the job that this one replaced. Set by Add, before Run takes the job.
 	replaced *Snapshot[L]
 }
 
-// Snapshots is the goroutine that stores snapshots, one after the other. A job
-// comes to it through the writer's queue, when everything appended before it is
-// committed. Of the jobs of one log that have not started only the newest is
-// done.
+// Snapshots is the goroutine that stores snapshots, one after the other. A job arrives through the
+// writer's queue, when everything appended before it is committed. Of a log's jobs that have not
+// started only the newest is executed.
 type Snapshots[L Log] struct {
 	store func(*Snapshot[L]) error
 	over  func(L)
 	limit int64
 	wake  chan struct{} // capacity 1
 	done  chan struct{} // closed when Run returns
-	bytes atomic.Int64  // states queued, pending and in work
+	bytes atomic.Int64  // states queued, pending and being stored
 
 	mu      sync.Mutex
 	pending map[L]*Snapshot[L] // guarded by mu
@@ -39,8 +37,8 @@ type Snapshots[L Log] struct {
 	closed  bool               // guarded by mu
 }
 
-// NewSnapshots returns a queue of at most limit bytes of states, but always of one, each of
-// which is given to store. over is called for each finished job, after its Done.
+// NewSnapshots returns a queue of at most limit bytes of states, but at least one state. store
+// stores each of them. over is called for each finished job, after its Done.
 func NewSnapshots[L Log](limit int64, store func(*Snapshot[L]) error, over func(L)) *Snapshots[L] {
 	return &Snapshots[L]{
 		store: store, over: over, limit: limit,
@@ -50,9 +48,9 @@ func NewSnapshots[L Log](limit int64, store func(*Snapshot[L]) error, over func(
 	}
 }
 
-// Ask takes room for a state and queues its job with push, behind what its log has
-// appended. It gives durable.ErrTooLarge for a state that is, and durable.ErrBusy where
-// there is no room.
+// Ask reserves space for a state and queues its job with push, after the appends of its log. It
+// fails with durable.ErrTooLarge for a too large state, and with durable.ErrBusy if there is no
+// space.
 func (n *Snapshots[L]) Ask(job *Snapshot[L], push func(Item[L]) error) error {
 	size := int64(len(job.State))
 	if size > layout.MaxState {
@@ -72,11 +70,11 @@ func (n *Snapshots[L]) Ask(job *Snapshot[L], push func(Item[L]) error) error {
 // Bytes returns the size of the states that wait or are being stored.
 func (n *Snapshots[L]) Bytes() int64 { return n.bytes.Load() }
 
-// Add takes a job over from the writer.
+// Add accepts a job from the writer.
 func (n *Snapshots[L]) Add(job *Snapshot[L]) {
 	n.mu.Lock()
 	if replaced := n.pending[job.Log]; replaced != nil {
-		// The newer snapshot serves those that wait for the older one.
+		// The newer snapshot also satisfies callers that wait for the older one.
 		n.bytes.Add(-int64(len(replaced.State)))
 		replaced.State = nil
 		job.replaced = replaced
@@ -88,7 +86,7 @@ func (n *Snapshots[L]) Add(job *Snapshot[L]) {
 	n.signal()
 }
 
-// Finish reports the outcome of a job, also to the jobs that it replaced.
+// Finish reports the result of a job, also to the jobs that it replaced.
 func (n *Snapshots[L]) Finish(job *Snapshot[L], err error) {
 	n.bytes.Add(-int64(len(job.State)))
 	for j := job; j != nil; j = j.replaced {
@@ -106,7 +104,7 @@ func (n *Snapshots[L]) signal() {
 	}
 }
 
-// Close waits until the pending jobs are done. The writer has ended.
+// Close waits until the pending jobs are done. The writer must have ended.
 func (n *Snapshots[L]) Close() {
 	n.mu.Lock()
 	n.closed = true
@@ -115,7 +113,7 @@ func (n *Snapshots[L]) Close() {
 	<-n.done
 }
 
-// Run stores what comes until Close.
+// Run stores snapshots until Close.
 func (n *Snapshots[L]) Run() {
 	defer close(n.done)
 	for {

@@ -14,8 +14,7 @@ type Stats struct {
 	snapshots, failedSnapshots                      atomic.Uint64
 }
 
-// Committed counts a commit. The goroutine that commits alone calls it, so the peak
-// needs no loop.
+// Committed counts a commit. Only the committing goroutine calls it, so the peak needs no loop.
 func (s *Stats) Committed(batches, records, bytes int, took time.Duration) {
 	s.commits.Add(1)
 	s.batches.Add(uint64(batches))
@@ -28,7 +27,7 @@ func (s *Stats) Committed(batches, records, bytes int, took time.Duration) {
 // Failed counts a commit that failed.
 func (s *Stats) Failed() { s.failedCommits.Add(1) }
 
-// Snapshot counts a snapshot that was stored, or was not.
+// Snapshot counts a stored or failed snapshot.
 func (s *Stats) Snapshot(err error) {
 	if err != nil {
 		s.failedSnapshots.Add(1)

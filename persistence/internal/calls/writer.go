@@ -10,14 +10,14 @@ import (
 // Kind is the kind of a queued item.
 type Kind uint8
 
-// The kinds of items.
+// Kinds of items.
 const (
 	KindBatch    Kind = iota // records of a log, with rows
-	KindRows                 // rows alone
+	KindRows                 // rows only
 	KindOpen                 // a new handle: fences the earlier one
 	KindPurge                // fences the actor's handle
 	KindSnapshot             // to be stored once all earlier items are committed
-	KindRelease              // nobody needs a handle any more
+	KindRelease              // a handle is no longer needed
 )
 
 // Log is a handle of an actor's log, which embeds its Cursor.
@@ -26,25 +26,25 @@ type Log interface {
 	at() *Cursor
 }
 
-// Item is what an entry of the queue has in any store.
+// Item is the part of a queue item common to all stores.
 type Item[L Log] struct {
 	Kind          Kind
-	Log           L      // none for rows and purges
+	Log           L      // nil for rows and purges
 	Actor         string // of a purge
 	First         uint64
 	Rows          []durable.Row
-	Preconditions bool // rows have preconditions; only rows alone may
+	Preconditions bool // rows have preconditions; only for KindRows
 	Recs          durable.Records
 	Count         int // records
-	Bytes         int // what it holds in memory, and of the queue's bound
+	Bytes         int // memory, counted against the queue's bound
 	Job           *Snapshot[L]
 	Done          func(error)
 
-	// Err is why it was refused; nil while it may still be committed. It is the writer's.
+	// Err is why it was refused; nil while it may still be committed. Owned by the writer.
 	Err error
 }
 
-// BatchItem is the item of a batch of a log, or what is wrong with the batch.
+// BatchItem returns the item of a log's batch, or the fault of the batch.
 func BatchItem[L Log](l L, b durable.Batch) (it Item[L], err error) {
 	it = Item[L]{Kind: KindBatch, Log: l, First: b.First, Rows: b.Rows, Recs: b.Records, Done: b.Done}
 	if it.Count, err = layout.CountRecords(b.Records); err != nil {
@@ -59,20 +59,20 @@ func BatchItem[L Log](l L, b durable.Batch) (it Item[L], err error) {
 	return it, nil
 }
 
-// Commits reports whether the item is something to be written.
+// Commits reports whether the item is written to the store.
 func (it *Item[L]) Commits() bool { return it.Kind == KindBatch || it.Kind == KindRows }
 
 func (it *Item[L]) common() *Item[L] { return it }
 
-// holder is an item of a store, which embeds Item.
+// holder is a store's item, which embeds Item.
 type holder[L Log, I any] interface {
 	*I
 	common() *Item[L]
 }
 
-// Writer is the one goroutine that commits. It takes everything that is queued, lets the
-// store commit it in groups, and notifies each item's owner, in the order of the queue.
-// There is no timer: while one commit waits for the disk, the next group gathers by itself.
+// Writer is the only goroutine that commits. It takes everything queued, lets the store commit it
+// in groups, and notifies each item's owner, in the order of the queue. There is no timer: while
+// one commit waits for the disk, the next group accumulates.
 type Writer[L Log, I any, P holder[L, I]] struct {
 	queue     *Queue[I]
 	snapshots *Snapshots[L]
@@ -81,16 +81,16 @@ type Writer[L Log, I any, P holder[L, I]] struct {
 	done    chan struct{} // closed when Run returns
 }
 
-// NewWriter returns a writer of the queue, which passes snapshots on.
+// NewWriter returns a writer for the queue, which passes snapshots on.
 func NewWriter[L Log, I any, P holder[L, I]](queue *Queue[I], snapshots *Snapshots[L]) *Writer[L, I, P] {
 	return &Writer[L, I, P]{queue: queue, snapshots: snapshots, current: map[string]L{}, done: make(chan struct{})}
 }
 
-// maxSpareItems is the longest drained queue whose memory is kept.
+// maxSpareItems bounds the drained queue whose memory is kept.
 const maxSpareItems = 1 << 14
 
-// Run gives process what comes, until the queue is closed and drained. process admits each
-// item, commits and finishes.
+// Run passes items to process until the queue is closed and drained. process admits each item,
+// commits and finishes.
 func (w *Writer[L, I, P]) Run(process func([]I)) {
 	defer close(w.done)
 	var spare []I
@@ -111,9 +111,8 @@ func (w *Writer[L, I, P]) Run(process func([]I)) {
 // Wait waits until Run has returned.
 func (w *Writer[L, I, P]) Wait() { <-w.done }
 
-// Admit checks one item against the writer's state of its log, and updates that state. It
-// runs after the commit of the previous group, because the next item depends on its
-// outcome.
+// Admit checks one item against the writer's state of its log, and updates that state. It runs
+// after the commit of the previous group, because the next item depends on its result.
 func (w *Writer[L, I, P]) Admit(item P) {
 	switch it := item.common(); it.Kind {
 	case KindBatch:
@@ -137,10 +136,10 @@ func (w *Writer[L, I, P]) fence(actor string) {
 	}
 }
 
-// Finish releases the queue's room of items and reports their outcomes to their owners: as
-// their group did, or as Err says.
+// Finish frees the queue's space of items and reports their results to their owners: that of their
+// group, or Err.
 func (w *Writer[L, I, P]) Finish(items []I, group error) {
-	// Room first: the caller may append again as soon as it is notified.
+	// Space first: the caller may append again as soon as it is notified.
 	var bytes int64
 	for i := range items {
 		bytes += int64(P(&items[i]).common().Bytes)
@@ -164,7 +163,7 @@ func (w *Writer[L, I, P]) finish(it *Item[L], group error) {
 			err = group
 		}
 	case KindSnapshot:
-		// The state may contain what just failed, so the log must be sound.
+		// The state may include the batch that just failed, so the log must be valid.
 		if err := it.Log.at().AdmitSnapshot(it.Job.Seq); err != nil {
 			w.snapshots.Finish(it.Job, err)
 			return

@@ -11,12 +11,11 @@ import (
 	"atelier/actors/files"
 )
 
-// A collection cannot know why nothing refers to a content: it may have been
-// forgotten in a crash, or the record of it was lost to a damaged disk. So it
-// only quarantines it for the grace period, and restores it when somebody asks for it after
-// all.
+// A collection cannot know why a stored object is unreferenced: it may have been forgotten in a
+// crash, or its record was lost to a damaged disk. So it first quarantines the object for the grace
+// period, and restores it if it is requested.
 
-// setAside moves an object. The caller holds its lock.
+// setAside quarantines an object. The caller holds its lock.
 func (s *folder) setAside(sum files.Sum) error {
 	now := s.opts.Now()
 	to := filepath.Join(s.aside(), sum.String())
@@ -26,7 +25,7 @@ func (s *folder) setAside(sum files.Sum) error {
 	return os.Chtimes(to, now, now)
 }
 
-// bringBack puts an object back in its place. It reports whether it was there.
+// bringBack restores an object from quarantine, and reports whether it was there.
 func (s *folder) bringBack(sum files.Sum) bool {
 	lock := s.lock(sum)
 	lock.Lock()
@@ -42,8 +41,8 @@ func (s *folder) restore(sum files.Sum) error {
 	return s.syncFolder(filepath.Dir(s.path(sum)))
 }
 
-// clearAside removes contents whose time in quarantine has passed. A content that is
-// referenced again returns to its place.
+// clearAside removes objects whose time in quarantine has passed. An object that is referenced
+// again is restored.
 func (s *folder) clearAside(inUse files.InUse, now time.Time) (removed int, err error) {
 	err = eachIn(s.aside(), func(sum files.Sum) error {
 		path := filepath.Join(s.aside(), sum.String())
@@ -57,7 +56,7 @@ func (s *folder) clearAside(inUse files.InUse, now time.Time) (removed int, err 
 		defer lock.Unlock()
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // brought back meanwhile
+			return nil // restored meanwhile
 		}
 		if err != nil {
 			return fmt.Errorf("look at content %s: %w", sum, err)

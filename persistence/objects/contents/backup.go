@@ -18,23 +18,22 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Section is the store as a part of a backup, in the same form wherever the contents
-// lie: a backup of the one place restores into the other. Contents that are put while it
-// is saved may be in it or not.
+// Section returns the store as a section of a backup. The form is the same for a folder and a store
+// of objects: a backup of one can be restored into the other. Objects put during the backup are
+// possibly in it.
 func (s *Store) Section(name, folder string) backup.Section {
 	return backup.Section{Name: name, Folder: folder, Hold: s.Hold, Save: s.save, Load: Load}
 }
 
-// save writes the contents as a tar stream that Load takes. One that is known to be
-// damaged is left out, and the log says so: it must not keep the rest from being saved.
-// One that turns out to be damaged while it is written fails the backup, which cannot
-// take back what it has written.
+// save writes the objects as a tar stream for Load. Objects known to be damaged are left out and
+// logged, so that the rest can be saved. If one turns out to be damaged while it is written, the
+// backup fails, because written data cannot be withdrawn.
 func (s *Store) save(w io.Writer) error {
 	tw := tar.NewWriter(w)
 	err := s.each(func(sum files.Sum) error {
 		f, size, err := s.Open(sum)
 		if errors.Is(err, files.ErrMissing) {
-			return nil // nobody holds the store, or it was never referred to
+			return nil // the store is not held, or it was never referenced
 		}
 		if errors.Is(err, durable.ErrCorrupt) {
 			s.log.Error("a stored file is damaged and is left out of the backup", "content", sum.String())
@@ -63,7 +62,7 @@ func (s *Store) save(w io.Writer) error {
 	return tw.Close()
 }
 
-// Load makes a folder of contents in dir from a section of a backup.
+// Load creates a folder of objects in dir from a section of a backup.
 func Load(dir string, r io.Reader) error {
 	if err := backup.LoadFolder(dir, r); err != nil {
 		return err
@@ -71,8 +70,7 @@ func Load(dir string, r io.Reader) error {
 	return os.MkdirAll(filepath.Join(dir, "objects"), 0o700)
 }
 
-// Place puts the contents of a folder of contents into a store of objects
-// that holds none.
+// Place puts the files of such a folder into an empty store of objects.
 func Place(ctx context.Context, to objects.Store, dir string) error {
 	return filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -81,7 +79,7 @@ func Place(ctx context.Context, to objects.Store, dir string) error {
 		b, err := hex.DecodeString(e.Name())
 		sum, ok := files.SumOf(b)
 		if err != nil || !ok {
-			return nil // nothing of ours
+			return nil // not one of our files
 		}
 		f, err := os.Open(path)
 		if err != nil {

@@ -7,12 +7,10 @@ import (
 	"atelier/actors/files"
 )
 
-// keepFor is how long a copy stays: what was erased in the store must not
-// stay on the nodes.
+// keepFor is the lifetime of a cached copy: erased objects must not stay on the nodes.
 const keepFor = time.Hour
 
-// cache knows which copies there are. A copy that goes while it is read is
-// read to its end.
+// cache tracks the cached copies. A copy that is removed while it is read can be read to its end.
 type cache struct {
 	limit int64
 	drop  func(files.Sum)
@@ -29,7 +27,7 @@ type copied struct {
 	used  time.Time
 }
 
-// add is called for a copy that was made or used.
+// add is called for a copy that was created or used.
 func (c *cache) add(sum files.Sum, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +62,7 @@ func (c *cache) removeLocked(sum files.Sum) {
 	c.drop(sum)
 }
 
-// expire removes the copies that were made too long ago.
+// expire removes copies that were created too long ago.
 func (c *cache) expire() { c.removeIf(func(o copied) bool { return time.Since(o.since) > keepFor }) }
 
 func (c *cache) clear() { c.removeIf(func(copied) bool { return true }) }

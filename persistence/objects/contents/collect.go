@@ -13,10 +13,10 @@ import (
 	"atelier/actors/files"
 )
 
-// errHeld ends a collection that met a backup.
+// errHeld ends a collection during a backup.
 var errHeld = errors.New("held for a backup")
 
-// Hold keeps every object in its place until release is called.
+// Hold prevents all removals until release is called.
 func (s *folder) Hold() (release func(), err error) {
 	s.removing.Lock()
 	defer s.removing.Unlock()
@@ -50,13 +50,13 @@ func (s *folder) Collect(inUse files.InUse) (removed int, err error) {
 		removed, err = s.clearAside(inUse, now)
 	}
 	if errors.Is(err, errHeld) {
-		err = nil // the next collection will do it
+		err = nil // the next collection retries
 	}
 	return removed, err
 }
 
-// remove removes an object that nobody has a lease on, that nothing refers to, and that is
-// as old as before, which can be zero.
+// remove removes an object without a lease and without references, if it was last put before
+// before, unless that is zero.
 func (s *folder) remove(sum files.Sum, inUse files.InUse, before time.Time) (gone bool, err error) {
 	s.removing.Lock()
 	defer s.removing.Unlock()
@@ -117,7 +117,7 @@ func eachIn(dir string, fn func(files.Sum) error) error {
 		b, err := hex.DecodeString(e.Name())
 		sum, ok := files.SumOf(b)
 		if err != nil || !ok {
-			continue // nothing of ours
+			continue // not one of our files
 		}
 		if err := fn(sum); err != nil {
 			return err

@@ -1,20 +1,18 @@
-// Package contents implements files.Blobs: the store of uploaded contents, each under its
-// SHA-256. Contents are in a folder, or, if several nodes share them, in a store of
-// objects, with cached copies in a folder of each node.
+// Package contents implements files.Blobs: the store of uploaded files, each under its SHA-256. The
+// objects are in a folder, or, if several nodes share them, in a store of objects, with cached
+// copies in a folder of each node.
 //
 // # In both
 //
-// Put streams: it needs one buffer for any size. When it returns, the content is on disk.
-// Open verifies a content against its sum before it returns the first byte. A damaged
-// content is not served, and does not replace the same content when it is sent again. The
-// order for a caller that refers to a content is: Put, record the reference, release the
-// lease. A content in quarantine is still found for a grace period. A backup of either kind
-// restores into the other (backup.go).
+// Put streams: it needs one buffer for any size. When it returns, the object is on disk. Open
+// verifies an object against its sum before it returns the first byte. A damaged object is not
+// served, and does not replace the same content when it is sent again. The order for a caller that
+// refers to an object is: Put, record the reference, release the lease. An object in quarantine is
+// still found for a grace period. A backup of either kind restores into the other (backup.go).
 //
 // While the disk, or the store of objects, is nearly full, Put and Spool return
-// durable.ErrReadOnly, also in the middle of a stream. If a store of objects cannot be
-// reached, they return durable.ErrUnavailable. There is no queue: each call uses its
-// caller's goroutine.
+// durable.ErrReadOnly, also in the middle of a stream. If a store of objects cannot be reached,
+// they return durable.ErrUnavailable. There is no queue: each call runs on its caller's goroutine.
 //
 // # A folder (folder.go, put.go, verify.go, collect.go, aside.go)
 //
@@ -38,16 +36,14 @@
 //	                             enough, for nothing refers to it any more
 //	aside/contents/…             see objects.Aside
 //
-// Put reads the stream into the node's folder, to compute its sum, and puts it with one
-// request. If several nodes put the same content at the same time, they make several
-// objects, which a sweep merges. So no removal, however late, can hit an object that was
-// put after the decision. Within half an hour a node does not repeat a put of its own.
+// Put reads the stream into the node's folder, to compute its sum, and puts it with one request. If
+// several nodes concurrently put the same content, they create several objects, which a sweep
+// merges. So no removal, however late, can affect an object that was put after the decision. Within
+// half an hour a node does not repeat its own put.
 //
-// Fetched contents are cached for an hour, up to a number of bytes, for every range and
-// every other reader. If an object is damaged, another one with the same content is
-// searched.
+// Fetched objects are cached for an hour, up to a number of bytes, for every range and every other
+// reader. If an object is damaged, another one with the same content is searched.
 //
-// Discard removes contents at once if they were put more than an hour ago. It only marks
-// younger contents, because another node may be about to refer to them. Collect follows
-// package objects.
+// Discard removes objects at once if they were put more than an hour ago. It only marks younger
+// ones, because another node may be about to refer to them. Collect follows package objects.
 package contents

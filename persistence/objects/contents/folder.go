@@ -15,7 +15,7 @@ import (
 // stripes is the number of locks over the objects.
 const stripes = 64
 
-// folder keeps contents on the disk of the node. One process at a time may use it.
+// folder stores objects on the disk of the node. Only one process at a time may use it.
 type folder struct {
 	opts Options
 
@@ -31,8 +31,7 @@ type folder struct {
 	sound sound
 }
 
-// openFolder opens the folder o.Dir, or makes it, and removes what a crash left half
-// written.
+// openFolder opens or creates the folder o.Dir, and removes incomplete files left by a crash.
 func openFolder(o Options) (*folder, error) {
 	s := &folder{opts: o, leases: map[files.Sum]int{}, sound: sound{at: map[files.Sum]verified{}}}
 	for _, dir := range []string{s.temp(), s.objects(), s.aside()} {
@@ -68,7 +67,7 @@ func (s *folder) path(sum files.Sum) string {
 func (s *folder) Open(sum files.Sum) (files.Content, int64, error) {
 	f, size, err := s.open(sum)
 	if err != nil {
-		return nil, 0, err // and no file that is nil
+		return nil, 0, err // no typed nil
 	}
 	return f, size, nil
 }
@@ -92,7 +91,7 @@ func (s *folder) open(sum files.Sum) (*os.File, int64, error) {
 	return f, size, nil
 }
 
-// room refuses to write while the disk is nearly full.
+// room returns an error while the disk is nearly full.
 func (s *folder) room() error {
 	free, err := s.opts.FreeBytes()
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *folder) room() error {
 	return nil
 }
 
-// syncFolder makes the names in a folder last.
+// syncFolder makes the names in a folder durable.
 func (s *folder) syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

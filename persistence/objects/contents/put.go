@@ -15,7 +15,7 @@ import (
 
 const (
 	bufferBytes = 128 << 10
-	// spaceEvery is how much is written between two looks at the free space.
+	// spaceEvery is the number of bytes written between two checks of the free space.
 	spaceEvery = 8 << 20
 )
 
@@ -70,7 +70,7 @@ func (s *folder) create() (*os.File, error) {
 	return f, nil
 }
 
-// fill copies r into f and, if there is one, into sum.
+// fill copies r into f and, unless it is nil, into sum.
 func (s *folder) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size int64, err error) {
 	pooled := buffers.Get().(*[bufferBytes]byte)
 	defer buffers.Put(pooled)
@@ -101,8 +101,7 @@ func (s *folder) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size
 	}
 }
 
-// keep gives a synced file its place, unless the content is there already, and
-// a lease on it.
+// keep moves a synced file into place, unless the object already exists, and returns a lease on it.
 func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, error) {
 	lock := s.lock(sum)
 	lock.Lock()
@@ -110,15 +109,15 @@ func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, err
 	path := s.path(sum)
 	dir := filepath.Dir(path)
 	var err error
-	if s.hasSound(sum) { // a damaged one does not replace the sent content
+	if s.hasSound(sum) { // a damaged one is replaced by the sent content
 		now := s.opts.Now()
 		err = errors.Join(os.Chtimes(path, now, now), os.Remove(temp))
 	} else {
 		err = s.place(temp, path)
 	}
 	if err == nil {
-		// Also for one that was there: the process that made it may have
-		// crashed before it came so far.
+		// Also if it already existed: the process that created it may have crashed before this
+		// step.
 		err = s.syncFolder(dir)
 	}
 	if err != nil {

@@ -21,17 +21,17 @@ import (
 const (
 	prefix          = "contents/"
 	discardedPrefix = "discarded/"
-	// settled is the age at which everybody who put an object has recorded it.
+	// settled is the age at which every put object has been recorded.
 	settled = time.Hour
-	// putAgain is how long a node relies on a put of its own: there must still be time to
-	// record it.
+	// putAgain is how long a node relies on its own earlier put: there must still be time to record
+	// it.
 	putAgain = settled / 2
-	// maxKnown bounds how many of its puts a node remembers.
+	// maxKnown bounds the remembered puts of a node.
 	maxKnown = 4096
 )
 
-// shared keeps contents in a store of objects that several nodes share, and copies of the
-// contents used here in a folder.
+// shared stores objects in a store of objects shared by several nodes, with copies of the objects
+// used here in a folder.
 type shared struct {
 	opts  Options
 	clock *objects.Clock
@@ -39,24 +39,24 @@ type shared struct {
 	cache *cache
 
 	mu sync.Mutex
-	// Guarded by mu: when this node put each content, and the running downloads.
+	// Guarded by mu: the time of this node's put of each content, and the running downloads.
 	put      map[files.Sum]time.Time
 	fetching map[files.Sum]*fetch
 }
 
-// fetch is one download, for which all readers of the content wait.
+// fetch is one download, for which all readers of the object wait.
 type fetch struct {
 	done chan struct{} // closed by the downloading reader
 	err  error         // set before
 }
 
-// openShared opens the store o.Objects. What o.Dir holds from before is removed.
+// openShared opens the store o.Objects. It removes earlier content of o.Dir.
 func openShared(o Options) (*shared, error) {
 	o.Grace = max(o.Grace, settled)
 	if err := os.RemoveAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("clear copies of contents: %w", err)
 	}
-	// A damaged copy is not a damaged content: it is fetched again.
+	// A damaged copy does not mean a damaged object: it is fetched again.
 	local, err := openFolder(Options{Dir: o.Dir, MinFreeBytes: o.MinFreeBytes}.withDefaults())
 	if err != nil {
 		return nil, err
@@ -68,13 +68,13 @@ func openShared(o Options) (*shared, error) {
 
 func nobody(files.Sum) (bool, error) { return false, nil }
 
-// prefixOf begins the keys of a content's objects.
+// prefixOf returns the prefix of the keys for a content.
 func prefixOf(sum files.Sum) string {
 	name := sum.String()
 	return prefix + name[:2] + "/" + name + "-"
 }
 
-// sumOf is the content that a key is of.
+// sumOf returns the sum in a key.
 func sumOf(key string) (files.Sum, bool) {
 	name := key[strings.LastIndexByte(key, '/')+1:]
 	name, _, dashed := strings.Cut(name, "-")
@@ -96,7 +96,7 @@ func (s *shared) Put(r io.Reader, limit int64) (*files.Lease, error) {
 		return nil, fmt.Errorf("put content %s: %w", l.Sum, err)
 	}
 	s.cache.add(l.Sum, l.Size)
-	// What keeps the object is that it is young.
+	// The object is protected by its age.
 	return files.NewLease(l.Sum, l.Size, func() {}), nil
 }
 
@@ -116,14 +116,14 @@ func (s *shared) keep(l *files.Lease) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.put) >= maxKnown {
-		clear(s.put) // cheaper than to keep them in order
+		clear(s.put) // cheaper than keeping them in order
 	}
 	s.put[l.Sum] = begun
 	return nil
 }
 
-// hasPut reports whether this node put a content a short time ago, by both of its clocks:
-// one can have been set, the other can have paused.
+// hasPut reports whether this node put a content a short time ago, by both of its clocks: one can
+// have been set, the other paused.
 func (s *shared) hasPut(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *shared) hasPut(sum files.Sum) bool {
 	return known && now.Sub(at) < putAgain && now.Round(0).Sub(at.Round(0)).Abs() < putAgain
 }
 
-// forget makes the next put of a content one.
+// forget makes the next put of a content send a request.
 func (s *shared) forget(sum files.Sum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +144,8 @@ func (s *shared) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
 	return s.local.Spool(r, limit)
 }
 
-// Open implements files.Blobs. It fetches a copy, which other readers can use, and reads
-// that. If it cannot write a copy, it reads the object itself.
+// Open implements files.Blobs. It fetches a copy, which other readers can use, and reads that. If
+// it cannot write a copy, it reads the object itself.
 func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	for range 3 { // a fetched copy can be removed before it is opened
 		s.cache.expire()
@@ -189,7 +189,7 @@ func (s *shared) fetchOnce(sum files.Sum) error {
 	return f.err
 }
 
-// copies are the objects of a content, the youngest first.
+// copies returns the objects with a content, youngest first.
 func (s *shared) copies(ctx context.Context, sum files.Sum) (list []objects.Info, err error) {
 	err = s.opts.Objects.List(ctx, prefixOf(sum), func(i objects.Info) error {
 		list = append(list, i)
@@ -199,7 +199,7 @@ func (s *shared) copies(ctx context.Context, sum files.Sum) (list []objects.Info
 	return list, err
 }
 
-// fetch makes a copy of a content that is sound.
+// fetch caches an undamaged copy of an object.
 func (s *shared) fetch(sum files.Sum) error {
 	ctx := context.Background()
 	list, err := s.copies(ctx, sum)
@@ -232,13 +232,13 @@ func (s *shared) fetchCopy(ctx context.Context, sum files.Sum, o objects.Info) (
 			return nil
 		}
 		switch {
-		case errors.Is(err, files.ErrTooLarge): // longer than it says
+		case errors.Is(err, files.ErrTooLarge): // longer than announced
 			return s.damaged(sum)
 		case errors.Is(err, errNoCopy) && try > 0: // also without the other copies
 			return err
 		case errors.Is(err, errNoCopy):
 			s.cache.clear()
-		case !errors.Is(err, files.ErrSource): // a transfer that broke off
+		case !errors.Is(err, files.ErrSource): // an interrupted transfer
 			return err
 		}
 	}
@@ -266,7 +266,7 @@ func (s *shared) damaged(sum files.Sum) error {
 	return fmt.Errorf("%w: stored file %s does not match its hash", durable.ErrCorrupt, sum)
 }
 
-// sound reports whether an object is the content that its key says.
+// sound reports whether an object has the content of its key.
 func (s *shared) sound(ctx context.Context, sum files.Sum, key string) (bool, error) {
 	var err error
 	for range 3 {
@@ -296,8 +296,8 @@ func (s *shared) each(fn func(sum files.Sum) error) error {
 	})
 }
 
-// Scrub compares every object with its hash and calls damaged for those that
-// differ. It returns how many contents it read.
+// Scrub verifies every object and calls damaged for damaged ones. It returns the number of verified
+// objects.
 func (s *shared) Scrub(damaged func(what string)) (looked int, err error) {
 	ctx := context.Background()
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {

@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Hold keeps every node from removing anything until release is called.
+// Hold prevents every node from removing objects until release is called.
 func (s *shared) Hold() (release func(), err error) { return objects.Hold(s.opts.Objects) }
 
 // Discard implements files.Blobs.
@@ -23,8 +23,8 @@ func (s *shared) Discard(inUse files.InUse, sums ...files.Sum) error {
 	return errors.Join(errs...)
 }
 
-// discard lists before it asks whether the content is in use, and asks before
-// it looks for backups: see package objects.
+// discard first lists, then checks whether the content is in use, and then looks for backups. The
+// order matters: see package objects.
 func (s *shared) discard(ctx context.Context, inUse files.InUse, sum files.Sum) error {
 	now, err := s.clock.Now(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *shared) collect(ctx context.Context, inUse files.InUse, prefix string, 
 	if err != nil {
 		return 0, err
 	}
-	var bySum [][]objects.Info // in the order of the keys
+	var bySum [][]objects.Info // in key order
 	var before files.Sum
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {
 		sum, ours := sumOf(i.Key)
@@ -123,15 +123,15 @@ func (s *shared) collect(ctx context.Context, inUse files.InUse, prefix string, 
 	return aside.Removed, err
 }
 
-// collection is one sweep through a part of the contents.
+// collection is one sweep through a part of the objects.
 type collection struct {
 	*shared
 	aside     *objects.Aside
-	discarded map[string]bool // by key; without those that were looked at
+	discarded map[string]bool // by key; without those already checked
 }
 
-// inUse keeps the youngest object of a content, if it is sound, and removes
-// those that are older than the grace period.
+// inUse keeps the youngest object with a content, if it is undamaged, and removes those that are
+// older than the grace period.
 func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.Info) error {
 	newest := copies[0]
 	for _, o := range copies {
@@ -156,7 +156,7 @@ func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.
 		if !checked {
 			sound, err := c.sound(ctx, sum, newest.Key)
 			if err != nil || !sound {
-				return err // the older one may be what is left of it
+				return err // the older one may be the only good one
 			}
 			checked = true
 		}
@@ -167,8 +167,7 @@ func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.
 	return nil
 }
 
-// unused removes what was discarded as soon as it may be, and sets the rest
-// aside.
+// unused removes discarded objects once they are old enough, and quarantines the rest.
 func (c *collection) unused(ctx context.Context, copies []objects.Info) error {
 	for _, o := range copies {
 		if !c.discarded[o.Key] {

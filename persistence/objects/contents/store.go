@@ -12,26 +12,25 @@ import (
 
 // Options of a Store. Dir is required.
 type Options struct {
-	// Dir holds the contents, or the node's copies of them where Objects is given.
+	// Dir has the objects, or with Objects the node's copies of them.
 	Dir string
-	// Objects is the store that several nodes share. Default: contents are in Dir.
+	// Objects is the store shared by several nodes. Default: the objects are in Dir.
 	Objects objects.Store
-	// Grace is how long Collect spares a content. Default 24 h, and at least an hour with
-	// Objects.
+	// Grace is the minimum age of objects removed by Collect. Default 24 h, and at least an hour
+	// with Objects.
 	Grace time.Duration
 	// MinFreeBytes is the free space of Dir's disk below which nothing is written.
 	// Default 1 GiB.
 	MinFreeBytes uint64
-	// CacheBytes bounds the copies, besides what is read just now. Default 1 GiB.
+	// CacheBytes bounds the copies, in addition to those being read. Default 1 GiB.
 	CacheBytes int64
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
 	// Now is the clock of a folder. Default time.Now.
 	Now func() time.Time
-	// Damaged is called for each content that does not match its hash. Default:
-	// nothing is called.
+	// Damaged is called for each object that does not match its hash. May be nil.
 	Damaged func()
-	// Logger receives what an operator acts on. Default: nothing is logged.
+	// Logger receives messages for operators. Default: nothing is logged.
 	Logger *slog.Logger
 	// Synced is called with the path of each file and folder after it was synced, for tests
 	// of the order. Default: nil.
@@ -58,21 +57,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a files.Blobs. Safe for concurrent use.
+// Store implements files.Blobs. Safe for concurrent use.
 type Store struct {
 	place
 	log *slog.Logger
 }
 
-// place is the location of the contents.
+// place is where the objects are stored.
 type place interface {
 	files.Blobs
-	// Hold keeps everything in its place until release is called.
+	// Hold prevents all removals until release is called.
 	Hold() (release func(), err error)
-	// Scrub compares every content with its hash and calls damaged for those that
-	// differ. It returns how many it read.
+	// Scrub verifies every object and calls damaged for damaged ones. It returns the number of
+	// verified objects.
 	Scrub(damaged func(what string)) (looked int, err error)
-	// each calls fn once for each content, until it fails.
+	// each calls fn once per object, until it fails.
 	each(fn func(files.Sum) error) error
 }
 

@@ -10,11 +10,11 @@ import (
 	"atelier/persistence/objects"
 )
 
-// errNoCopy means that a content is there, and that its copy cannot be written here.
+// errNoCopy means that an object exists, but no copy can be written here.
 var errNoCopy = errors.New("no copy can be written here")
 
-// stream opens a content for which there is no room here. Its object is read twice: a
-// damaged content must not be told from a whole one only when half of it is sent.
+// stream opens an object for which there is no space here. It is read twice, because damage must be
+// detected before the first byte is sent.
 func (s *shared) stream(sum files.Sum) (files.Content, int64, error) {
 	ctx := context.Background()
 	list, err := s.copies(ctx, sum)
@@ -36,12 +36,12 @@ func (s *shared) stream(sum files.Sum) (files.Content, int64, error) {
 	return nil, 0, err
 }
 
-// stream reads an object from where it was last sought to. For one goroutine.
+// stream reads an object from the position of the last Seek. Not safe for concurrent use.
 type stream struct {
 	store    objects.Store
 	key      string
 	size, at int64
-	r        io.ReadCloser // the data from at on; nil if there is no request
+	r        io.ReadCloser // data from at on; nil without a request
 }
 
 // Read implements io.Reader.

@@ -16,16 +16,16 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// A disk can return other bytes than were written. So a content is verified against its sum
-// when it is opened, which costs 0.6 ms per MiB. A popular file would be read twice for
-// each of ten thousand people. So a verified content counts as undamaged for a while, as
-// long as the file system reports no change.
+// A disk can return other bytes than were written. So an object is verified against its sum when it
+// is opened, which costs 0.6 ms per MiB. A popular file would be read twice for each of ten
+// thousand people. So a verified object counts as undamaged for a while, as long as the file system
+// reports no change.
 const (
 	soundFor = time.Minute
 	maxSound = 4096
 )
 
-// identity is what the file system says of a file; every write changes it.
+// identity is the metadata of a file; every write changes it.
 type identity struct {
 	inode          uint64
 	size           int64
@@ -40,7 +40,7 @@ func identityOf(info fs.FileInfo) identity {
 	return id
 }
 
-// sound remembers which contents were verified against their sums.
+// sound caches which objects were verified.
 type sound struct {
 	mu sync.Mutex
 	at map[files.Sum]verified // guarded by mu; at most maxSound
@@ -62,13 +62,12 @@ func (s *sound) add(sum files.Sum, id identity, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.at) >= maxSound {
-		clear(s.at) // cheaper than to keep them in order
+		clear(s.at) // cheaper than keeping them in order
 	}
 	s.at[sum] = verified{id, now.Add(soundFor)}
 }
 
-// verify compares an open file with its hash, and rewinds the file to its beginning.
-// fresh reads it in any case.
+// verify compares an open file with its hash, and rewinds it. fresh ignores the cache.
 func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err 
 	return id.size, nil
 }
 
-// hasSound reports whether the content under a sum is there and sound.
+// hasSound reports whether the object with a sum exists and is undamaged.
 func (s *folder) hasSound(sum files.Sum) bool {
 	f, err := os.Open(s.path(sum))
 	if err != nil {

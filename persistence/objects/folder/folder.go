@@ -1,5 +1,5 @@
-// Package folder keeps objects in a folder, which several nodes can have mounted. Each is a
-// file at the path that is its key.
+// Package folder stores objects in a folder, which several nodes can have mounted. Each is a file
+// at the path that is its key.
 //
 // Before Put returns, a file is written in .tmp, verified against its sum, synced and
 // renamed, and its folder is synced. The next node that opens the folder removes files in
@@ -29,9 +29,9 @@ import (
 
 const (
 	tempFolder = ".tmp"
-	// tempFor is how old a file must be that no node writes any more.
+	// tempFor is the age of a file that no node is writing any more.
 	tempFor = 24 * time.Hour
-	// spaceEvery is how much is written between two looks at the free space.
+	// spaceEvery is the number of bytes written between two checks of the free space.
 	spaceEvery = 8 << 20
 )
 
@@ -56,8 +56,8 @@ type Store struct {
 
 var _ objects.Store = (*Store)(nil)
 
-// Open opens the folder, which must be there: one that is made where nothing is
-// mounted would take what is meant for all.
+// Open opens the folder, which must exist: creating it where nothing is mounted would store objects
+// locally that are meant for all nodes.
 func Open(o Options) (*Store, error) {
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 1 << 30
@@ -86,7 +86,7 @@ func (s *Store) clearTemp() error {
 	if err := s.root.Mkdir(tempFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// The clock of the file system, which is not always this machine's.
+	// The clock of the file system can differ from this machine's.
 	f, err := s.temp()
 	if err != nil {
 		return err
@@ -172,8 +172,8 @@ func (s *Store) fill(ctx context.Context, f *os.File, r io.Reader, size int64, s
 	return nil
 }
 
-// Link gives the content of an object a second key, without another copy of it: an
-// object is never changed in place. Not every file system can.
+// Link gives an object's content a second key without copying it, because objects are never changed
+// in place. Not every file system supports that.
 func (s *Store) Link(from, to string) error {
 	if err := errors.Join(objects.CheckKey(from), objects.CheckKey(to)); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (s *Store) Link(from, to string) error {
 	return nil
 }
 
-// name gives a file its place and makes the names that lead there last.
+// name moves a file into place and makes the names of its folders durable.
 func (s *Store) name(to string, place func(to string) error) error {
 	dir := filepath.Dir(to)
 	var err error
@@ -219,7 +219,7 @@ func (s *Store) syncFolder(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// room refuses to write while the folder's disk is nearly full.
+// room returns an error while the folder's disk is nearly full.
 func (s *Store) room() error {
 	free, err := s.opts.FreeBytes()
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *Store) Get(_ context.Context, key string, from, n int64) (io.ReadCloser
 	return &part{io.NewSectionReader(f, from, size), f}, size, nil
 }
 
-// part is what is read of a file, which is closed with it.
+// part is a part of a file; closing it closes the file.
 type part struct {
 	io.Reader
 	io.Closer
@@ -289,8 +289,8 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	return s.list(ctx, strings.TrimSuffix(dir, "/"), prefix, fn)
 }
 
-// list lists a folder and those below. Names are in the order of keys when a
-// folder counts with the slash behind it.
+// list lists a folder and its subfolders. Names are in key order if folders are compared with a
+// trailing slash.
 func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.Info) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -316,7 +316,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 	for _, key := range keys {
 		e := byKey[key]
 		if e.IsDir() {
-			// A folder that is a parent of the prefix, or has the prefix.
+			// A folder that is a parent of the prefix, or has the prefix
 			if objects.CheckPrefix(key) == nil && strings.HasPrefix(key, prefix) {
 				if err := s.list(ctx, strings.TrimSuffix(key, "/"), prefix, fn); err != nil {
 					return err
@@ -325,7 +325,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 			continue
 		}
 		if !strings.HasPrefix(key, prefix) || objects.CheckKey(key) != nil || !e.Type().IsRegular() {
-			continue // nothing that was asked for, or nothing of ours
+			continue // not requested, or not one of our files
 		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -352,14 +352,13 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	}
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
 		if s.root.Remove(dir) != nil {
-			break // it holds something
+			break // not empty
 		}
 	}
 	return nil
 }
 
-// told converts an error of the file system for the caller: a mount that is gone comes
-// back.
+// told converts an error of the file system for the caller: a missing mount is a temporary error.
 func told(what, key string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):

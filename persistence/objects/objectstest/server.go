@@ -1,5 +1,5 @@
-// Package objectstest holds what every objects.Store must pass, and starts the
-// stores that it is tested with: a folder, and a bucket of a real S3 server.
+// Package objectstest has the conformance suite for objects.Store, and starts stores for tests: a
+// folder, and a bucket of a real S3 server.
 package objectstest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"atelier/persistence/objects/s3"
 )
 
-// The keys of the test server.
+// Credentials of the test server.
 const (
 	AccessKey = "test-access-key"
 	SecretKey = "test-secret-of-the-server"
@@ -32,12 +32,12 @@ const (
 type Server struct {
 	// Endpoint is its host:port; it speaks HTTP.
 	Endpoint string
-	// Dir holds the objects of the bucket, as files.
+	// Dir has the objects of the bucket, as files.
 	Dir string
 }
 
-// find looks for the server's program: S3TEST, or bin/s3test of this module, where
-// "make bin/s3test" puts it. No test builds it: it has 200 modules of its own.
+// find returns the path of the server's program: S3TEST, or bin/s3test of this module, which "make
+// bin/s3test" builds. No test builds it, because it depends on 200 modules.
 func find() (string, error) {
 	if path := os.Getenv("S3TEST"); path != "" {
 		return path, nil
@@ -59,8 +59,8 @@ func find() (string, error) {
 	return path, nil
 }
 
-// Serve starts a server, which ends with the test. The test is skipped if its program was
-// not built; NEED_PROGRAMS=1 makes that a failure.
+// Serve starts a server that is stopped at the end of the test. The test is skipped if the program
+// was not built; with NEED_PROGRAMS=1 it fails.
 func Serve(t testing.TB) *Server {
 	t.Helper()
 	binary, err := find()
@@ -130,8 +130,7 @@ type Backend struct {
 	Dir string
 }
 
-// Age makes the objects whose keys begin with prefix older than they are, for
-// every node.
+// Age makes the objects whose keys begin with prefix appear older, for every node.
 func (b *Backend) Age(t testing.TB, prefix string, by time.Duration) {
 	t.Helper()
 	err := b.List(t.Context(), prefix, func(i objects.Info) error {
@@ -156,7 +155,7 @@ func (b *Backend) Keys(t testing.TB, prefix string) (keys []string) {
 	return keys
 }
 
-// Change changes the content of an object as a disk would that loses bits.
+// Change modifies the content of an object, like a disk that loses bits.
 func (b *Backend) Change(t testing.TB, key string, change func([]byte) []byte) {
 	t.Helper()
 	path := filepath.Join(b.Dir, filepath.FromSlash(key))
@@ -176,7 +175,7 @@ func (b *Backend) Change(t testing.TB, key string, change func([]byte) []byte) {
 	}
 }
 
-// Folder is a store in a folder.
+// Folder returns a store in a folder.
 func Folder(t testing.TB) *Backend {
 	t.Helper()
 	dir := t.TempDir()
@@ -188,7 +187,7 @@ func Folder(t testing.TB) *Backend {
 	return &Backend{s, dir}
 }
 
-// S3 is a store in a bucket of its own server.
+// S3 returns a store in a bucket of its own server.
 func S3(t testing.TB) *Backend {
 	t.Helper()
 	server := Serve(t)
@@ -200,14 +199,14 @@ func S3(t testing.TB) *Backend {
 	return &Backend{s, server.Dir}
 }
 
-// Each runs a test over a store of each kind.
+// Each runs a test for each kind of store.
 func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
 	for name, open := range map[string]func(testing.TB) *Backend{"folder": Folder, "s3": S3} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
 }
 
-// Hostile returns a store whose server gives the answers of the handler.
+// Hostile returns a store whose server answers with the handler.
 func Hostile(t testing.TB, timeout time.Duration, answer http.HandlerFunc) (s *s3.Store, err error) {
 	t.Helper()
 	server := httptest.NewServer(answer)

@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Run tests that a store keeps the promises of objects.Store.
+// Run tests the promises of objects.Store.
 func Run(t *testing.T, open func(testing.TB) *Backend) {
 	for name, test := range map[string]func(t *testing.T, b *Backend){
 		"an object is what was put":          whole,
@@ -144,7 +144,7 @@ func otherSum(t *testing.T, b *Backend) {
 	}
 }
 
-// breaking gives its beginning, and then fails.
+// breaking returns some bytes, and then fails.
 type breaking struct{ n int64 }
 
 func (b breaking) ReadAt(p []byte, at int64) (int, error) {
@@ -241,7 +241,7 @@ func times(t *testing.T, b *Backend) {
 	if len(listed) != 2 || !listed["new"].After(listed["old"]) || !listed["old"].Truncate(time.Second).Equal(old.Changed.Truncate(time.Second)) {
 		t.Errorf("listed are %v", listed)
 	}
-	put(t, b, "old", "") // put again it is young
+	put(t, b, "old", "") // a second put resets its age
 	if info, err := b.Stat(t.Context(), "old"); err != nil || info.Changed.Sub(old.Changed) < 59*time.Minute {
 		t.Errorf("put again: %v, %v", info, err)
 	}

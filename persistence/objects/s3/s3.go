@@ -1,11 +1,10 @@
-// Package s3 keeps objects in a bucket of an S3-compatible server.
+// Package s3 stores objects in a bucket of an S3-compatible server.
 //
-// Each Put is one request with the SHA-256 of its content, which the server verifies. So an
-// object is stored completely or not at all, and no parts of uploads remain. Requests that
-// a server refuses for a while (5xx, 429) or does not answer are repeated a few times, and
-// each has a time limit. After that a failure returns durable.ErrUnavailable, and a full
-// server durable.ErrReadOnly. Errors contain the code of the server's answer, and no other
-// part of it.
+// Each Put is one request with the SHA-256 of its content, which the server verifies. So an object
+// is stored completely or not at all, and no parts of uploads remain. Requests that a server
+// temporarily refuses (5xx, 429) or does not answer are retried a few times, and each has a time
+// limit. After that a failure returns durable.ErrUnavailable, and a full server
+// durable.ErrReadOnly. Errors contain the code of the server's answer, and no other part of it.
 package s3
 
 import (
@@ -32,7 +31,7 @@ import (
 type Options struct {
 	// Endpoint is host:port, or host.
 	Endpoint string
-	// Insecure speaks HTTP.
+	// Insecure selects HTTP.
 	Insecure bool
 	Region   string // default us-east-1
 	Bucket   string
@@ -43,17 +42,17 @@ type Options struct {
 	// Timeout is the maximum duration of a request, plus the time for its content at 1
 	// MiB/s. Default 30 s.
 	Timeout time.Duration
-	// Transport carries the requests. Default: one of its own.
+	// Transport sends the requests. Default: a private one.
 	Transport http.RoundTripper
 }
 
 const (
-	// attempts is how often a request is sent at most.
+	// attempts is the maximum number of attempts per request.
 	attempts = 4
-	// slowest is what a transfer must reach, bytes a second.
+	// slowest is the minimum rate of a transfer, bytes per second.
 	slowest = 1 << 20
-	// maxAnswer bounds an answer that is not an object, bytes. A page of a listing,
-	// a thousand objects, has less than a tenth.
+	// maxAnswer bounds an answer that is not an object, bytes. A page of a listing, a thousand
+	// objects, takes less than a tenth.
 	maxAnswer = 16 << 20
 )
 
@@ -66,7 +65,7 @@ type Store struct {
 
 var _ objects.Store = (*Store)(nil)
 
-// Open returns the store, and asks whether the bucket is there.
+// Open returns the store, and checks that the bucket exists.
 func Open(o Options) (*Store, error) {
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
@@ -99,10 +98,10 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close closes the connections that are idle.
+// Close closes idle connections.
 func (s *Store) Close() error { s.idle(); return nil }
 
-// bounded cuts off answers that are not objects: a listing is read as a whole.
+// bounded truncates answers that are not objects, because listings are read completely.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -116,7 +115,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// during gives a request its time, for a content of size bytes.
+// during sets the time limit of a request, for a content of size bytes.
 func (s *Store) during(ctx context.Context, size int64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.limit(size))
 }
@@ -132,7 +131,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	}
 	ctx, cancel := s.during(ctx, size)
 	defer cancel()
-	// Signed with the sum: else it would go in signed chunks, and the sum nowhere.
+	// Signed with the sum: otherwise it would be sent in signed chunks, without the sum.
 	_, err := s.client.PutObject(ctx, s.opts.Bucket, s.opts.Prefix+key, io.NewSectionReader(content, 0, size), size, "", hex.EncodeToString(sum[:]),
 		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
 	return told("put", key, err)
@@ -157,7 +156,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	// The time for the content is known when its size is.
+	// The time limit is extended once the size of the content is known.
 	timer := time.AfterFunc(s.opts.Timeout, cancel)
 	r, info, _, err := s.client.GetObject(ctx, s.opts.Bucket, s.opts.Prefix+key, opts)
 	if err != nil {
@@ -173,8 +172,8 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	return &body{io.LimitReader(r, max(size, 0)), r, func() { timer.Stop(); cancel() }}, size, nil
 }
 
-// body is the received part of an object. A body that breaks off gives io.ErrUnexpectedEOF,
-// which is worth another try.
+// body is the received part of an object. If it is cut off, it returns io.ErrUnexpectedEOF, which
+// is worth a retry.
 type body struct {
 	r     io.Reader
 	c     io.Closer
@@ -191,7 +190,7 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) Close() error {
 	b.ended()
-	_ = b.c.Close() // what it says of a transfer that nobody wants any more
+	_ = b.c.Close() // the error of an abandoned transfer does not matter
 	return nil
 }
 
@@ -222,12 +221,12 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 		for _, o := range page {
 			key, ours := strings.CutPrefix(o.Key, s.opts.Prefix)
 			if o.Key <= after {
-				// A server that begins again would be listened to for ever.
+				// Otherwise a server that starts over would cause an endless loop.
 				return fmt.Errorf("%w: list %s: the server does not list in order", durable.ErrUnavailable, prefix)
 			}
 			after = o.Key
 			if !ours || !strings.HasPrefix(key, prefix) || objects.CheckKey(key) != nil {
-				continue // nothing of ours
+				continue // not one of our objects
 			}
 			if err := fn(objects.Info{Key: key, Size: o.Size, Changed: o.LastModified}); err != nil {
 				return err
@@ -239,8 +238,8 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	}
 }
 
-// page lists some objects whose keys follow a key. Each page has its own timeout, since
-// handling the objects can take longer.
+// page lists some objects whose keys follow a key. Each page has its own timeout, because handling
+// the objects can take longer.
 func (s *Store) page(ctx context.Context, prefix, after string) (page []minio.ObjectInfo, more bool, err error) {
 	ctx, cancel := s.during(ctx, 0)
 	defer cancel()
@@ -294,13 +293,12 @@ func told(what, key string, err error) error {
 	return fmt.Errorf("%w: S3: %s %s: %w", durable.ErrUnavailable, what, key, reduced(err))
 }
 
-// full are the codes of servers that take nothing more.
+// full are the error codes of full servers.
 var full = map[string]bool{"XMinioStorageFull": true, "QuotaExceeded": true, "XMinioAdminBucketQuotaExceeded": true, "InsufficientCapacity": true, "StorageFull": true}
 
 var codeForm = regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`)
 
-// reduced is an error without the rest of the server's answer, whose text can repeat the
-// request.
+// reduced removes the rest of the server's answer from an error, because it can repeat the request.
 func reduced(err error) error {
 	var answer minio.ErrorResponse
 	if !errors.As(err, &answer) {

@@ -22,9 +22,9 @@ func main() {
 	}
 }
 
-// run serves the folder and the sidecar folder given as arguments, at the
-// address that is the third, says "ready", and ends with its input. The keys
-// come from the environment, as they do for Atelier.
+// run serves the folder and the sidecar folder given as arguments, at the address in the third
+// argument, prints "ready", and ends with its input. The keys come from the environment, as for
+// Atelier.
 func run() error {
 	if len(os.Args) != 4 {
 		return fmt.Errorf("usage: s3test FOLDER SIDECAR HOST:PORT")
@@ -40,7 +40,7 @@ func run() error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // the process that started it is gone
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the process that started it ends
 		stop()
 	}()
 	go func() {

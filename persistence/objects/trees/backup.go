@@ -8,8 +8,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Hold keeps every node from removing anything until release is called. Where no other
-// process has the objects it writes nothing: a disk that takes no writes can be saved.
+// Hold prevents every node from removing objects until release is called. If no other process uses
+// the objects it writes nothing, so that a disk that accepts no writes can be backed up.
 func (s *Store) Hold() (release func(), err error) {
 	if !s.opts.Alone {
 		return objects.Hold(s.opts.Objects)
@@ -32,7 +32,7 @@ func (s *Store) release() {
 	}
 }
 
-// postponed reports whether a workspace is removed after the backups in progress.
+// postponed reports whether a workspace will be removed after the backups in progress.
 func (s *Store) postponed(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,8 +42,8 @@ func (s *Store) postponed(id string) bool {
 	return s.holds > 0
 }
 
-// held reports whether a backup is made somewhere. One that begins after that takes its
-// picture of the records later, and needs nothing that was unused by then.
+// held reports whether a backup is in progress anywhere. One that begins later reads the records
+// later, and needs nothing that was unreferenced by then.
 func (s *Store) held(ctx context.Context) (bool, error) {
 	if s.opts.Alone {
 		s.mu.Lock()
@@ -57,7 +57,7 @@ func (s *Store) held(ctx context.Context) (bool, error) {
 	return objects.Held(ctx, s.opts.Objects, now)
 }
 
-// Save writes all workspaces for a backup; objects.Place puts them elsewhere.
+// Save writes all workspaces for a backup; objects.Place restores them.
 func (s *Store) Save(w io.Writer) error {
 	return objects.Save(context.Background(), s.opts.Objects, prefix, w)
 }

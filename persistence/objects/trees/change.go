@@ -8,7 +8,7 @@ import (
 	"atelier/actors/code"
 )
 
-// Bounds of a workspace, bytes: a file, a tree, and everything with its history.
+// Bounds, bytes: of a file, a tree, and a workspace including its history.
 const (
 	maxFile      = code.MaxFile
 	maxTree      = code.MaxTree
@@ -18,10 +18,10 @@ const (
 // entry is a file of a tree.
 type entry struct {
 	Size    int64
-	Ref     string // what the kind knows the content by; "" for new content
+	Ref     string // the kind's reference to the content; "" for new content
 	Content []byte
-	Mode    code.Mode // KeptMode and Regular are the same here
-	Sum     string    // a hash of stored content; "" if none is known
+	Mode    code.Mode // here KeptMode and Regular are equivalent
+	Sum     string    // hash of a stored content; "" if unknown
 }
 
 // apply returns the files of a tree after a change, or a *Problem.
@@ -64,8 +64,8 @@ func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
 	return after, check(after)
 }
 
-// checkWritten checks the path of a file that is written. One that is there already may
-// stay there.
+// checkWritten checks the path of a written file. An existing file may keep an otherwise invalid
+// path.
 func checkWritten(path string, before map[string]entry) error {
 	if _, there := before[path]; there {
 		return code.CheckPath(path)
@@ -73,7 +73,7 @@ func checkWritten(path string, before map[string]entry) error {
 	return code.CheckNewPath(path)
 }
 
-// check looks at a tree as a whole.
+// check checks a whole tree.
 func check(files map[string]entry) error {
 	if len(files) > code.MaxFiles {
 		return code.Fault("there would be more than %d files", code.MaxFiles)
@@ -84,7 +84,7 @@ func check(files map[string]entry) error {
 		if total += e.Size; total > maxTree {
 			return code.Fault("the files would be larger than %d MiB together", maxTree>>20)
 		}
-		at := 0 // the folder we are in; 0 is the top
+		at := 0 // the current folder; 0 is the top
 		for rest, more := path, true; more; {
 			var part string
 			part, rest, more = strings.Cut(rest, "/")
@@ -104,7 +104,7 @@ func check(files map[string]entry) error {
 	return nil
 }
 
-// place is a name, folded, in a numbered folder.
+// place is a folded name in a numbered folder.
 type place struct {
 	folder int
 	folded string
@@ -122,7 +122,7 @@ func (e entry) Info(path string) code.Info {
 	return code.Info{Path: path, Mode: max(e.Mode, code.Regular), Size: e.Size}
 }
 
-// sorted are the paths of files, never nil.
+// sorted returns the sorted paths of files, never nil.
 func sorted(files map[string]entry) []string {
 	out := slices.Sorted(maps.Keys(files))
 	if out == nil {

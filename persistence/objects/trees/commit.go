@@ -19,9 +19,8 @@ const authorMail = "facilitator@atelier.invalid"
 // put stores a Git object, unless it is there.
 type put func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error)
 
-// writeCommit stores the files of a commit that are new, its trees and itself.
-// Of the others Ref is the hash. One that would change nothing is its parent,
-// which may be nil.
+// writeCommit stores the new files of a commit, its trees and the commit itself. Ref of other files
+// is their hash. If nothing changes, it returns the parent, which may be nil.
 func writeCommit(put put, parent *object.Commit, files map[string]entry, c code.Change) (plumbing.Hash, error) {
 	top := &folder{}
 	for path, e := range files {
@@ -61,13 +60,13 @@ func writeCommit(put put, parent *object.Commit, files map[string]entry, c code.
 	return h, nil
 }
 
-// writeTrees stores the trees of files, of which Ref is the hash, and returns
-// that of the uppermost.
+// writeTrees stores the trees of files, whose Ref is the hash, and returns the hash of the top
+// tree.
 func writeTrees(put put, files map[string]entry) (plumbing.Hash, error) {
 	return folderOf(files).write(put)
 }
 
-// folderOf is the uppermost folder of files.
+// folderOf returns the top folder of files.
 func folderOf(files map[string]entry) *folder {
 	top := &folder{}
 	for path, e := range files {
@@ -76,7 +75,7 @@ func folderOf(files map[string]entry) *folder {
 	return top
 }
 
-// gitMode is a mode as Git keeps it.
+// gitMode returns a mode in Git's representation.
 func gitMode(m code.Mode) filemode.FileMode {
 	if m == code.Executable {
 		return filemode.Executable
@@ -90,7 +89,7 @@ type blob struct {
 	mode code.Mode
 }
 
-// folder is a folder of a tree that is being made.
+// folder is a folder of a tree being built.
 type folder struct {
 	files   map[string]blob
 	folders map[string]*folder
@@ -117,8 +116,8 @@ func (f *folder) add(path []string, b blob) {
 
 func (f *folder) write(put put) (plumbing.Hash, error) { return f.writeAt("", put, nil) }
 
-// writeAt is write for the folder at a path, empty or with a slash at its end. If told is
-// not nil, it is called with the hash of each written folder.
+// writeAt is write for the folder at a path, empty or with a trailing slash. If told is not nil, it
+// is called with the hash of each written folder.
 func (f *folder) writeAt(at string, put put, told func(at string, h plumbing.Hash)) (plumbing.Hash, error) {
 	t := &object.Tree{}
 	for name, b := range f.files {
@@ -139,7 +138,7 @@ func (f *folder) writeAt(at string, put put, told func(at string, h plumbing.Has
 	return h, err
 }
 
-// oneLine keeps what would break the form of a commit out of a name.
+// oneLine removes characters from a name that would break the format of a commit.
 func oneLine(s, fallback string) string {
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r == '<' || r == '>' || r == 0x7f {

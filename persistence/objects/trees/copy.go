@@ -9,8 +9,8 @@ import (
 	"atelier/actors/code"
 )
 
-// Copy implements code.Store. The copy has objects of its own, since a sweep looks at
-// each workspace alone.
+// Copy implements code.Store. The copy has its own objects, because a sweep examines each workspace
+// separately.
 func (s *Store) Copy(from, to string, kind code.Kind, heads []code.Head) error {
 	if err := s.opts.Gate(); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (s *Store) Copy(from, to string, kind code.Kind, heads []code.Head) error {
 	return nil
 }
 
-// copyCommits copies the objects of the heads' history as they are: a commit stays as
-// long as its workspace does, so what they refer to is there.
+// copyCommits copies the objects of the heads' history unchanged: a commit is kept as long as its
+// workspace, so everything it refers to exists.
 func (s *Store) copyCommits(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	seen := map[string]bool{}
 	var todo []string
@@ -76,7 +76,7 @@ func (s *Store) copyCommits(ctx context.Context, sp *spool, to string, heads []c
 	return nil
 }
 
-// linker is a store that can give a content a second key.
+// linker is a store that can give an object a second key.
 type linker interface {
 	Link(from, to string) error
 }
@@ -98,11 +98,11 @@ func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) erro
 	return s.opts.Objects.Put(ctx, treeKey(to, name), content, at.size, [sha256.Size]byte(sum.Sum(nil)))
 }
 
-// copyTrees rewrites the heads' trees under their names. They refer only to each other,
-// because a sweep can have removed indirectly referenced trees.
+// copyTrees rewrites the heads' trees under their names. They refer only to each other, because a
+// sweep may have removed indirectly referenced trees.
 func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	done := map[string]bool{}
-	lies := map[string]located{} // the location of contents in the copy, by their sums
+	lies := map[string]located{} // locations of contents in the copy, by sum
 	for _, h := range heads {
 		if done[h.Tree] {
 			continue

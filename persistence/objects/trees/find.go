@@ -9,22 +9,21 @@ import (
 	"atelier/actors/code"
 )
 
-// finder looks for objects in the history of commits, going back only as far as it must.
+// finder searches objects in the history of commits, reading no more of it than necessary.
 type finder struct {
 	h     *history
-	todo  []string // commits that were not looked at
+	todo  []string // commits not read yet
 	seen  map[string]bool
 	trees map[string]subtree
 }
 
-// subtree is a folder of a commit: the files below a path, which is empty or ends with a
-// slash.
+// subtree is a folder of a commit: the files below a path, which is empty or ends with a slash.
 type subtree struct {
 	m  *manifest
 	at string
 }
 
-// from adds commits whose history is looked through.
+// from adds commits whose history is searched.
 func (f *finder) from(commits []string) {
 	for _, c := range commits {
 		if !f.seen[c] {
@@ -34,7 +33,7 @@ func (f *finder) from(commits []string) {
 	}
 }
 
-// further looks at one more commit; false when there is none.
+// further reads one more commit; false if there is none.
 func (f *finder) further() (bool, error) {
 	if len(f.todo) == 0 {
 		return false, nil
@@ -60,7 +59,7 @@ func (f *finder) further() (bool, error) {
 	return true, err
 }
 
-// tree is a folder that is known by its hash.
+// tree returns the folder with a hash.
 func (f *finder) tree(name string) (t subtree, ok bool, err error) {
 	for {
 		if t, ok = f.trees[name]; ok {
@@ -72,7 +71,7 @@ func (f *finder) tree(name string) (t subtree, ok bool, err error) {
 	}
 }
 
-// blob is the place of a blob.
+// blob returns the location of a blob.
 func (f *finder) blob(name string) (b located, ok bool, err error) {
 	for {
 		if b, ok = f.h.blobs[name]; ok {
@@ -84,7 +83,7 @@ func (f *finder) blob(name string) (b located, ok bool, err error) {
 	}
 }
 
-// below are the files of a folder, by their paths in it.
+// below returns the files of a folder, by their paths in it.
 func (t subtree) below() map[string]entry {
 	out := map[string]entry{}
 	for path, e := range t.m.entries() {
@@ -95,10 +94,10 @@ func (t subtree) below() map[string]entry {
 	return out
 }
 
-// content is the folder as Git has it.
+// content returns the folder in Git's format.
 func (t subtree) content() (content []byte, err error) {
 	_, err = writeTrees(func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (h plumbing.Hash, err error) {
-		h, content, err = encoded(kind, encode) // the uppermost comes last
+		h, content, err = encoded(kind, encode) // the top one is last
 		return h, err
 	}, t.below())
 	return content, err
@@ -118,7 +117,7 @@ func (h *history) Find(name string, commits []string) (o code.Object, ok bool, e
 		content, err := h.sp.read(h.ctx, b.m, b.f)
 		return code.Object{Kind: code.BlobObject, Name: name, Content: content}, err == nil, err
 	}
-	// Of most trees that are asked for the commits that count know.
+	// Most requested trees are in the current commits.
 	t, ok, err := f.tree(name)
 	if err != nil {
 		return o, false, err
@@ -127,7 +126,7 @@ func (h *history) Find(name string, commits []string) (o code.Object, ok bool, e
 		content, err := t.content()
 		return code.Object{Kind: code.TreeObject, Name: name, Content: content}, err == nil, err
 	}
-	// Now all of the history is known.
+	// Now the whole history has been read.
 	if b, ok := h.blobs[name]; ok {
 		content, err := h.sp.read(h.ctx, b.m, b.f)
 		return code.Object{Kind: code.BlobObject, Name: name, Content: content}, err == nil, err

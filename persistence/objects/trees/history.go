@@ -12,12 +12,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// history is a repository as it is packed.
+// history is a repository for packing.
 type history struct {
 	ctx   context.Context
 	sp    *spool
 	blobs map[string]located // by hash
-	find  *finder            // nil until something is looked for
+	find  *finder            // nil until the first search
 }
 
 type located struct {
@@ -45,7 +45,7 @@ func (h *history) commit(name string) (*object.Commit, error) {
 	return m.commit()
 }
 
-// entries lists the files of a commit, with their hashes as ref.
+// entries returns the files of a commit, with their hashes as Ref.
 func (h *history) entries(commit string) (map[string]entry, error) {
 	m, err := h.manifest(commit)
 	if err != nil {
@@ -54,7 +54,7 @@ func (h *history) entries(commit string) (map[string]entry, error) {
 	return m.entries(), nil
 }
 
-// blob returns the content of a file that is sound.
+// blob returns the verified content of a file.
 func (h *history) blob(hash plumbing.Hash) ([]byte, error) {
 	b, known := h.blobs[hash.String()]
 	if !known {
@@ -63,14 +63,14 @@ func (h *history) blob(hash plumbing.Hash) ([]byte, error) {
 	return h.sp.read(h.ctx, b.m, b.f)
 }
 
-// objects calls fn with the objects that commits need, sorted by their names, in the form
-// of a repository.
+// objects calls fn with the objects needed by commits, sorted by name, in the format of a
+// repository.
 func (h *history) objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error {
 	type gitObject struct {
 		kind    plumbing.ObjectType
 		content []byte
 	}
-	found := map[string]gitObject{} // without contents of blobs
+	found := map[string]gitObject{} // without the contents of blobs
 	for todo := slices.Clone(tips); len(todo) > 0; {
 		name := todo[len(todo)-1].String()
 		todo = todo[:len(todo)-1]
@@ -123,7 +123,7 @@ func (h *history) objects(tips []plumbing.Hash, fn func(name string, content []b
 	return nil
 }
 
-// loose returns a Git object in the form of a repository.
+// loose returns a Git object in the format of a repository.
 func loose(kind plumbing.ObjectType, content []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := objfile.NewWriter(&b)

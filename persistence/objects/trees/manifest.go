@@ -18,10 +18,10 @@ import (
 const (
 	firstLine = "atelier-tree 1 %08d %x\n"
 	lineBytes = int64(len("atelier-tree 1 00000000 \n") + 2*sha256.Size)
-	// maxManifest is the maximum size of a manifest, in bytes. The longest paths of the most files
-	// take half of it.
+	// maxManifest bounds a manifest, in bytes. The maximum number of files with the longest paths
+	// takes half of it.
 	maxManifest = 16 << 20
-	// maxBundles is the maximum number of trees that a commit may refer to.
+	// maxBundles bounds the trees to which a commit may refer.
 	maxBundles = 1 << 16
 )
 
@@ -30,7 +30,7 @@ var (
 	treeForm = map[code.Kind]*regexp.Regexp{code.Git: regexp.MustCompile(`^[0-9a-f]{40}$`), code.Plain: regexp.MustCompile(`^[0-9a-f]{32}$`)}
 )
 
-// manifest lists the content of a tree. Immutable once it is read or written.
+// manifest lists the content of a tree. Immutable after it was read or written.
 type manifest struct {
 	Kind code.Kind `json:"kind"`
 	Tree string    `json:"tree"`
@@ -79,7 +79,7 @@ func damaged(what string, args ...any) error {
 	return fmt.Errorf("%w: tree: %s", durable.ErrCorrupt, fmt.Sprintf(what, args...))
 }
 
-// encode returns the manifest in the form in which the tree's object begins with it.
+// encode returns the manifest as at the beginning of the tree's object.
 func (m *manifest) encode() ([]byte, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -101,7 +101,7 @@ func (m *manifest) index() {
 	}
 }
 
-// lengthOf reads the length and the hash of the manifest from the first line.
+// lengthOf parses the length and the hash of the manifest in the first line.
 func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
 	if int64(len(b)) < lineBytes {
 		return 0, sum, damaged("it is cut off")
@@ -113,7 +113,7 @@ func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
 	return n, [sha256.Size]byte(text), nil
 }
 
-// decode reads the manifest of a tree, and returns an error if it is not that tree's.
+// decode decodes the manifest of a tree, and returns an error if it belongs to another tree.
 func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*manifest, error) {
 	if sha256.Sum256(b) != sum {
 		return nil, damaged("the manifest of %s does not match its hash", name)
@@ -188,8 +188,7 @@ func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error
 	return o.Hash(), content, err
 }
 
-// entries are the files in the form for apply, with this package's reference to each
-// content.
+// entries returns the files in the form for apply, with this package's reference to each content.
 func (m *manifest) entries() map[string]entry {
 	out := make(map[string]entry, len(m.Files))
 	for _, f := range m.Files {

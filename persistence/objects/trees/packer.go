@@ -11,14 +11,14 @@ import (
 	"atelier/actors/code"
 )
 
-// packer writes a tar.gz whose files are dated At.
+// packer writes a tar.gz whose files have the date at.
 type packer struct {
 	zip *gzip.Writer
 	tar *tar.Writer
 	At  time.Time
 }
 
-// zipPacker writes a ZIP whose files are dated At.
+// zipPacker writes a ZIP whose files have the date at.
 type zipPacker struct {
 	zip *zip.Writer
 	At  time.Time
@@ -38,12 +38,12 @@ func (p *zipPacker) File(name string, content []byte, mode code.Mode) error {
 	return err
 }
 
-// Close ends the archive.
+// Close completes the archive.
 func (p *zipPacker) Close() error { return p.zip.Close() }
 
-// newPacker writes to w.
+// newPacker returns a packer that writes to w.
 func newPacker(w io.Writer, at time.Time) *packer {
-	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is a valid one
+	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
 	return &packer{z, tar.NewWriter(z), at.Truncate(time.Second)}
 }
 
@@ -65,5 +65,5 @@ func (p *packer) File(name string, content []byte, mode code.Mode) error {
 	return err
 }
 
-// Close ends the archive.
+// Close completes the archive.
 func (p *packer) Close() error { return errors.Join(p.tar.Close(), p.zip.Close()) }

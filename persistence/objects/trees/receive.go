@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Bounds of one push: its commits, the files of all of them, the folders of one, and a
-// commit in bytes.
+// Limits of one push: its commits, the files of all of them, the folders of one, and the bytes of a
+// commit.
 const (
 	maxCommits       = 2_000
 	maxPushedEntries = 1_000_000
@@ -22,12 +22,12 @@ const (
 	maxCommit        = 256 << 10
 )
 
-// latest is the last moment of which a commit may say that it was made then: what is made
-// of it must be able to hold the date.
+// latest is the latest permitted date of a commit: formats derived from it must be able to
+// represent the date.
 var latest = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Receive implements code.Store. All is looked at before the first commit is put, so that
-// what is refused leaves nothing.
+// Receive implements code.Store. Everything is checked before the first commit is put, so that a
+// refused push leaves nothing.
 func (s *Store) Receive(id string, heads, tips []string, from code.Objects) (commits int, err error) {
 	if err := s.opts.Gate(); err != nil {
 		return 0, err
@@ -78,17 +78,17 @@ type receiver struct {
 	h    *history
 	find *finder
 	came code.Objects
-	// parents are stored, and have children among what came.
+	// parents are stored commits with received children.
 	parents []string
 	// checked are paths that are valid for new files, and sound are the verified trees.
 	checked, sound map[string]bool
 	entries        int
-	// counted are the blobs that are counted in added.
+	// counted are the blobs already included in added.
 	counted map[string]bool
 	added   int64
 }
 
-// order returns the commits that are to be stored, each after its parents.
+// order returns the commits to store, each after its parents.
 func (r *receiver) order(tips []string) (order []string, err error) {
 	const begun, done = 1, 2
 	state := map[string]int{}
@@ -138,7 +138,7 @@ func (r *receiver) stored(name string) (bool, error) {
 	return err == nil, err
 }
 
-// pushedCommit is a commit that came.
+// pushedCommit is a received commit.
 type pushedCommit struct {
 	content []byte
 	tree    string
@@ -151,7 +151,7 @@ var (
 	personLine = regexp.MustCompile(`^(author|committer) [^<>\x00]*<[^<>\x00]*> [0-9]{1,11} [+-][0-9]{4}$`)
 )
 
-// commit reads a commit that came, in the one form that all readers take for the same.
+// commit parses a received commit, in the only form that all readers interpret alike.
 func (r *receiver) commit(name string) (*pushedCommit, error) {
 	kind, size, ok := r.came.Stat(name)
 	if !ok || kind != code.CommitObject {
@@ -209,7 +209,7 @@ func (r *receiver) commit(name string) (*pushedCommit, error) {
 	return c, nil
 }
 
-// look returns an error if a commit is invalid, and counts what it takes to store it.
+// look returns an error if a commit is invalid, and counts the bytes needed to store it.
 func (r *receiver) look(name string) error {
 	c, err := r.commit(name)
 	if err != nil {
@@ -258,8 +258,8 @@ func (r *receiver) look(name string) error {
 	return nil
 }
 
-// path returns an error if the path of a file is invalid. Files that were stored before
-// names of new ones were checked for Windows may stay.
+// path returns an error if the path of a file is invalid. Files stored before names of new ones
+// were checked for Windows may stay.
 func (r *receiver) path(path string) error {
 	if err := code.CheckPath(path); err != nil {
 		return err
@@ -280,7 +280,7 @@ func (r *receiver) path(path string) error {
 	return wrong
 }
 
-// files returns the files of a tree that was received or is stored.
+// files returns the files of a received or stored tree.
 func (r *receiver) files(tree string) (map[string]entry, error) {
 	w := &walk{r: r, files: map[string]entry{}}
 	err := w.folder("", tree)
@@ -334,7 +334,7 @@ func (w *walk) folder(at, name string) error {
 			return code.Fault("the tree %.12s is malformed", name)
 		}
 		if mode == "40000" {
-			// An invalid path would only be noticed at its end, which might not come.
+			// An invalid path would otherwise be noticed only at its end, which might not come.
 			if err := code.CheckPath(path); err != nil {
 				return err
 			}
@@ -365,7 +365,7 @@ func (w *walk) file(path string, e entry) error {
 	return nil
 }
 
-// blob is a file of a tree that came.
+// blob returns the entry of a file in a received tree.
 func (w *walk) blob(path, mode, id string) (e entry, err error) {
 	e.Ref = id
 	switch mode {
@@ -402,7 +402,7 @@ func (w *walk) blob(path, mode, id string) (e entry, err error) {
 	return e, nil
 }
 
-// store puts a commit that was looked at.
+// store puts a checked commit.
 func (r *receiver) store(name string) error {
 	c, err := r.commit(name)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"atelier/persistence/objects"
 )
 
-// repair replaces damaged contents of a tree that were sent again. A change with no new
-// content puts no object, so it would succeed while the content stays unreadable. Only the
-// bytes of the content are replaced, so the object is then the same as before the damage. A
-// shorter object is left alone.
+// repair replaces damaged contents of a tree that were sent again. A change without new content
+// puts no object, so it would succeed while the content stays unreadable. Only the bytes of the
+// content are replaced, so the object is then the same as before the damage. A shorter object is
+// left unchanged.
 func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.File) error {
 	for _, f := range sent {
 		known := m.byPath[f.Path]

@@ -10,11 +10,11 @@ import (
 	"atelier/actors/code"
 )
 
-// gitConfig is the configuration of a repository that is downloaded.
+// gitConfig is the configuration of a downloaded repository.
 const gitConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
 
-// repository writes the first head checked out, and the repository next to it: every
-// head, and the objects they need and no others.
+// repository writes the checked-out first head, and beside it the repository: all heads and exactly
+// the objects that they need.
 func (p *packer) repository(from *history, heads []code.Head) error {
 	if len(heads) == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// spool has the objects of a workspace's trees on the node's disk, each fetched
-// with one request, for a reader of all of them. For one goroutine.
+// spool has the objects of a workspace's trees on the node's disk, each fetched with one request,
+// for a reader of all of them. Not safe for concurrent use.
 type spool struct {
 	s         *Store
 	id        string
@@ -22,7 +22,7 @@ type spool struct {
 	manifests map[string]*manifest
 }
 
-// span is where in the file an object lies.
+// span is the position of an object in the file.
 type span struct{ from, size int64 }
 
 func (s *Store) spool(id string, kind code.Kind) (*spool, error) {
@@ -35,7 +35,7 @@ func (s *Store) spool(id string, kind code.Kind) (*spool, error) {
 
 func (p *spool) close() { _ = p.f.Close() }
 
-// fetch brings the object of a tree.
+// fetch fetches the object of a tree.
 func (p *spool) fetch(ctx context.Context, name string) (at span, err error) {
 	if at, there := p.at[name]; there {
 		return at, nil
@@ -104,7 +104,7 @@ func (p *spool) manifest(ctx context.Context, name string) (*manifest, error) {
 	return m, err
 }
 
-// read returns a file that is sound.
+// read returns the verified content of a file.
 func (p *spool) read(ctx context.Context, m *manifest, f *file) ([]byte, error) {
 	lies := m.lies(f)
 	at, err := p.fetch(ctx, lies.Tree)

@@ -21,35 +21,33 @@ import (
 
 const (
 	prefix = "workspaces/"
-	// beginning is what is read of an object for its manifest, bytes; most are
-	// shorter.
+	// beginning is the number of bytes read for an object's manifest; most manifests are shorter.
 	beginning = 64 << 10
-	// maxRemembered bounds the workspaces, and maxFiles the files of all
-	// manifests, that are remembered.
+	// maxRemembered bounds the cached workspaces, and maxFiles the files of all cached manifests.
 	maxRemembered = 4096
 	maxFiles      = 100_000
-	// maxCommitBytes bounds the commits that are remembered.
+	// maxCommitBytes bounds the cached commits.
 	maxCommitBytes = 8 << 20
 	// maxPacking bounds the workspaces that are packed concurrently.
 	maxPacking = 4
 	lockShards = 256
-	// leastGrace is the age at which the writer of a tree has recorded it.
+	// leastGrace is the age at which every tree has been recorded by its writer.
 	leastGrace = time.Hour
 )
 
 // Options of a Store. Objects and Dir are required.
 type Options struct {
 	Objects objects.Store
-	// Dir is the node's own folder for files without a name, made when missing.
+	// Dir is the node's own folder for unnamed files, created if missing.
 	Dir string
-	// Gate returns why nothing can be written now, or nil.
+	// Gate returns the reason why nothing can be written now, or nil.
 	Gate func() error
-	// Damaged is called for each file that is found not to be what was written.
+	// Damaged is called for each damaged file.
 	Damaged func()
-	// Grace is how long what nothing refers to stays. Default 24 h, at least 1 h.
+	// Grace is the grace period of unreferenced objects. Default 24 h, at least 1 h.
 	Grace time.Duration
-	// Alone means that no other process has the objects: then Publish removes
-	// the trees that no head needs at once.
+	// Alone means that no other process uses the objects: then Publish removes the trees that no
+	// head needs at once.
 	Alone  bool
 	Logger *slog.Logger
 }
@@ -58,22 +56,22 @@ type Options struct {
 type Store struct {
 	opts  Options
 	clock *objects.Clock
-	busy  chan struct{} // places for those who pack
+	busy  chan struct{} // semaphore for packing
 
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
 
 	mu sync.Mutex
-	// Guarded by mu. For an unshared store: the backups in progress, and the workspaces to
-	// be removed after them.
+	// Guarded by mu. For an unshared store: the backups in progress, and the workspaces to remove
+	// after them.
 	holds   int
 	removed []string
-	// Guarded by mu, too.
+	// Guarded by mu.
 	sizes     map[string]int64
 	made      map[string]code.Kind
-	manifests map[string]*manifest // by the keys of trees
-	files     int                  // of all of them
-	// commits are small and asked for over and over, by the keys of trees.
+	manifests map[string]*manifest // by key of the tree
+	files     int                  // in all of them
+	// commits are small and requested repeatedly; by key of the tree.
 	commits     map[string][]byte
 	commitBytes int
 }
@@ -103,25 +101,25 @@ func Open(o Options) (*Store, error) {
 	}, nil
 }
 
-// Close is for symmetry: the store of objects is the caller's.
+// Close does nothing: the store of objects belongs to the caller.
 func (s *Store) Close() error { return nil }
 
-// Lock keeps everybody else of this node from the workspace with this key.
+// Lock excludes all others on this node from the workspace with this key.
 func (s *Store) Lock(key string) (unlock func()) {
 	l := &s.locks[s.shard(key)]
 	l.Lock()
 	return l.Unlock
 }
 
-// RLock keeps writers of this node from it.
+// RLock excludes writers on this node.
 func (s *Store) RLock(key string) (unlock func()) {
 	l := &s.locks[s.shard(key)]
 	l.RLock()
 	return l.RUnlock
 }
 
-// LockReading implements code.Store. Keys share locks: those of two keys may be one, and
-// whatever the keys are, all take the locks in one order.
+// LockReading implements code.Store. Keys share locks: two keys can have the same one. All callers
+// take the locks in one order.
 func (s *Store) LockReading(key, read string) (unlock func()) {
 	mine, other := s.shard(key), s.shard(read)
 	if mine == other {
@@ -165,7 +163,7 @@ func (s *Store) remembers(id string, kind code.Kind) {
 	s.made[id] = kind
 }
 
-// known returns an error if a workspace was not made.
+// known returns an error if a workspace does not exist.
 func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	if !idForm.MatchString(id) || treeForm[kind] == nil {
 		return code.ErrMissing
@@ -187,7 +185,7 @@ func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	return err
 }
 
-// Remove implements code.Store. During a backup, or when it fails, it is done later.
+// Remove implements code.Store. During a backup, or after a failure, it is postponed.
 func (s *Store) Remove(id string) {
 	if !idForm.MatchString(id) {
 		return
@@ -211,7 +209,7 @@ func (s *Store) remove(ctx context.Context, id string) error {
 		return err
 	}
 	if held, err := s.held(ctx); err != nil || held {
-		return err // a sweep does it
+		return err // a sweep retries
 	}
 	for _, key := range keys {
 		if err := s.opts.Objects.Delete(ctx, key); err != nil {
@@ -259,7 +257,7 @@ func (s *Store) remember(id string, m *manifest) {
 		return
 	}
 	if s.files += len(m.Files) + 10; s.files > maxFiles {
-		clear(s.manifests) // cheaper than to keep them in order
+		clear(s.manifests) // cheaper than keeping them in order
 		s.files = len(m.Files) + 10
 	}
 	s.manifests[key] = m
@@ -440,7 +438,7 @@ func (s *Store) PackTree(id string, kind code.Kind, tree string, how code.Archiv
 	})
 }
 
-// packed is an archive that write writes, at its beginning, and its size.
+// packed returns an archive written by write, at its beginning, and its size.
 func (s *Store) packed(write func(f *os.File) error) (_ io.ReadCloser, size int64, err error) {
 	f, err := s.nameless()
 	if err != nil {
@@ -460,7 +458,7 @@ func (s *Store) packed(write func(f *os.File) error) (_ io.ReadCloser, size int6
 	return f, size, nil
 }
 
-// nameless makes a file that is gone when it is closed.
+// nameless creates a file that is removed when it is closed.
 func (s *Store) nameless() (*os.File, error) {
 	f, err := os.CreateTemp(s.opts.Dir, "tree-*")
 	if err == nil {

@@ -12,11 +12,10 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Heads are the workspaces that codelabs have, by their ids, and the heads of
-// each, as they are recorded when it is asked.
+// Heads returns the workspaces of codelabs by id, and the heads of each, as currently recorded.
 type Heads func() (map[string][]code.Head, error)
 
-// sorts a key: of which workspace it is, and of which tree, if of one.
+// partsOf returns the workspace of a key, and its tree, if any.
 func partsOf(key string) (id, name string, ours bool) {
 	id, rest, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
 	name, isTree := strings.CutPrefix(rest, "trees/")
@@ -68,7 +67,7 @@ func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error)
 	return aside.Removed, errors.Join(aside.Finish(ctx), aside.Tidy(ctx))
 }
 
-// sweep looks at the objects of one workspace.
+// sweep examines the objects of one workspace.
 func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of []objects.Info, recorded map[string][]code.Head) error {
 	heads, known := recorded[id]
 	var needed map[string]bool
@@ -85,7 +84,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	for _, i := range of {
 		_, name, _ := partsOf(i.Key)
 		var err error
-		// A commit is history; an object that is no tree shows that there is a workspace.
+		// A commit is history; an object that is no tree shows that the workspace exists.
 		if known && (!treeForm[code.Plain].MatchString(name) || needed[name]) {
 			err = aside.Needed(ctx, i)
 		} else {
@@ -101,7 +100,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	return nil
 }
 
-// needed are the plain trees of the heads, and those whose contents they have.
+// needed returns the plain trees of the heads, and those that have their contents.
 func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[string]bool, error) {
 	needed := map[string]bool{}
 	for _, h := range heads {
@@ -120,9 +119,9 @@ func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[s
 	return needed, nil
 }
 
-// Publish implements code.Store. Reading goes by the record, and a download makes its own
-// branches. So Publish only removes the plain trees that no head needs. If other nodes
-// write, too, a sweep does that.
+// Publish implements code.Store. Reads use the record, and a download creates its own branches. So
+// Publish only removes the plain trees that no head needs. If other nodes write, too, a sweep does
+// that.
 func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
 	if !s.opts.Alone || kind != code.Plain {
 		return nil
@@ -149,7 +148,7 @@ func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
 	return nil
 }
 
-// names are the trees of a workspace.
+// names returns the trees of a workspace.
 func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []string, made bool, err error) {
 	err = s.opts.Objects.List(ctx, prefix+id+"/", func(i objects.Info) error {
 		_, name, _ := partsOf(i.Key)
@@ -162,8 +161,8 @@ func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []s
 	return names, made, err
 }
 
-// Scrub reads every workspace. It calls bad for each damaged object, and for each missing
-// object that its heads need. It returns how many files it has read.
+// Scrub reads every workspace. It calls bad for each damaged object, and for each missing object
+// that its heads need. It returns the number of read files.
 func (s *Store) Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error) {
 	for id, r := range recorded {
 		told := func(what string) {
@@ -213,7 +212,7 @@ func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(
 		}
 		for i := range m.Files {
 			if m.Files[i].In > 0 && m.Kind == code.Git {
-				continue // checked in its own place
+				continue // checked separately
 			}
 			looked++
 			_, err := sp.read(ctx, m, &m.Files[i])
@@ -227,8 +226,8 @@ func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(
 	return looked, nil
 }
 
-// walk finds everything that a head needs: the trees whose objects have files of it and, in
-// a repository, the commits before it with theirs. seen are the trees already visited.
+// walk finds everything that a head needs: the trees whose objects have files of it and, in a
+// repository, the earlier commits with theirs. seen are the trees already visited.
 func (p *spool) walk(ctx context.Context, h code.Head, seen map[string]bool, bad func(what string)) error {
 	for todo := []string{h.Tree}; len(todo) > 0; {
 		name := todo[len(todo)-1]
@@ -244,7 +243,7 @@ func (p *spool) walk(ctx context.Context, h code.Head, seen map[string]bool, bad
 		}
 		if err != nil {
 			if errors.Is(err, durable.ErrCorrupt) {
-				continue // scrub says so
+				continue // scrub reports it
 			}
 			return err
 		}
@@ -254,7 +253,7 @@ func (p *spool) walk(ctx context.Context, h code.Head, seen map[string]bool, bad
 		if m.Kind == code.Git {
 			c, err := m.commit()
 			if err != nil {
-				continue // scrub says so
+				continue // scrub reports it
 			}
 			for _, parent := range c.ParentHashes {
 				todo = append(todo, parent.String())

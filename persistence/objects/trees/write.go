@@ -14,15 +14,15 @@ import (
 	"atelier/persistence/objects"
 )
 
-// maxPlainBundles bounds the trees that a plain one refers to, and so what
-// stays for the sake of a few files.
+// maxPlainBundles bounds the trees to which a plain one refers, and so the objects that are kept
+// for a few files.
 const maxPlainBundles = 16
 
-// builder makes the object of a tree.
+// builder builds the object of a tree.
 type builder struct {
 	manifest
 	contents bytes.Buffer
-	at       map[string]int64 // of contents, by their sums
+	at       map[string]int64 // offsets of contents, by sum
 	bundles  map[bundle]int
 }
 
@@ -129,7 +129,7 @@ func randomTree() string {
 	return hex.EncodeToString(b[:])
 }
 
-// nameCommit makes the commit. One that would change nothing is its parent.
+// nameCommit creates the commit. If it changes nothing, it returns its parent.
 func (b *builder) nameCommit(before *manifest, base string, c code.Change) error {
 	var parent *object.Commit
 	if base != "" {
@@ -150,7 +150,7 @@ func (b *builder) nameCommit(before *manifest, base string, c code.Change) error
 	return err
 }
 
-// bringAll makes a tree that refers to no other.
+// bringAll creates a tree without references to others.
 func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after map[string]entry) (*builder, error) {
 	sp, err := s.spool(id, before.Kind)
 	if err != nil {
@@ -170,8 +170,8 @@ func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after
 	return b, nil
 }
 
-// grow counts what a change adds to a workspace, with its history, and refuses what is too
-// much. Concurrent writes of other nodes are included in the next count.
+// grow adds the size of a change to that of the workspace, with its history, and refuses it above
+// the limit. Concurrent writes of other nodes are included in the next count.
 func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	added := int64(4096)
 	for _, f := range c.Write {

@@ -2,7 +2,7 @@ package postgrestest
 
 import "syscall"
 
-// attributes of a process that ends with this one.
+// attributes returns the attributes of a process that ends with this one.
 func attributes(cred *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: cred, Pdeathsig: syscall.SIGQUIT}
 }

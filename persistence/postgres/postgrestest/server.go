@@ -1,6 +1,5 @@
-// Package postgrestest runs a PostgreSQL for tests: one server a test process, in
-// a temporary folder, with a new database for each test. It ends with the
-// process, whatever ends that.
+// Package postgrestest runs a PostgreSQL for tests: one server per test process, in a temporary
+// folder, with a new database per test. It always ends with the process.
 package postgrestest
 
 import (
@@ -28,12 +27,12 @@ import (
 type Server struct {
 	dir  string // holds data, socket and log
 	bin  string
-	cred *syscall.Credential // nil: as who runs the tests
+	cred *syscall.Credential // nil: the user that runs the tests
 
 	mu      sync.Mutex
 	process *exec.Cmd     // guarded by mu
 	ended   chan struct{} // guarded by mu; closed when process is gone
-	made    int           // guarded by mu; databases
+	made    int           // guarded by mu; number of databases
 }
 
 var shared struct {
@@ -42,15 +41,14 @@ var shared struct {
 	err    error
 }
 
-// Main runs the tests of a package and stops the server behind them. It returns
-// the code to exit with.
+// Main runs the tests of a package and then stops the server. It returns the exit code.
 func Main(m *testing.M) int {
 	code := m.Run()
 	Stop()
 	return code
 }
 
-// Stop ends the server, if there is one.
+// Stop stops the server, if it runs.
 func Stop() {
 	shared.once.Do(func() { shared.err = errors.New("stopped") })
 	if s := shared.server; s != nil {
@@ -59,8 +57,8 @@ func Stop() {
 	}
 }
 
-// Get returns the server of this process, and starts it first. Where there is no
-// PostgreSQL the test is skipped; NEED_PROGRAMS=1 makes that a failure.
+// Get returns the server of this process, and starts it if necessary. Without PostgreSQL the test
+// is skipped; with NEED_PROGRAMS=1 it fails.
 func Get(t testing.TB) *Server {
 	t.Helper()
 	bin := find()
@@ -152,8 +150,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the server after a Stop or Signal, and returns when it takes
-// connections.
+// Start starts the server after a Stop or Signal, and returns when it accepts connections.
 func (s *Server) Start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,14 +159,14 @@ func (s *Server) Start() error {
 		return err
 	}
 	defer log.Close()
-	// Only the sync itself is left out: what is committed need not survive the
-	// machine. Everything else is as it is in production.
+	// Only the sync itself is disabled: commits need not survive a crash of the machine. Everything
+	// else is as in production.
 	cmd := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "synchronous_commit=on", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "autovacuum_naptime=5s")
 	cmd.Stdout, cmd.Stderr = log, log
 	began, ended := make(chan error), make(chan struct{})
 	go func() {
-		// The signal at the end of the parent comes when this thread ends.
+		// The parent-death signal is sent when this thread ends.
 		runtime.LockOSThread()
 		err := cmd.Start()
 		began <- err
@@ -196,8 +193,8 @@ func (s *Server) Start() error {
 	}
 }
 
-// Signal sends a signal to the server and waits for its end: SIGINT ends
-// connections in order, SIGQUIT is a crash.
+// Signal sends a signal to the server and waits for its end: SIGINT closes connections in order,
+// SIGQUIT is a crash.
 func (s *Server) Signal(sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +202,7 @@ func (s *Server) Signal(sig syscall.Signal) {
 	<-s.ended
 }
 
-// Restart ends the server with a signal and starts it again.
+// Restart stops the server with a signal and starts it again.
 func (s *Server) Restart(t testing.TB, sig syscall.Signal) {
 	t.Helper()
 	s.Signal(sig)
@@ -218,8 +215,7 @@ func (s *Server) dsn(database string) string {
 	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.dir)
 }
 
-// Database makes a new database, which is removed after the test, and returns
-// its address.
+// Database creates a database, which is removed after the test, and returns its address.
 func Database(t testing.TB) string {
 	t.Helper()
 	dsn, name := lasting(t)
@@ -227,8 +223,7 @@ func Database(t testing.TB) string {
 	return dsn
 }
 
-// Lasting makes a new database, which is there as long as this process, and
-// returns its address.
+// Lasting creates a database that exists as long as this process, and returns its address.
 func Lasting(t testing.TB) string {
 	t.Helper()
 	dsn, _ := lasting(t)
@@ -264,8 +259,8 @@ func Exec(t testing.TB, dsn, sql string, args ...any) {
 	}
 }
 
-// In returns the address of the database that belongs to a folder of the test. The first
-// call makes it, so a test that reopens a folder finds its data.
+// In returns the address of the database that belongs to a folder of the test. The first call
+// creates it, so a test that reopens a folder finds its data.
 func In(t testing.TB, dir string) string {
 	t.Helper()
 	note := filepath.Join(dir, "postgres")

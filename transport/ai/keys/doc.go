@@ -1,15 +1,15 @@
-// Package keys opens the AI keys that people send: text that was encrypted
-// with the admin's password before it left their browser.
+// Package keys decrypts the AI keys that people send: text that their browser encrypted with the
+// admin's password.
 //
-// A key travels as "v1:" and the standard Base64 of salt(16) || iv(16) ||
-// ciphertext || tag(32). PBKDF2-HMAC-SHA256 over the password, 100,000 rounds, gives an
-// encryption key (32) and a MAC key (32). The ciphertext is AES-256-CBC with PKCS#7. The tag is
-// HMAC-SHA256 over all bytes before it, and is verified first, in constant time.
+// The text is "v1:" and the standard Base64 of salt(16) || iv(16) || ciphertext || tag(32).
+// PBKDF2-HMAC-SHA256 over the password, 100,000 rounds, gives an encryption key (32) and a MAC key
+// (32). The ciphertext is AES-256-CBC with PKCS#7. The tag is HMAC-SHA256 over all bytes before it,
+// and is verified first, in constant time.
 //
-// A derivation takes about 50 ms of CPU, so a Ring runs one after the other, once for all
-// callers with the same salt, at a bounded rate. A caller with wrong keys delays only
-// itself. The ring caches the derived keys of verified salts for a while, under a keyed
-// hash. It keeps neither derived keys of wrong guesses nor opened keys.
+// A derivation takes about 50 ms of CPU, so a Ring runs one at a time, once for all callers with
+// the same salt, at a bounded rate. A caller with wrong keys delays only itself. The ring caches
+// the derived keys of verified salts for a while, under a keyed hash. It keeps neither derived keys
+// of wrong guesses nor decrypted keys.
 //
 // The stored key is sealed again with the server's own key, so a copy of the store does not
 // even contain the ciphertext.

@@ -19,16 +19,16 @@ const (
 	saltSize = 16
 	tagSize  = sha256.Size
 	rounds   = 100_000
-	// maxKey bounds a key in the clear, maxText what it may be as text.
+	// maxKey bounds a decrypted key, maxText its encrypted text, in bytes.
 	maxKey  = 4096
 	maxText = 8192
 )
 
-// errEncrypted is the one answer to every key that cannot be opened: which of
-// password, form or content is wrong is not told.
+// errEncrypted is the only error for keys that cannot be decrypted. It does not reveal whether
+// password, form or content is wrong.
 var errEncrypted = wire.Invalid("the AI key is not encrypted with ADMIN_PW, or was tampered with")
 
-// envelope is an encrypted key, taken apart.
+// envelope is a parsed encrypted key.
 type envelope struct {
 	salt, iv, body, tag []byte
 	signed              []byte // the bytes that the tag authenticates
@@ -52,7 +52,7 @@ func parse(text string) (*envelope, error) {
 	}, nil
 }
 
-// derived are the keys that come of a password and a salt: encryption, MAC.
+// derived are the keys derived from a password and a salt: encryption, MAC.
 type derived [64]byte
 
 func derive(password string, salt []byte) (derived, error) {
@@ -69,7 +69,7 @@ func (d *derived) tag(signed []byte) []byte {
 	return m.Sum(nil)
 }
 
-// open checks the tag and decrypts.
+// open verifies the tag and decrypts.
 func (e *envelope) open(d *derived) (Key, error) {
 	if !hmac.Equal(d.tag(e.signed), e.tag) {
 		return Key{}, errEncrypted
@@ -96,8 +96,7 @@ func (e *envelope) open(d *derived) (Key, error) {
 	return Key{text}, nil
 }
 
-// Encrypt makes the text form of a key, as a browser does; random gives salt
-// and iv.
+// Encrypt returns the encrypted text of a key, as browsers produce it. random provides salt and iv.
 func Encrypt(password, key string, random io.Reader) (string, error) {
 	raw := make([]byte, saltSize+aes.BlockSize, saltSize+aes.BlockSize+len(key)+aes.BlockSize+tagSize)
 	if _, err := io.ReadFull(random, raw); err != nil {

@@ -7,27 +7,26 @@ import (
 
 const redacted = "(key)"
 
-// Key is an AI key in the clear. It never shows itself: not in logs, under no
-// verb of fmt, and not as JSON.
+// Key is a decrypted AI key. It is redacted in logs, under every verb of fmt, and in JSON.
 type Key struct{ text string }
 
-// Reveal gives the key, for the one header it belongs in.
+// Reveal returns the key, for the request header that needs it.
 func (k Key) Reveal() string { return k.text }
 
 // Zero reports whether there is no key.
 func (k Key) Zero() bool { return k.text == "" }
 
-// String hides it.
+// String redacts the key.
 func (k Key) String() string { return redacted }
 
-// Format hides it under every verb.
+// Format redacts the key under every verb.
 func (k Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
-// LogValue hides it.
+// LogValue redacts the key.
 func (k Key) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText hides it.
+// MarshalText redacts the key.
 func (k Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// MarshalJSON hides it.
+// MarshalJSON redacts the key.
 func (k Key) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }

@@ -13,35 +13,35 @@ import (
 
 // Bounds on the work of a Ring for derivations.
 const (
-	// maxRemembered bounds the salts that are remembered, rememberFor how
-	// long each is after its last use.
+	// maxRemembered bounds the cached salts, rememberFor the time that each is cached after its
+	// last use.
 	maxRemembered = 64
 	rememberFor   = 15 * time.Minute
-	// maxWaiting bounds those who wait for a derivation.
+	// maxWaiting bounds the callers that wait for a derivation.
 	maxWaiting = 64
 )
 
-// Slow means that too many keys were to be opened; try again After.
+// Slow means that too many keys are being decrypted; retry After.
 type Slow struct{ After time.Duration }
 
 func (s *Slow) Error() string { return "too many AI keys to check; try again later" }
 
-// Ring opens keys with one password. Safe for concurrent use.
+// Ring decrypts keys with one password. Safe for concurrent use.
 type Ring struct {
 	password string
 	seal     *Seal
 	now      func() time.Time
-	// all bounds derivations, wrong the wrong keys of one caller.
+	// all limits derivations, wrong the wrong keys of one caller.
 	all, wrong *httpapi.Limiter
 
-	turn    chan struct{} // one derivation at a time
+	turn    chan struct{} // allows one derivation at a time
 	waiting chan struct{}
 
-	mu      sync.Mutex // guards what follows
-	secret  [32]byte   // keys the hash under which salts are known
+	mu      sync.Mutex // guards the following fields
+	secret  [32]byte   // key of the hash under which salts are cached
 	known   map[saltID]*remembered
 	running map[saltID]*derivation
-	stale   saltID // the stored key that did not open
+	stale   saltID // the stored key that could not be decrypted
 }
 
 type saltID [sha256.Size]byte
@@ -58,8 +58,7 @@ type derivation struct {
 	err  error
 }
 
-// NewRing returns a ring for a password; serverKey is the secret under which
-// stored keys are sealed.
+// NewRing returns a ring for a password. serverKey is the secret that encrypts stored keys.
 func NewRing(password, serverKey string, now func() time.Time) (*Ring, error) {
 	s, err := NewSeal(serverKey, ForAIKey)
 	if err != nil {
@@ -76,8 +75,7 @@ func NewRing(password, serverKey string, now func() time.Time) (*Ring, error) {
 	return r, nil
 }
 
-// Open opens a key that somebody sent. Its errors are an Invalid rejection,
-// or *Slow.
+// Open decrypts a key that somebody sent. Its errors are an Invalid rejection or *Slow.
 func (r *Ring) Open(who, text string) (Key, error) {
 	e, err := parse(text)
 	if err != nil {
@@ -93,8 +91,8 @@ func (r *Ring) Open(who, text string) (Key, error) {
 	return k, err
 }
 
-// open finds or derives the keys of the salt. Only a salt whose tag was right
-// is remembered, so that a flood of others pushes none out.
+// open looks up or derives the keys of the salt. Only salts whose tag was correct are cached, so
+// that a flood of others evicts none.
 func (r *Ring) open(e *envelope) (Key, error) {
 	id := r.id(e.salt)
 	if d, ok := r.recall(id); ok {
@@ -184,12 +182,12 @@ func (r *Ring) remember(id saltID, d derived) {
 	r.known[id] = &remembered{d, r.now()}
 }
 
-// Seal seals an encrypted key for the store.
+// Seal encrypts an encrypted key again, for the store.
 func (r *Ring) Seal(text string) []byte { return r.seal.Close(text) }
 
-// OpenStored opens what Seal gave. It is false when that cannot be opened any
-// more: the password has changed since, or the store came from another server.
-// One that failed is not tried again.
+// OpenStored decrypts the result of Seal. It returns false if that is no longer possible: the
+// password has changed, or the store came from another server. A key that failed is not tried
+// again.
 func (r *Ring) OpenStored(sealed []byte) (Key, bool, error) {
 	text, ok := r.seal.Open(sealed)
 	if !ok {

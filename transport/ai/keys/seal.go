@@ -36,7 +36,7 @@ func NewSeal(secret, purpose string) (*Seal, error) {
 	return &Seal{aead, []byte(purpose)}, nil
 }
 
-// Close seals a text.
+// Close encrypts a text.
 func (s *Seal) Close(text string) []byte {
 	out := make([]byte, 1+s.aead.NonceSize(), 1+s.aead.NonceSize()+len(text)+s.aead.Overhead())
 	out[0] = sealVersion
@@ -44,8 +44,8 @@ func (s *Seal) Close(text string) []byte {
 	return s.aead.Seal(out, out[1:], []byte(text), s.purpose)
 }
 
-// Open opens what Close gave; false if that was sealed under another key, or for
-// another purpose.
+// Open decrypts the result of Close; false if that was sealed under another key or for another
+// purpose.
 func (s *Seal) Open(b []byte) (string, bool) {
 	n := 1 + s.aead.NonceSize()
 	if len(b) < n || b[0] != sealVersion {

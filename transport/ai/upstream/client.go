@@ -16,7 +16,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// The protocols that an upstream may speak.
+// The supported protocols of an upstream.
 const (
 	Gemini = "gemini"
 	OpenAI = "openai"
@@ -33,8 +33,8 @@ type Options struct {
 	Provider string
 	// BaseURL is the address that precedes the protocol's paths; "" for the default.
 	BaseURL string
-	// Connect, FirstByte, Idle and Total bound the time to a connection, to
-	// the first event, between two events, and in all.
+	// Connect, FirstByte, Idle and Total bound the time to a connection, to the first event,
+	// between two events, and in total.
 	Connect, FirstByte, Idle, Total time.Duration
 	// MaxConnections bounds the connections to the upstream.
 	MaxConnections int
@@ -50,25 +50,25 @@ type Client struct {
 
 // protocol has the functions for one kind of upstream.
 type protocol interface {
-	// request gives address, headers and body.
+	// request returns the address, headers and body of a request.
 	request(base string, key keys.Key, q *Query) (url string, h http.Header, body any, err error)
-	// answer reads one answer.
+	// answer returns a reader for one answer.
 	answer() reader
 	// blocked reports whether the body of a 400 means that the question was blocked for safety,
-	// which is an answer.
+	// which counts as an answer.
 	blocked(body []byte) bool
 }
 
 // reader reads the events of one answer, in order.
 type reader interface {
-	// chunk reads an event; last says that none follows.
+	// chunk decodes an event; last means that none follows.
 	chunk(data []byte) (c Chunk, last bool, err error)
-	// reasoned reports whether every complete answer has a reason for its end, so that an answer
-	// without one was cut off.
+	// reasoned reports whether every complete answer has a finish reason, so that an answer without
+	// one was cut off.
 	reasoned() bool
 }
 
-// done ends a stream of OpenAI's protocol. Some servers and proxies end every
+// done recognizes the end of a stream in OpenAI's protocol. Some servers and proxies end every
 // stream with it.
 func done(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
 
@@ -95,7 +95,7 @@ func New(o Options) (*Client, error) {
 		MaxIdleConnsPerHost:    4,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-		// A packed stream could hide its size, and comes late.
+		// A compressed stream could hide its size, and is delayed.
 		DisableCompression: true,
 	}
 	c.http = &http.Client{
@@ -111,7 +111,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // maxRefusal bounds how much of a 400 is read, bytes.
 const maxRefusal = 64 << 10
 
-// Check returns an error if the upstream cannot be asked a query.
+// Check returns an error if the upstream would not accept a query.
 func (c *Client) Check(q *Query) error {
 	if err := q.Check(); err != nil {
 		return err
@@ -120,9 +120,8 @@ func (c *Client) Check(q *Query) error {
 	return err
 }
 
-// Ask asks and calls emit for each part of the answer as it comes. It returns
-// nil when the answer is whole, emit's error, or a *Failure. It blocks until
-// then; ctx cancels it.
+// Ask sends a query and calls emit for each part of the answer when it arrives. It returns nil when
+// the answer is complete, emit's error, or a *Failure. It blocks until then; ctx cancels it.
 func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chunk) error) error {
 	ctx, cancelTotal := context.WithTimeoutCause(ctx, c.Total, errTimeout)
 	defer cancelTotal()
@@ -152,15 +151,15 @@ func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chun
 	whole, some := false, false
 	for in := newEvents(res.Body); ; {
 		data, err := in.next()
-		// If the protocol does not require a reason for the end, a stream that ends correctly in
-		// HTTP after an answer is complete without one.
+		// If the protocol does not require a finish reason, a stream whose HTTP body ends correctly
+		// after an answer is complete without one.
 		if err == io.EOF && (whole || some && !answer.reasoned()) {
 			return nil
 		}
 		if err != nil {
 			return explain(ctx, err, errBroken)
 		}
-		// The time that the reader takes is not the upstream's.
+		// The time spent in emit does not count against the upstream.
 		watch.Stop()
 		chunk, last, err := answer.chunk(data)
 		if err != nil {
@@ -200,7 +199,7 @@ func (c *Client) send(ctx context.Context, key keys.Key, q *Query) (*http.Respon
 	return c.http.Do(req)
 }
 
-// decode reads an event; text that is not UTF-8 is refused with it.
+// decode decodes an event; it refuses text that is not UTF-8.
 func decode(data []byte, into any) error {
 	if !utf8.Valid(data) || wire.Codec.Unmarshal(data, into) != nil {
 		return errBroken
@@ -208,7 +207,7 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// word bounds a short name that comes from outside.
+// word bounds a short name from outside.
 func word(s string) string {
 	if len(s) > 40 || strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' }) {
 		return "OTHER"

@@ -1,10 +1,8 @@
-// Package upstream asks a language model over HTTP and reads its answer as it
-// comes: the Gemini streamGenerateContent protocol, or OpenAI-compatible chat
-// completions.
+// Package upstream asks a language model over HTTP and streams its answer: the Gemini
+// streamGenerateContent protocol, or OpenAI-compatible chat completions.
 //
-// Nothing that an upstream sends is trusted or passed on unchanged. Lines, events and the whole
-// answer are bounded in bytes and in time: to connect, to the first event, between two events,
-// and in all. Redirects are not followed, and only the fields of a Chunk are read. A failure is a
-// *Failure whose text is this package's own. The key goes into one header of the request and
-// nowhere else.
+// Nothing from an upstream is trusted or forwarded unchanged. Lines, events and the whole answer
+// are bounded in bytes and in time: to connect, to the first event, between two events, and in
+// total. Redirects are not followed, and only the fields of a Chunk are read. A failure is a
+// *Failure with this package's own text. The key is used in one request header and nowhere else.
 package upstream

@@ -16,7 +16,7 @@ const (
 // events reads the data of server-sent events within bounds.
 type events struct {
 	r    *bufio.Reader
-	left int // bytes that may still come
+	left int // remaining bytes of the limit
 	data []byte
 }
 
@@ -24,8 +24,8 @@ func newEvents(r io.Reader) *events {
 	return &events{r: bufio.NewReaderSize(r, 16<<10), left: maxAnswer}
 }
 
-// next returns the data of the next event that has any. It is valid until the
-// next call. An event that the end cuts off is not an event.
+// next returns the data of the next event that has any. It is valid until the next call. An
+// incomplete event at the end is ignored.
 func (e *events) next() ([]byte, error) {
 	e.data = e.data[:0]
 	some := false
@@ -55,7 +55,7 @@ func (e *events) next() ([]byte, error) {
 	}
 }
 
-// line reads a line without its end.
+// line reads a line and removes its end.
 func (e *events) line() ([]byte, error) {
 	var long []byte
 	for {

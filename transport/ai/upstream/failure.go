@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// Failure means that there is no answer, or no more of it. Status and Text are
-// for the client: never 401 or 403, which would speak of the client's own
-// session, and never the upstream's words.
+// Failure means that there is no answer, or no more of it. Status and Text are for the client:
+// never 401 or 403, which would concern the client's own session, and never the upstream's text.
 type Failure struct {
 	Status int
 	Text   string
-	// Retry is when to try again; 0 if that is not known.
+	// Retry is when to retry; 0 if unknown.
 	Retry time.Duration
-	// Cause is for the log and for metrics: a word of ours.
+	// Cause is one of our own words, for logs and metrics.
 	Cause string
 }
 
@@ -55,7 +54,7 @@ const (
 	maxRetry     = time.Hour
 )
 
-// refused is the failure that an upstream's status means.
+// refused returns the failure for an upstream's status.
 func refused(res *http.Response, now time.Time) *Failure {
 	switch status := res.StatusCode; {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
@@ -72,7 +71,7 @@ func refused(res *http.Response, now time.Time) *Failure {
 	return errUpstream
 }
 
-// retryAfter reads seconds or a date, within bounds.
+// retryAfter parses seconds or a date, within bounds.
 func retryAfter(text string, now time.Time) time.Duration {
 	wait := defaultRetry
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
@@ -83,13 +82,13 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return min(max(wait, time.Second), maxRetry)
 }
 
-// explain turns an error before or during the answer into a Failure.
+// explain converts an error before or during the answer to a Failure.
 func explain(ctx context.Context, err error, before *Failure) *Failure {
 	var own *Failure
 	var network net.Error
 	cause := context.Cause(ctx)
 	switch {
-	case errors.As(cause, &own): // one of our time-outs
+	case errors.As(cause, &own): // one of our timeouts
 		return own
 	case cause != nil:
 		return errGone

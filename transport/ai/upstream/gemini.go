@@ -28,7 +28,7 @@ func (gemini) request(base string, key keys.Key, q *Query) (string, http.Header,
 	return at, http.Header{"X-Goog-Api-Key": {key.Reveal()}}, body, nil
 }
 
-// geminiEvent has the parts of an event that are read.
+// geminiEvent has the used parts of an event.
 type geminiEvent struct {
 	Candidates []struct {
 		Content struct {
@@ -46,10 +46,10 @@ type geminiEvent struct {
 
 func (gemini) answer() reader { return gemini{} }
 
-// reasoned implements reader: not every server of this protocol gives a reason.
+// reasoned implements reader: some servers of this protocol send no reason.
 func (gemini) reasoned() bool { return false }
 
-// blocked implements protocol: a block is an event here, never a refusal.
+// blocked implements protocol: here a block is an event, never a refusal.
 func (gemini) blocked([]byte) bool { return false }
 
 func (gemini) chunk(data []byte) (Chunk, bool, error) {
@@ -65,7 +65,7 @@ func (gemini) chunk(data []byte) (Chunk, bool, error) {
 	}
 	c := Chunk{Usage: e.Usage.sane()}
 	if e.PromptFeedback.BlockReason != "" {
-		c.Finish = Safety // unless the candidate says more
+		c.Finish = Safety // unless the candidate has its own reason
 	}
 	if len(e.Candidates) == 0 {
 		return c, false, nil

@@ -48,12 +48,12 @@ func (openAI) request(base string, key keys.Key, q *Query) (string, http.Header,
 	return strings.TrimSuffix(base, "/") + "/chat/completions", http.Header{"Authorization": {"Bearer " + key.Reveal()}}, body, nil
 }
 
-// openAIEvent has the parts of an event that are read.
+// openAIEvent has the used parts of an event.
 type openAIEvent struct {
 	Choices []struct {
 		Delta struct {
 			Content *string `json:"content"`
-			// Refusal is said in place of content.
+			// Refusal replaces the content.
 			Refusal *string `json:"refusal"`
 		} `json:"delta"`
 		FinishReason string `json:"finish_reason"`
@@ -66,16 +66,15 @@ type openAIEvent struct {
 	Error any `json:"error"`
 }
 
-// finishes translates the reasons that both protocols know. No tools are sent,
-// so a call of one is unexpected.
+// finishes maps the reasons known to both protocols. No tools are sent, so a tool call is
+// unexpected.
 var finishes = map[string]string{
 	"stop": "STOP", "length": "MAX_TOKENS", "content_filter": Safety, "tool_calls": "UNEXPECTED_TOOL_CALL", "function_call": "UNEXPECTED_TOOL_CALL",
 }
 
 func (openAI) answer() reader { return &openAIAnswer{} }
 
-// blocked implements protocol: some servers refuse a question that their filter
-// blocks.
+// blocked implements protocol: some servers refuse a question that their filter blocks.
 func (openAI) blocked(body []byte) bool {
 	var refusal struct {
 		Error struct {
@@ -87,9 +86,9 @@ func (openAI) blocked(body []byte) bool {
 
 // openAIAnswer reads one answer.
 type openAIAnswer struct {
-	// refused is set when the model refuses in words: the reason is "stop" then.
+	// refused is set if the model refuses in words: the finish reason is "stop" then.
 	refused bool
-	// reason is the last one that was read; "" for none.
+	// reason is the last finish reason; "" for none.
 	reason string
 }
 

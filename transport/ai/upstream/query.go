@@ -6,15 +6,15 @@ import (
 
 // Query is one question.
 type Query struct {
-	// Model is one of the configured ones.
+	// Model is one of the configured models.
 	Model string
 	// Contents are the turns of the conversation, oldest first.
 	Contents []Content
 	// System is the system instruction; "" for none.
 	System string
-	// Config holds the parameters of the generation, in Gemini's names.
+	// Config has the generation parameters, under Gemini's names.
 	Config map[string]any
-	// Tools are passed on to Gemini; nil for none.
+	// Tools are forwarded to Gemini; nil for none.
 	Tools []any
 }
 
@@ -24,10 +24,10 @@ type Content struct {
 	Parts []map[string]any `json:"parts"`
 }
 
-// Safety is why an answer ends that was blocked, whatever the upstream calls it.
+// Safety is the finish reason of a blocked answer, whatever the upstream's word.
 const Safety = "SAFETY"
 
-// Blocked reports whether an answer that ends for a reason was blocked.
+// Blocked reports whether a finish reason means that the answer was blocked.
 func Blocked(finish string) bool {
 	switch finish {
 	case Safety, "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION", "IMAGE_SAFETY":
@@ -39,7 +39,7 @@ func Blocked(finish string) bool {
 // Chunk is a part of an answer.
 type Chunk struct {
 	Parts []Part
-	// Finish is why the model stopped; "" while it goes on.
+	// Finish is why the model stopped; "" while it continues.
 	Finish string
 	// Usage is the count so far; nil if the upstream reported none.
 	Usage *Usage
@@ -48,7 +48,7 @@ type Chunk struct {
 	Grounding any
 }
 
-// Part is a piece of text, or the call of a tool.
+// Part is a piece of text, or a tool call.
 type Part struct {
 	Text             *string `json:"text,omitempty"`
 	Thought          bool    `json:"thought,omitempty"`
@@ -63,7 +63,7 @@ type Usage struct {
 	Total  int64 `json:"totalTokenCount"`
 }
 
-// sane bounds numbers that we did not count ourselves.
+// sane bounds the upstream's counts.
 func (u *Usage) sane() *Usage {
 	if u == nil {
 		return nil
@@ -72,7 +72,7 @@ func (u *Usage) sane() *Usage {
 	return &Usage{clip(u.Prompt), clip(u.Output), clip(u.Total)}
 }
 
-// Parameters that the OpenAI protocol has too, in both of Gemini's spellings.
+// Parameters that also exist in the OpenAI protocol, in both of Gemini's spellings.
 var parameters = map[string]struct {
 	name string
 	read func(any) bool
@@ -99,8 +99,8 @@ func isTexts(v any) bool {
 	return ok && len(list) <= 16
 }
 
-// Check validates the types of the parameters that this package uses; others are the provider's
-// business.
+// Check validates the types of the parameters that this package uses. The provider checks all
+// others.
 func (q *Query) Check() error {
 	for name, v := range q.Config {
 		if p, known := parameters[name]; known && v != nil && !p.read(v) {

@@ -1,7 +1,7 @@
 // Package oidc lets people sign in at an identity provider: OpenID Connect with the
 // authorization code and PKCE.
 //
-// Begin returns the address at the provider and the browser's state; Finish takes the
-// callback and identifies the person. Answers of the provider are bounded in time and size,
-// never redirect requests, and are never shown to anybody.
+// Begin returns the address at the provider and the browser's state; Finish processes the callback
+// and identifies the person. Answers of the provider are bounded in time and size, never redirect
+// requests, and are never shown to anybody.
 package oidc

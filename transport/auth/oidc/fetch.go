@@ -21,7 +21,7 @@ var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// bounded ends answers that are longer than maxAnswer with an error.
+// bounded returns an error for answers that are longer than maxAnswer.
 type bounded struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

@@ -17,19 +17,19 @@ import (
 type Identity struct {
 	// Issuer and Subject identify the person, even if everything else changes.
 	Issuer, Subject string
-	// Email is verified and allowed, in lower case. Name is as the provider has it.
+	// Email is verified and permitted, in lower case. Name is the provider's.
 	Email, Name string
 }
 
-// Answer is the provider's answer, which the browser brings.
+// Answer is the provider's answer, delivered by the browser.
 type Answer struct {
 	State, Code, Error string
 	// Issuer is the issuer of the answer; "" if it is not stated (RFC 9207).
 	Issuer string
 }
 
-// Finish says who has signed in. The error holds a Reason, and beside it what happened,
-// for the log.
+// Finish identifies the person who has signed in. The error wraps a Reason and the cause, for the
+// log.
 func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller) (Identity, error) {
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(in.State)) != 1 {
 		return Identity{}, Expired
@@ -62,7 +62,7 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 		return Identity{}, exchangeFailed(err)
 	}
 	raw, _ := token.Extra("id_token").(string)
-	if len(raw) > maxToken { // a signature that long takes a processor for seconds
+	if len(raw) > maxToken { // verifying a longer signature would take seconds
 		return Identity{}, fmt.Errorf("%w: the token is too long", Invalid)
 	}
 	id, err := f.verifier.Verify(ctx, raw)
@@ -81,7 +81,7 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 	case id.Subject == "" || len(id.Subject) > 255:
 		return Identity{}, fmt.Errorf("%w: the token names nobody", Invalid)
 	}
-	if c.email == "" { // some providers tell it there alone
+	if c.email == "" { // some providers return it only there
 		c.merge(ctx, f.provider, token, id.Subject)
 	}
 	email, err := p.admit(c)
@@ -114,25 +114,25 @@ func exchangeFailed(err error) error {
 // claims are the claims with further data of a person.
 type claims struct {
 	email, name, party string
-	// verified is the boolean true, and nothing that looks like it.
+	// verified is set only by the boolean true.
 	verified bool
 }
 
-// claimsOf reads the claims of those names, to the letter: encoding/json would take
-// others that differ in case, which people may choose at some providers.
+// claimsOf decodes claims by their exact names: encoding/json would accept names that differ in
+// case, which people may choose at some providers.
 func claimsOf(from interface{ Claims(any) error }) (c claims, err error) {
 	var all map[string]json.RawMessage
 	if err := from.Claims(&all); err != nil {
 		return claims{}, err
 	}
 	for name, to := range map[string]any{"email": &c.email, "name": &c.name, "azp": &c.party, "email_verified": &c.verified} {
-		_ = json.Unmarshal(all[name], to) // what is of another type says nothing
+		_ = json.Unmarshal(all[name], to) // values of other types are ignored
 	}
 	return c, nil
 }
 
-// merge takes what the ID token lacks from the provider's other answer about the same
-// person. Without one they have no address.
+// merge fills gaps of the ID token from the userinfo of the same person. Without it they have no
+// address.
 func (c *claims) merge(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, subject string) {
 	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil || info.Subject != subject {
@@ -148,7 +148,7 @@ func (c *claims) merge(ctx context.Context, provider *oidc.Provider, token *oaut
 	}
 }
 
-// admit returns the address of somebody who may sign in.
+// admit returns the address of a person who may sign in.
 func (p *Provider) admit(c claims) (string, error) {
 	email, ok := fold(c.email)
 	switch {
@@ -160,8 +160,8 @@ func (p *Provider) admit(c claims) (string, error) {
 	return email, nil
 }
 
-// fold is an address as addresses are compared. Only ASCII is folded: other characters
-// have lower cases that are ASCII, and would be somebody else's address.
+// fold normalizes an address for comparison. Only ASCII is folded: some other characters have ASCII
+// lower cases, and would become somebody else's address.
 func fold(email string) (string, bool) {
 	at := strings.IndexByte(email, '@')
 	if at < 1 || at == len(email)-1 || strings.Count(email, "@") != 1 {

@@ -16,14 +16,14 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// The lifetime of the provider's keys: as it states, within these bounds. Afterwards a
+// Lifetime of the provider's keys: as stated by the provider, within these bounds. After it a
 // withdrawn key is not accepted.
 const (
-	minKeys = time.Minute // also when it says nothing
+	minKeys = time.Minute // also the default
 	maxKeys = time.Hour
 )
 
-// algorithms are the accepted signatures of tokens. None uses a shared secret: anyone with the
+// algorithms are the accepted signature algorithms. None uses a shared secret: anyone with the
 // client's secret could sign as anybody.
 var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
@@ -34,7 +34,7 @@ type keySet struct {
 	address string
 	now     func() time.Time
 
-	mu    sync.Mutex // held while they are fetched, so that one does for all
+	mu    sync.Mutex // held during a fetch, so that callers share it
 	keys  []jose.JSONWebKey
 	until time.Time
 }
@@ -104,7 +104,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, time.Duration, e
 	if resp.StatusCode != http.StatusOK {
 		return nil, 0, fmt.Errorf("keys: the provider answers %d", resp.StatusCode)
 	}
-	// One that is of no use, or of a kind that is not known, is passed over.
+	// Unusable keys and unknown types are skipped.
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
@@ -121,7 +121,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, time.Duration, e
 	return keys, lifetime(resp.Header), nil
 }
 
-// lifetime is how long an answer counts (RFC 9111, 4.2).
+// lifetime returns how long an answer is fresh (RFC 9111, 4.2).
 func lifetime(h http.Header) time.Duration {
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
@@ -140,7 +140,7 @@ func lifetime(h http.Header) time.Duration {
 	return minKeys
 }
 
-// accepted are the signatures that the provider says it makes, of those that are good.
+// accepted returns those of the provider's offered algorithms that are accepted here.
 func accepted(offered []string) []string {
 	out := slices.DeleteFunc(slices.Clone(offered), func(a string) bool { return !slices.Contains(algorithms, a) })
 	if len(out) == 0 {

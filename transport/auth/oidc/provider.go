@@ -17,16 +17,16 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// Config of a Provider. All fields but ClientSecret and TrustEmail are required.
+// Config of a Provider. All fields except ClientSecret and TrustEmail are required.
 type Config struct {
-	// Issuer is the provider's address, as its discovery document has it.
+	// Issuer is the provider's address in its discovery document.
 	Issuer                 string
 	ClientID, ClientSecret string
 	// Redirect is the address of the callback.
 	Redirect string
-	// Allowed are addresses, and domains as *@example.org. None: nobody.
+	// Allowed are permitted addresses, and domains as *@example.org. If empty, nobody may sign in.
 	Allowed []string
-	// TrustEmail takes addresses that the provider has not verified.
+	// TrustEmail accepts addresses that the provider has not verified.
 	TrustEmail bool
 	Now        func() time.Time
 }
@@ -35,30 +35,29 @@ type Config struct {
 const (
 	// Life is the time limit for signing in.
 	Life = 10 * time.Minute
-	// fresh is how long a discovery document counts; its keys are read again when
-	// a token names one that is not known.
+	// fresh is the lifetime of a discovery document. Keys are fetched again when a token names an
+	// unknown one.
 	fresh = time.Hour
-	// pause is how long a provider that did not answer is left alone.
+	// pause is the time without requests after the provider did not answer.
 	pause = 5 * time.Second
-	// atOnce bounds the concurrent requests to the provider, and eachAtOnce those of one
-	// address. Browsers with an earlier login of a facilitator have knownAtOnce places in
-	// addition.
+	// atOnce bounds concurrent requests to the provider, and eachAtOnce those of one address.
+	// Browsers with an earlier login of a facilitator have knownAtOnce additional places.
 	atOnce, eachAtOnce, knownAtOnce = 16, 2, 8
-	// maxUsed is how many sign-ins that came back are remembered.
+	// maxUsed bounds the remembered completed sign-ins.
 	maxUsed = 20_000
 )
 
-// Reason is why somebody cannot sign in. It contains no text from the provider. The app has a
+// Reason is why somebody cannot sign in. It contains no text of the provider. The app has a
 // sentence for each Reason.
 type Reason string
 
-// The reasons.
+// Reasons.
 const (
 	// Away: the provider does not answer, or answers incorrectly.
 	Away Reason = "away"
 	// Busy: too many people are signing in at once.
 	Busy Reason = "busy"
-	// Expired: it took too long, was begun in another browser, or came back before.
+	// Expired: it took too long, was begun in another browser, or was already completed.
 	Expired Reason = "expired"
 	// Denied: the provider refused.
 	Denied Reason = "denied"
@@ -66,7 +65,7 @@ const (
 	Invalid Reason = "invalid"
 	// Unverified: the provider has not verified the address, or sends none.
 	Unverified Reason = "unverified"
-	// NotAllowed: the address is not among those that may sign in.
+	// NotAllowed: the address is not permitted to sign in.
 	NotAllowed Reason = "not_allowed"
 )
 
@@ -76,17 +75,17 @@ func (r Reason) Error() string { return "signing in with the identity provider: 
 // Provider is one identity provider. Safe for concurrent use.
 type Provider struct {
 	cfg Config
-	// Of sign-ins that the provider is asked about; and of those that wait for the first
-	// discovery, without which nobody signs in.
+	// Places for sign-ins that send requests to the provider; early is for those that wait for the
+	// first discovery, without which nobody can sign in.
 	strangers, known, early *httpapi.Places
 	asking                  chan struct{} // held while the discovery document is fetched
 
 	mu    sync.Mutex
 	found *found    // guarded by mu; nil before the first discovery
-	tried time.Time // guarded by mu; when discovery failed last
+	tried time.Time // guarded by mu; when discovery last failed
 
 	usedMu sync.Mutex
-	used   map[string]time.Time // guarded by usedMu; states that came back, and until when they count
+	used   map[string]time.Time // guarded by usedMu; completed states and their expiry
 }
 
 // found has the results of discovery.
@@ -95,12 +94,12 @@ type found struct {
 	provider *oidc.Provider
 	style    oauth2.AuthStyle
 	verifier *oidc.IDTokenVerifier
-	// names: the provider says of each answer that it is its own (RFC 9207).
+	// names: the provider states its issuer in each answer (RFC 9207).
 	names bool
 }
 
-// New returns a Provider. It asks nothing yet: the server starts while the provider is
-// away.
+// New returns a Provider. It sends no requests yet, so the server starts even if the provider is
+// unavailable.
 func New(cfg Config) *Provider {
 	return &Provider{
 		cfg: cfg, strangers: httpapi.NewPlaces(atOnce, eachAtOnce), known: httpapi.NewPlaces(knownAtOnce, eachAtOnce),
@@ -109,11 +108,11 @@ func New(cfg Config) *Provider {
 	}
 }
 
-// Issuer is the provider's address.
+// Issuer returns the provider's address.
 func (p *Provider) Issuer() string { return p.cfg.Issuer }
 
-// state returns the results so far, nil for none; old says that it should be asked for
-// again, and paused that this failed a moment ago.
+// state returns the results so far, nil for none. old means that they should be refreshed, and
+// paused that this failed a moment ago.
 func (p *Provider) state() (f *found, old, paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,8 +120,8 @@ func (p *Provider) state() (f *found, old, paused bool) {
 	return p.found, p.found == nil || now.Sub(p.found.at) >= fresh, !p.tried.IsZero() && now.Sub(p.tried) < pause
 }
 
-// discover returns the provider's document. An old one is used while a caller fetches it
-// again; without one, callers wait for the fetch of one of them.
+// discover returns the provider's document. An old one is used while a caller refreshes it; without
+// one, callers wait for one shared fetch.
 func (p *Provider) discover(ctx context.Context) (*found, error) {
 	f, old, paused := p.state()
 	switch {
@@ -160,10 +159,10 @@ func (p *Provider) discover(ctx context.Context) (*found, error) {
 	return f, nil
 }
 
-// ErrPaused means that the provider did not answer, and is not asked for a moment.
+// ErrPaused means that the provider did not answer a moment ago and is not asked again yet.
 var ErrPaused = errors.New("the identity provider did not answer a moment ago")
 
-// learn asks the provider, and keeps the answer, or that there was none.
+// learn fetches the document and records the result or the failure.
 func (p *Provider) learn(ctx context.Context) error {
 	f, err := p.ask(ctx)
 	p.mu.Lock()
@@ -196,7 +195,7 @@ func (p *Provider) ask(ctx context.Context) (*found, error) {
 	if info := provider.UserInfoEndpoint(); info != "" {
 		addresses = append(addresses, info)
 	}
-	// No weaker than the issuer: anybody on the network path could be the provider.
+	// No weaker than the issuer: otherwise anybody on the network path could be the provider.
 	https := strings.HasPrefix(p.cfg.Issuer, "https:")
 	for _, address := range addresses {
 		u, err := url.Parse(address)
@@ -224,32 +223,31 @@ func (p *Provider) oauth(f *found) *oauth2.Config {
 	}
 }
 
-// Attempt is the data that a browser keeps while its person signs in at the provider. It is kept
-// signed.
+// Attempt is the signed data that a browser keeps while its person signs in at the provider.
 type Attempt struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
 	Verifier string `json:"v"`
-	// To is the path that it leads to afterwards.
+	// To is the path to open afterwards.
 	To string `json:"t"`
-	// Device identifies a browser with an earlier login of a facilitator, "" for others. It
-	// is kept here because a browser that returns from another site does not send
-	// SameSite=Strict cookies.
+	// Device identifies a browser with an earlier login of a facilitator, "" for others. It is
+	// stored here because a browser that returns from another site does not send SameSite=Strict
+	// cookies.
 	Device string `json:"d,omitempty"`
 }
 
 // Caller has the address and the browser of a person who signs in.
 type Caller struct {
-	// Address limits those of one network.
+	// Address identifies the network for limits.
 	Address string
 	// Device identifies a browser with an earlier login of a facilitator.
 	Device string
-	// Charge is asked before the provider is asked about a code; false refuses it as
-	// Busy. nil: it is free.
+	// Charge is called before the provider checks a code; false refuses it as Busy. nil means no
+	// limit.
 	Charge func() bool
 }
 
-// enter takes a place of those for the caller.
+// enter takes one of the caller's places.
 func (p *Provider) enter(c Caller) (leave func(), ok bool) {
 	if c.Device != "" {
 		return p.known.Enter(c.Device)
@@ -257,8 +255,8 @@ func (p *Provider) enter(c Caller) (leave func(), ok bool) {
 	return p.strangers.Enter(httpapi.Address(c.Address))
 }
 
-// Begin returns where the browser goes to sign in, and what it keeps meanwhile. Where the
-// provider is known nobody waits for it.
+// Begin returns the address at which the browser signs in, and the state that it keeps meanwhile.
+// It does not wait if the provider's document is known.
 func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address string, a Attempt, err error) {
 	if f, _, _ := p.state(); f == nil {
 		leave, ok := p.early.Enter("")
@@ -275,8 +273,8 @@ func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address s
 	return p.oauth(f).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
 }
 
-// Path returns to if it is a path of this server, and else otherwise. A text that browsers
-// would understand as the address of another server is not such a path.
+// Path returns to if it is a path of this server, and otherwise if not. A text that browsers would
+// interpret as an address of another server is not such a path.
 func Path(to, otherwise string) string {
 	bad := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`\"<>`, r) }
 	if len(to) > 256 || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsFunc(to, bad) {
@@ -285,9 +283,8 @@ func Path(to, otherwise string) string {
 	return to
 }
 
-// once reports whether nobody has signed in with an attempt before, and remembers that
-// somebody has now. Only what the provider has proved gets here, so that strangers fill
-// no list.
+// once reports whether an attempt was not completed before, and records it. It is called only with
+// results verified by the provider, so that strangers cannot fill the list.
 func (p *Provider) once(state string) bool {
 	p.usedMu.Lock()
 	defer p.usedMu.Unlock()
@@ -301,7 +298,7 @@ func (p *Provider) once(state string) bool {
 				delete(p.used, s)
 			}
 		}
-		if len(p.used) >= maxUsed { // more than a person could: those who come now wait
+		if len(p.used) >= maxUsed { // more than people could complete: further ones must wait
 			return false
 		}
 	}

@@ -40,7 +40,7 @@ func kindOf(root map[string]any) kind {
 	return schemaKind
 }
 
-// category is the kind of thing that a schema describes.
+// category is the kind of entity that a schema describes.
 type category string
 
 const (
@@ -53,7 +53,7 @@ const (
 	unknown category = ""
 )
 
-// variantsOf are the variants of each category of entity. categoryIn is the category of the
+// variantsOf has the variants of each category of entity. categoryIn is the category of the
 // entities in each registry.
 var (
 	variantsOf = map[category][]string{}
@@ -66,8 +66,8 @@ func init() {
 	}
 }
 
-// categorize returns the category of a schema: an entity by the meta schema its variants refer
-// to, the others by where they are and what they leave out.
+// categorize returns the category of a schema: for an entity by the meta schema to which its
+// variants refer, for others by their position and missing members.
 func (l *linter) categorize(res *schema.Resource) category {
 	root, _ := res.Root().(map[string]any)
 	defs, _ := root["$defs"].(map[string]any)
@@ -91,8 +91,7 @@ func (l *linter) categorize(res *schema.Resource) category {
 	switch {
 	case inFolder(res, "meta"):
 		return meta
-	// What others build their variants on is of no version, has no name, and builds its
-	// own on nothing, wherever it lies.
+	// A meta schema has no version and no name, and does not build on another one, wherever it is.
 	case hasVariants && !named && !versioned && !builds:
 		return meta
 	case inFolder(res, "types"):
@@ -108,7 +107,7 @@ func inFolder(res *schema.Resource, folder string) bool {
 	return path.Base(path.Dir(file)) == folder || path.Base(path.Dir(res.ID)) == folder
 }
 
-// allOfRefs are the references in the allOf of a schema.
+// allOfRefs returns the references in the allOf of a schema.
 func allOfRefs(node map[string]any) (refs []string) {
 	branches, _ := node["allOf"].([]any)
 	for _, b := range branches {
@@ -120,10 +119,10 @@ func allOfRefs(node map[string]any) (refs []string) {
 	return refs
 }
 
-// metaRef reads a reference to a variant of a meta schema, such as
-// ../meta/capability.json#/$defs/platform_schema. The meta schemas are the published ones,
-// wherever a reference finds them, and copies: documents of that name that are no entity
-// and have the variant. The rules for variants report parts that a copy omits.
+// metaRef parses a reference to a variant of a meta schema, such as
+// ../meta/capability.json#/$defs/platform_schema. Meta schemas are the published ones, wherever a
+// reference finds them, and copies: documents with that name that are no entity and have the
+// variant. The rules for variants report parts that a copy omits.
 func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant string) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	c = category(strings.TrimSuffix(path.Base(file), ".json"))
@@ -133,8 +132,8 @@ func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant
 	}
 	target, err := l.lib.Resolve(from, ref)
 	if err != nil {
-		// Not available: the protocol's own address is accepted, and the rules for
-		// references report the rest.
+		// Not available: the protocol's own address is accepted, and the rules for references
+		// report others.
 		if e := (*schema.RefError)(nil); errors.As(err, &e) && e.Kind == schema.RefUnknown && l.protocols(file) {
 			return c, variant
 		}
@@ -150,8 +149,8 @@ func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant
 	return c, variant
 }
 
-// protocols reports whether an address is one at which the protocol publishes a
-// meta schema, under this base or the default one.
+// protocols reports whether an address is one at which the protocol publishes a meta schema, under
+// this base or the default one.
 func (l *linter) protocols(address string) bool {
 	for _, base := range []string{l.published.Base(), schema.DefaultBase} {
 		rest, ok := strings.CutPrefix(address, base+"/")
@@ -163,16 +162,15 @@ func (l *linter) protocols(address string) bool {
 	return false
 }
 
-// demanded has the members that each variant must require, apart from those that the category
-// adds.
+// demanded has the members that each variant must require, in addition to those of the category.
 var demanded = map[string][]string{
 	schema.PlatformVariant: {"version", "spec", "schema"},
 	schema.BusinessVariant: {"version"},
 	schema.ResponseVariant: {"version"},
 }
 
-// variants checks that an entity has those of its category, each built on the
-// same variant of the meta schema.
+// variants checks that an entity has the variants of its category, each built on the same variant
+// of the meta schema.
 func (s *subject) variants() {
 	defs, _ := s.root["$defs"].(map[string]any)
 	for _, variant := range variantsOf[s.category] {

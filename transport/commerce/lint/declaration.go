@@ -71,7 +71,7 @@ func (e entry) agree(code, at, what string, declared, stated any) {
 	e.find(code, at, fmt.Sprintf("%s %s is declared, but the schema there states %s", what, said(declared), said(stated)))
 }
 
-// said is a member as it may be repeated.
+// said returns a member's value, shortened for messages.
 func said(value any) string {
 	if text, ok := value.(string); ok {
 		return schema.Brief(text)
@@ -85,7 +85,7 @@ func (e entry) fit(side Side) {
 	version, _ := e.fields["version"].(string)
 	address, _ := e.fields["schema"].(string)
 	if e.registry == schema.Services {
-		address = "" // that is the description of a transport
+		address = "" // that is the address of a transport's description
 	}
 	res, err := e.lib.Entity(e.name, version, address)
 	if err != nil {
@@ -112,12 +112,12 @@ func (e entry) fit(side Side) {
 	}
 }
 
-// against lists what keeps the entry from being the variant of a side.
+// against returns the problems that prevent the entry from being a side's variant.
 func (e entry) against(res *schema.Resource, side Side) []schema.Problem {
 	pointer := schema.Pointer("$defs", string(side)+"_schema")
 	variant, ok := schema.Lookup(res.Root(), pointer)
 	if !ok {
-		return nil // the variant is missed where the schema is linted
+		return nil // the missing variant is reported where the schema is linted
 	}
 	target := schema.Target{Resource: res.Top, Pointer: res.Pointer + pointer, Value: variant}
 	validator, err := e.compiler.Compile(target)

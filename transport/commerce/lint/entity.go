@@ -30,8 +30,7 @@ func (s *subject) entity() {
 	s.version()
 }
 
-// withoutCategory says what keeps a schema that has a part of an entity from
-// being one.
+// withoutCategory reports why a schema that has some parts of an entity is not one.
 func (s *subject) withoutCategory() {
 	has := "variants"
 	for _, member := range []string{"version", "name"} {
@@ -75,9 +74,8 @@ func (s *subject) name() {
 	}
 }
 
-// reserved reports whether a schema uses a name of the protocol that is not
-// its own. A copy of a published entity at another address is fine: the
-// address may change while the name stays.
+// reserved reports whether a schema uses one of the protocol's names without being the protocol's.
+// A copy of a published entity at another address is permitted.
 func (s *subject) reserved(name string) bool {
 	if !strings.HasPrefix(name, schema.Reserved) || strings.HasPrefix(s.res.ID, s.base+"/") || published(name) {
 		return false

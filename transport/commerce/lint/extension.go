@@ -7,7 +7,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// extension checks a schema that says what it extends.
+// extension checks a schema that declares what it extends.
 func (s *subject) extension() {
 	value, ok := s.root["extends"]
 	if !ok {
@@ -35,8 +35,8 @@ func (s *subject) conflicts() {
 	}
 }
 
-// parent finds the schema of a parent: the one that the extension refers to,
-// else the latest of that name.
+// parent returns the schema of a parent: the one to which the extension refers, else the latest of
+// that name.
 func (s *subject) parent(name string) *schema.Resource {
 	defs, _ := s.root["$defs"].(map[string]any)
 	def, _ := defs[name].(map[string]any)
@@ -67,7 +67,7 @@ func (s *subject) hasParents(pointer string, stated map[string]any, parents []st
 	}
 }
 
-// requires checks what an extension needs.
+// requires checks the requirements of an extension.
 func (s *subject) requires() {
 	value, ok := s.root["requires"]
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// metadata checks what every schema states about itself.
+// metadata checks a schema's metadata.
 func (s *subject) metadata() {
 	switch draft, ok := s.root["$schema"].(string); {
 	case s.root["$schema"] == nil:

@@ -7,15 +7,15 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// openness advises against what keeps a schema from growing. Where it is meant, a $comment
-// beside it that begins with "closed" says why, or a description that says that the set is
+// openness advises against restrictions that prevent a schema from growing. Intended ones are
+// marked by a $comment that begins with "closed", or by a description which states that the set is
 // provably closed.
 func (s *subject) openness() {
 	s.open("", s.doc.Value, false)
 }
 
-// open looks at a schema and those below it. Schemas under if and not only test the value,
-// and close nothing. chosen means that it is one of several, selected by the value of a
+// open checks a schema and its subschemas. Schemas under if and not only test the value, and
+// restrict nothing. chosen means that the schema is an alternative selected by the value of a
 // member.
 func (s *subject) open(pointer string, value any, chosen bool) {
 	node, ok := value.(map[string]any)
@@ -31,7 +31,7 @@ func (s *subject) open(pointer string, value any, chosen bool) {
 	})
 }
 
-// discriminates reports whether a schema is of one kind, which a member names.
+// discriminates reports whether a schema is one kind, named by a member.
 func discriminates(value any) bool {
 	node, _ := value.(map[string]any)
 	properties, _ := node["properties"].(map[string]any)
@@ -43,7 +43,7 @@ func discriminates(value any) bool {
 	return false
 }
 
-// kinds are how many of some schemas are of objects: of those a reader must know which.
+// kinds counts the schemas of objects, which a reader must be able to distinguish.
 func kinds(branches []any) (n int) {
 	for _, b := range branches {
 		b, _ := b.(map[string]any)
@@ -54,7 +54,7 @@ func kinds(branches []any) (n int) {
 	return n
 }
 
-// reserved is the member that the protocol speaks of itself in.
+// reserved is the protocol's own member.
 const reserved = "ucp"
 
 func (s *subject) closed(pointer string, node map[string]any, chosen bool) {

@@ -9,8 +9,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// references checks that every $ref of a schema leads somewhere, and that
-// following them comes to an end.
+// references checks that every $ref of a schema resolves, and that following them terminates.
 func (s *subject) references() {
 	schema.Walk(s.doc.Value, func(pointer string, node map[string]any) {
 		for _, keyword := range []string{"$ref", "$dynamicRef"} {
@@ -28,7 +27,7 @@ func (s *subject) references() {
 	}
 }
 
-// anyReferences does the same for documents whose schemas stand anywhere.
+// anyReferences is references for documents with schemas at any position.
 func (s *subject) anyReferences() { s.anyBelow("", s.doc.Value) }
 
 func (s *subject) anyBelow(pointer string, value any) {

@@ -10,8 +10,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// profile checks a document with registries: a profile, or the ucp member of
-// an answer.
+// profile checks a document with registries: a profile, or the ucp member of an answer.
 func (s *subject) profile() {
 	at := "/ucp"
 	value, wrapped := s.root["ucp"]
@@ -158,7 +157,7 @@ func (e entry) conventions(seen map[string]bool, ids map[string]string) {
 		key += " over " + fmt.Sprint(e.fields["transport"])
 	case schema.PaymentHandlers:
 		e.instance(ids)
-		return // the ids keep entries of one version apart
+		return // the ids distinguish entries of the same version
 	}
 	if seen[key] {
 		e.find("registry-duplicate", e.at, fmt.Sprintf("%s %s is declared twice", e.name, key))
@@ -203,7 +202,7 @@ func (e entry) instance(ids map[string]string) {
 	ids[id] = e.at
 }
 
-// transport checks that a service entry has what its transport needs.
+// transport checks that a service entry has the members required by its transport.
 func (e entry) transport() {
 	value, ok := e.fields["transport"]
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Finding is a broken convention in one place.
+// Finding is a violation of a convention in one place.
 type Finding struct {
 	Code     string   `json:"code"`
 	Severity Severity `json:"severity"`
@@ -21,22 +21,21 @@ type Finding struct {
 	Line int `json:"-"`
 }
 
-// Report is the outcome of a run.
+// Report is the result of a run.
 type Report struct {
 	Findings []Finding `json:"findings"`
-	// Files is how many were looked at.
+	// Files is the number of checked files.
 	Files int `json:"-"`
 	// Unreadable means that a path could not be read at all.
 	Unreadable bool `json:"-"`
 }
 
-// New makes a finding that is in no place of a document.
+// New returns a finding without a position in a document.
 func New(code, file, message string) Finding {
 	return Finding{Code: code, Severity: severities[code], File: file, Message: message, Line: 1}
 }
 
-// Failed reports whether the report fails a run: errors do, and with strict
-// everything does.
+// Failed reports whether the run failed: on errors, or with strict on any finding.
 func (r Report) Failed(strict bool) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return strict || f.Severity == Error })
 }
@@ -48,10 +47,10 @@ func (r *Report) sort() {
 	r.Findings = slices.Compact(r.Findings)
 }
 
-// Formats are the ways a report can be written.
+// Formats are the output formats.
 var Formats = []string{"text", "json", "sarif", "github"}
 
-// Write puts a report out in one of Formats.
+// Write writes a report in one of Formats.
 func (r Report) Write(w io.Writer, format string) error {
 	switch format {
 	case "text":

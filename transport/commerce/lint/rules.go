@@ -7,27 +7,26 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Severity weighs a finding.
+// Severity is the severity of a finding.
 type Severity string
 
 const (
-	// Error breaks a convention.
+	// Error violates a convention.
 	Error Severity = "error"
 	// Warning is most likely a mistake.
 	Warning Severity = "warning"
-	// Advice is allowed, and often regretted.
+	// Advice is permitted, but often regretted.
 	Advice Severity = "advice"
 )
 
-// Rule is a convention that is checked. Codes are stable: if a rule is removed, its code is never
-// used for another.
+// Rule is a checked convention. Codes are stable: the code of a removed rule is never reused.
 type Rule struct {
 	Code     string
 	Severity Severity
 	Summary  string
 }
 
-// Rules lists every rule in the order they are explained in.
+// Rules returns all rules in the order of their explanation.
 func Rules() []Rule { return rules }
 
 var rules = slices.Concat(ofRuns, ofDocuments)
@@ -41,8 +40,8 @@ var ofRuns = []Rule{
 	{"payload-invalid", Error, "a payload fits its schema"},
 }
 
-// ofDocuments are about what an author writes. Each has an archive of good and
-// bad examples in testdata.
+// ofDocuments are about documents that an author writes. Each has an archive of good and bad
+// examples in testdata.
 var ofDocuments = []Rule{
 	{"json-syntax", Error, "a file is JSON, within limits, without repeated members"},
 

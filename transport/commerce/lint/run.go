@@ -10,27 +10,26 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// maxFindings bounds what is said about one file.
+// maxFindings bounds the findings about one file.
 const maxFindings = 200
 
 // Options of a run. The zero Options work offline with our published schemas.
 type Options struct {
-	// Published are the schemas found by $id; nil is ours under their default
-	// base.
+	// Published are the schemas found by $id; nil means ours under their default base.
 	Published *schema.Set
 	// Fetcher gets schemas by address; nil is offline.
 	Fetcher schema.Fetcher
 	// Library has schemas in addition to the linted ones; it may be nil. If it is set, its own
 	// sources replace Published and Fetcher.
 	Library *schema.Library
-	// As is the side a profile is of; "" if nobody said.
+	// As is the side of a profile; "" if not stated.
 	As Side
 }
 
-// Side is whose declarations a document has.
+// Side is the side whose declarations a document has.
 type Side string
 
-// The sides. An answer refers to the negotiated capabilities.
+// Sides. An answer refers to the negotiated capabilities.
 const (
 	Platform Side = "platform"
 	Business Side = "business"
@@ -78,12 +77,12 @@ type linter struct {
 	compiler  *schema.Compiler
 	base      string
 	subjects  []*subject
-	// latest has, by name, the latest of the schemas that are linted.
+	// latest maps names to the latest of the linted schemas.
 	latest map[string]*schema.Resource
 	report Report
 }
 
-// subject is one document under inspection.
+// subject is one document being checked.
 type subject struct {
 	*linter
 	res  *schema.Resource
@@ -178,7 +177,7 @@ func (s *subject) lint() {
 	}
 }
 
-// find notes a finding, unless the file has too many already.
+// find adds a finding, unless the file has too many already.
 func (s *subject) find(code, pointer, message string) {
 	if len(s.found) < maxFindings {
 		s.found = append(s.found, Finding{Code: code, Severity: severities[code], File: s.doc.File, Pointer: schema.BriefMessage(pointer), Message: schema.BriefMessage(message)})
@@ -213,7 +212,7 @@ func expand(lib *schema.Library, paths []string) (files []string, failed []Findi
 	return slices.Compact(files), failed
 }
 
-// reason is an error of the file system without the path, which the finding has.
+// reason returns an error of the file system without the path, which the finding has.
 func reason(err error) string {
 	if e, ok := err.(*fs.PathError); ok {
 		return e.Err.Error()

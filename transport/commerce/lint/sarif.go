@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// The part of SARIF 2.1.0 a report needs.
+// The part of SARIF 2.1.0 that a report needs.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`

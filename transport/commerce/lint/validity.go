@@ -7,11 +7,10 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// validity checks a schema against JSON Schema itself, and its examples
-// against it.
+// validity checks a schema against JSON Schema itself, and its examples against the schema.
 func (s *subject) validity() {
 	if draft, ok := s.root["$schema"].(string); ok && strings.TrimSuffix(draft, "#") != schema.Draft {
-		return // its own draft has other rules
+		return // other drafts have other rules
 	}
 	valid := true
 	for _, p := range schema.Draft2020(s.doc.Value) {

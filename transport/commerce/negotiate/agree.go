@@ -8,21 +8,21 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Options are the sources that a negotiation can look up.
+// Options are the sources for a negotiation.
 type Options struct {
-	// Published has schemas whose requirements count; it may be nil.
+	// Published has schemas whose requirements apply; it may be nil.
 	Published *schema.Set
-	// Fetcher gets profiles and schemas by address; nil is offline, and then
-	// the requirements of schemas that the library lacks are not known.
+	// Fetcher fetches profiles and schemas by address. nil is offline: requirements of schemas
+	// outside the library are unknown.
 	Fetcher schema.Fetcher
-	// Library has further schemas; it may be nil. If it is set, its own published schemas
+	// Library has additional schemas; it may be nil. If it is set, its own published schemas
 	// replace Published.
 	Library *schema.Library
 }
 
-// Agree reads the profile of a platform and negotiates with a business. Where
-// the sides speak different current versions and one has another profile for
-// the agreed one, that profile is fetched when a Fetcher is there.
+// Agree reads a platform's profile and negotiates with a business. If the sides have different
+// current versions and one of them has a separate profile for the agreed version, that profile is
+// fetched, if there is a Fetcher.
 func Agree(ctx context.Context, platform any, business *profile.Profile, want map[string]string, opts Options) (*Result, error) {
 	p, err := profile.Parse(platform)
 	if err != nil {
@@ -43,7 +43,7 @@ func Agree(ctx context.Context, platform any, business *profile.Profile, want ma
 	return Profiles(p, business, want, schemaRequirements(lib))
 }
 
-// atVersion gives the profile a side has for a version.
+// atVersion returns a side's profile for a version.
 func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher schema.Fetcher) (*profile.Profile, error) {
 	if p.Version == version {
 		return p, nil
@@ -62,7 +62,7 @@ func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher 
 	return parsed, nil
 }
 
-// Fetch gets a profile as a tree. The error is an *Error.
+// Fetch returns a profile as a tree. The error is an *Error.
 func Fetch(ctx context.Context, address string, fetcher schema.Fetcher) (any, error) {
 	data, err := fetcher.Fetch(ctx, address)
 	if err != nil {
@@ -75,8 +75,8 @@ func Fetch(ctx context.Context, address string, fetcher schema.Fetcher) (any, er
 	return doc.Value, nil
 }
 
-// schemaRequirements looks into the schemas of entries: those at the addresses
-// they state, else those of the library by name and version.
+// schemaRequirements returns the requirements in the schemas of entries: those at their addresses,
+// else those of the library by name and version.
 func schemaRequirements(lib *schema.Library) Requirements {
 	return func(name string, e profile.Entry) (schema.Requires, error) {
 		r, err := lib.Entity(name, e.Version, e.Schema)

@@ -17,16 +17,16 @@ type agreement struct {
 	dropped map[key]string
 }
 
-// choice is a name at the version both have.
+// choice is a name at the version that both sides have.
 type choice struct {
 	version            string
 	platform, business []profile.Entry
-	// requires is what must hold in addition to the parents.
+	// requires are requirements in addition to the parents.
 	requires []schema.Requires
 }
 
-// choose takes the names in both, each at the version asked for if both have
-// it, else at the latest both have.
+// choose takes the names that both sides have, each at the requested version if both have it, else
+// at their latest common version.
 func (a *agreement) choose(r registry, platform, business profile.Registry, want map[string]string) {
 	for name, offered := range platform {
 		k := key{r, name}
@@ -71,8 +71,8 @@ func versions(entries []profile.Entry) string {
 	return schema.BriefList(slices.Compact(list))
 }
 
-// transports are the entries of the business over a transport both have. An
-// entry that states none, as some platforms write, goes with any.
+// transports returns the entries of the business over a transport that both sides have. An entry
+// without a transport, as some platforms write, matches any.
 func (c *choice) transports() []profile.Entry {
 	return slices.DeleteFunc(slices.Clone(c.business), func(b profile.Entry) bool {
 		return !slices.ContainsFunc(c.platform, func(p profile.Entry) bool {
@@ -81,7 +81,7 @@ func (c *choice) transports() []profile.Entry {
 	})
 }
 
-// require collects what the chosen entries and their schemas require.
+// require collects the requirements of the chosen entries and their schemas.
 func (a *agreement) require(stated Requirements) {
 	for k, c := range a.chosen {
 		for _, e := range slices.Concat(c.platform, c.business) {
@@ -104,8 +104,8 @@ func (a *agreement) drop(k key, reason string) {
 	a.dropped[k] = schema.BriefMessage(reason)
 }
 
-// settle prunes what has no parent left and excludes what is not given what
-// it requires, until neither finds anything.
+// settle removes entries without a remaining parent and with unmet requirements, until nothing
+// changes.
 func (a *agreement) settle() {
 	for {
 		a.prune()
@@ -124,8 +124,8 @@ func (a *agreement) settle() {
 	}
 }
 
-// prune keeps what is reached from a root over extends. It grows from the
-// roots and not the other way, so that a cycle without a root goes.
+// prune keeps the entries that are reached from a root over extends. Because it starts at the
+// roots, it removes cycles without a root.
 func (a *agreement) prune() {
 	reached := map[key]bool{}
 	for grown := true; grown; {
@@ -143,8 +143,7 @@ func (a *agreement) prune() {
 	}
 }
 
-// rooted reports whether every entry that extends something has a parent among
-// those reached.
+// rooted reports whether every entry that extends something has a reached parent.
 func (c *choice) rooted(k key, reached map[key]bool) bool {
 	for _, e := range slices.Concat(c.platform, c.business) {
 		has := func(parent string) bool {
@@ -167,8 +166,7 @@ func (c *choice) parents() []string {
 }
 
 func (a *agreement) unmet(c *choice) string {
-	// The first in a fixed order, for the same reason whatever the order of
-	// the entries.
+	// The first in a fixed order, so that the reason does not depend on the order of entries.
 	var reasons []string
 	for _, r := range c.requires {
 		reason := r.Unmet(a.version, func(name string) (string, bool) {

@@ -1,8 +1,8 @@
-// Package negotiate finds what a platform and a business agree on: the
-// protocol version, and of each registry the names and versions both have
-// (transport/commerce/RULES.md, "Versioning").
+// Package negotiate determines the agreement of a platform and a business: the protocol version,
+// and for each registry the names and versions that both have (transport/commerce/RULES.md,
+// "Versioning").
 //
-// Profiles is a plain function of two profiles; the order of names and of
-// entries in them changes nothing. Agree adds what needs documents: reading a
-// profile from JSON and the requirements that only a schema states.
+// Profiles is a pure function of two profiles; the order of names and entries in them does not
+// matter. Agree adds the parts that need documents: reading a profile from JSON, and the
+// requirements that only a schema states.
 package negotiate

@@ -10,12 +10,12 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Requirements finds the requirements in the schema of an entry, apart from those that the
+// Requirements returns the requirements in the schema of an entry, in addition to those that the
 // entry itself states. An error drops the entry, and is the reason.
 type Requirements func(name string, entry profile.Entry) (schema.Requires, error)
 
-// Profiles negotiates. want has the version the platform asks for, by name;
-// stated may be nil. The error is an *Error.
+// Profiles negotiates. want maps names to the versions that the platform requests; stated may be
+// nil. The error is an *Error.
 func Profiles(platform, business *profile.Profile, want map[string]string, stated Requirements) (*Result, error) {
 	version, ok := protocol(platform, business)
 	if !ok {
@@ -34,8 +34,8 @@ func Profiles(platform, business *profile.Profile, want map[string]string, state
 	return r, nil
 }
 
-// protocol is the version both speak: equal, or one side's among those the
-// other has a profile for. Of two such the later one.
+// protocol returns the common version: the same, or one side's version for which the other has a
+// profile. If there are two, it is the later one.
 func protocol(platform, business *profile.Profile) (version string, ok bool) {
 	if platform.Version == business.Version {
 		return platform.Version, true

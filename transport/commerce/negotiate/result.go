@@ -14,8 +14,8 @@ type Result struct {
 	Dropped []Dropped `json:"dropped"`
 }
 
-// Chosen is an agreed entry: the version, for a service the transport and
-// where the business has it, for a handler the instance id of the business.
+// Chosen is an agreed entry: the version, for a service also the transport and the business's
+// address, for a handler the business's instance id.
 type Chosen struct {
 	ID        string `json:"id,omitempty"`
 	Version   string `json:"version"`
@@ -24,13 +24,13 @@ type Chosen struct {
 	Schema    string `json:"schema,omitempty"`
 }
 
-// Dropped is a name the platform has that was not agreed on.
+// Dropped is a name of the platform that was not agreed on.
 type Dropped struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
 
-// The codes of an Error.
+// Codes of an Error.
 const (
 	VersionUnsupported       = "version_unsupported"
 	ProfileMalformed         = "profile_malformed"
@@ -38,19 +38,18 @@ const (
 	ProfileUnreachable       = "profile_unreachable"
 )
 
-// Error is a negotiation that came to nothing.
+// Error is a failed negotiation.
 type Error struct {
 	Code    string `json:"code"`
 	Content string `json:"content"`
 }
 
-// refuse makes an Error. Its content goes to a stranger, who may have written
-// most of it.
+// refuse returns an Error. A stranger receives its content, and may have written most of it.
 func refuse(code, content string) *Error { return &Error{code, schema.BriefMessage(content)} }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Content }
 
-// Status is the HTTP status an error is answered with.
+// Status returns the HTTP status for the error.
 func (e *Error) Status() int {
 	if e.Code == ProfileUnreachable {
 		return 424

@@ -8,12 +8,12 @@ import (
 // maxAgent bounds the header UCP-Agent, bytes.
 const maxAgent = 2048
 
-// ParseAgent reads the address of a profile from the header UCP-Agent, as in
+// ParseAgent returns the address of a profile in the header UCP-Agent, as in
 //
 //	profile="https://platform.example/commerce.json"
 //
-// Other members of the header are skipped. It is a dictionary of structured
-// field values (RFC 8941), of which strings and tokens are understood.
+// Other members of the header are skipped. It is a dictionary of structured field values (RFC
+// 8941), of which strings and tokens are supported.
 func ParseAgent(header string) (string, error) {
 	if len(header) > maxAgent {
 		return "", errors.New("UCP-Agent is too long")
@@ -26,7 +26,7 @@ func ParseAgent(header string) (string, error) {
 		}
 		end := strings.IndexAny(rest, "=,;")
 		if end < 0 || rest[end] != '=' {
-			// A member without a value.
+			// A member without a value
 			if end < 0 {
 				end = len(rest)
 			}
@@ -48,7 +48,7 @@ func ParseAgent(header string) (string, error) {
 	}
 }
 
-// agentValue reads a quoted string, or a token up to the next separator.
+// agentValue parses a quoted string, or a token up to the next separator.
 func agentValue(s string) (value, rest string, err error) {
 	if !strings.HasPrefix(s, `"`) {
 		end := strings.IndexAny(s, ",; \t")

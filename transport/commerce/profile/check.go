@@ -7,8 +7,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Checker validates profiles with the published schema. Safe for concurrent
-// use.
+// Checker validates profiles with the published schema. Safe for concurrent use.
 type Checker struct{ platform, business *schema.Validator }
 
 // NewChecker compiles the schema of profiles.
@@ -35,8 +34,8 @@ func NewChecker(published *schema.Set) (*Checker, error) {
 	return &p, nil
 }
 
-// Platform lists what is wrong with the profile of a platform.
+// Platform returns the problems of a platform's profile.
 func (p *Checker) Platform(value any) []schema.Problem { return p.platform.Check(value) }
 
-// Business lists what is wrong with the profile of a business.
+// Business returns the problems of a business's profile.
 func (p *Checker) Business(value any) []schema.Problem { return p.business.Check(value) }

@@ -15,25 +15,24 @@ var ErrSilent = errors.New("the payload has no ucp.capabilities that say which s
 
 // Followed has the schemas that a payload follows.
 type Followed struct {
-	// Bases are the capabilities that extend none of the others, by name.
+	// Bases are the capabilities that extend none of the others, sorted by name.
 	Bases []*schema.Resource
-	// Extensions are the others.
+	// Extensions are the other capabilities.
 	Extensions []*schema.Resource
 	// Protocol is the version of the protocol.
 	Protocol string
 }
 
-// capability is one the payload follows.
+// capability is a capability that the payload follows.
 type capability struct {
 	schema   *schema.Resource
-	declared []string // parents by the entry
+	declared []string // parents stated by the entry
 }
 
-// Follow finds the schemas of a payload: at the address an entry states, else
-// among the documents of the library and the published ones by name and
-// version. Name and version of a schema have to be those of the entry. A payload
-// without capabilities is ErrSilent; other errors name the entry
-// that is malformed (*MalformedError) or whose schema is not found.
+// Follow finds the schemas of a payload: at the address in an entry, else in the library and among
+// the published schemas by name and version. A schema's name and version must be those of the
+// entry. A payload without capabilities is ErrSilent; other errors name the entry that is malformed
+// (*MalformedError) or whose schema is not found.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	object, _ := payload.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)
@@ -89,7 +88,7 @@ func sort(protocol string, active map[string]capability) (*Followed, error) {
 	return s, nil
 }
 
-// Over gives the extensions that reach a base, over each other or directly.
+// Over returns the extensions that extend a base, directly or through each other.
 func (s *Followed) Over(base *schema.Resource) []*schema.Resource {
 	reached := map[string]bool{base.Name(): true}
 	var over []*schema.Resource

@@ -20,12 +20,12 @@ type Profile struct {
 	Services        Registry
 	Capabilities    Registry
 	PaymentHandlers Registry
-	// SupportedVersions has the address of the profile of each other protocol
-	// version the side speaks.
+	// SupportedVersions maps the other protocol versions of the side to the addresses of their
+	// profiles.
 	SupportedVersions map[string]string
 }
 
-// Registry has the entries of each name.
+// Registry maps names to their entries.
 type Registry map[string][]Entry
 
 // Entry is one declaration ("Entity entry fields").
@@ -35,14 +35,14 @@ type Entry struct {
 	Spec, Schema string
 	// ID is the instance id of a payment handler.
 	ID string
-	// Transport and Endpoint are of services.
+	// Transport and Endpoint are set for services.
 	Transport, Endpoint string
 	// Extends are the parents, sorted; none for a root.
 	Extends  []string
 	Requires schema.Requires
 }
 
-// MalformedError has the place where a profile is malformed.
+// MalformedError is the position and reason of a malformed profile.
 type MalformedError struct{ Pointer, Reason string }
 
 func (e *MalformedError) Error() string {
@@ -52,8 +52,8 @@ func (e *MalformedError) Error() string {
 	return schema.Brief(e.Pointer) + ": " + schema.BriefMessage(e.Reason)
 }
 
-// Parse reads a profile from a tree that schema.Parse made. A registry that is
-// left out is empty. The error is a *MalformedError.
+// Parse reads a profile from a tree of schema.Parse. A missing registry is empty. The error is a
+// *MalformedError.
 func Parse(value any) (*Profile, error) {
 	root, ok := value.(map[string]any)
 	if !ok {
@@ -176,7 +176,7 @@ func parseEntry(at string, value any) (e Entry, err error) {
 	return e, nil
 }
 
-// checkHandlers checks ids: handlers always carry an id, unique in their profile.
+// checkHandlers checks ids: every handler has an id, unique in the profile.
 func checkHandlers(handlers Registry) error {
 	ids := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(handlers)) {

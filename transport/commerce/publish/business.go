@@ -15,27 +15,26 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// BusinessConfig has the data from which the profile of a business is made.
+// BusinessConfig is the configuration of a business profile.
 type BusinessConfig struct {
-	// SchemaBase is the address of the published schemas, without a slash at
-	// the end. "" is their default base.
+	// SchemaBase is the address of the published schemas, without a trailing slash. "" is their
+	// default base.
 	SchemaBase string
-	// Schemas are the schemas that are published under it; nil means only the built-in ones.
+	// Schemas are the schemas published under it; nil means only the built-in ones.
 	Schemas *schema.Set
 	// Version is the protocol version. "" is the current release.
 	Version         string
 	Services        []Service
 	Capabilities    []Capability
 	PaymentHandlers []Handler
-	// SupportedVersions has the address of the profile of each other protocol
-	// version that is still spoken.
+	// SupportedVersions maps other supported protocol versions to the addresses of their profiles.
 	SupportedVersions map[string]string
 }
 
 // Service is a service over one transport.
 type Service struct {
 	Name, Version, Transport string
-	// Endpoint and Schema are addresses; which are needed the transport says.
+	// Endpoint and Schema are addresses. The transport determines which are required.
 	Endpoint, Schema, Spec string
 }
 
@@ -55,13 +54,13 @@ type Handler struct {
 	Config            map[string]any
 }
 
-// DefaultBusiness is the profile of a server without a configured one. It has the published
+// DefaultBusiness returns the profile of a server without a configured one. It has the published
 // capabilities at the current release, the shopping service at address, and the tokenization
 // handler below it. Clients reach the server at address.
 //
-// Every address in it is served there. Schemas are below schemaBase, "" for
-// that of the server; a server that does not know its address has neither
-// services nor handlers to offer, nor schemas to point to.
+// The server serves every address in the profile. Schemas are below schemaBase, "" for that of the
+// server. A server that does not know its address offers neither services nor handlers, and refers
+// to no schemas.
 func DefaultBusiness(schemaBase, address string) BusinessConfig {
 	address = strings.TrimSuffix(address, "/")
 	c := BusinessConfig{SchemaBase: cmp.Or(schemaBase, schema.DefaultBase), Version: schema.Release, Capabilities: offered("")}
@@ -84,8 +83,8 @@ func DefaultBusiness(schemaBase, address string) BusinessConfig {
 	return c
 }
 
-// offered are the capabilities of the business's checkout, their schemas below
-// at; "" leaves those out.
+// offered returns the capabilities of the business's checkout, with schemas below at; "" omits the
+// schemas.
 func offered(at string) []Capability {
 	const (
 		v        = schema.Release
@@ -107,18 +106,18 @@ func offered(at string) []Capability {
 	return list
 }
 
-// Business is the profile of this business, ready to be served. Immutable.
+// Business is the business profile, ready to serve. Immutable.
 type Business struct {
 	// JSON is the document.
 	JSON []byte
-	// ETag is strong and quoted, as the header wants it.
+	// ETag is strong and quoted, as in the header.
 	ETag string
-	// Profile is the document as negotiation reads it.
+	// Profile is the document in parsed form.
 	Profile *profile.Profile
 }
 
-// NewBusiness makes the profile from config and checks it against the conventions
-// and the published schema. The error names each rule that is broken.
+// NewBusiness builds the profile and checks it against the conventions and the published schema.
+// The error names each violated rule.
 func NewBusiness(ctx context.Context, config BusinessConfig) (*Business, error) {
 	published := config.Schemas
 	if published == nil {
@@ -170,7 +169,7 @@ func check(ctx context.Context, doc *schema.Document, published *schema.Set) err
 	return errors.Join(broken...)
 }
 
-// declared is an entry as the document has it.
+// declared is an entry in the document.
 type declared struct {
 	ID        string         `json:"id,omitempty"`
 	Version   string         `json:"version"`

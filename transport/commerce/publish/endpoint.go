@@ -26,28 +26,27 @@ const (
 	maxBody = 1 << 20
 	// negotiateFor is the time limit of a negotiation, including its fetches.
 	negotiateFor = 15 * time.Second
-	// atOnce bounds the concurrent negotiations that fetch from elsewhere, and eachAtOnce
-	// those that one address asked for.
+	// atOnce bounds the concurrent negotiations that fetch from other servers, and eachAtOnce those
+	// requested by one address.
 	atOnce, eachAtOnce = 16, 2
 )
 
-// EndpointConfig configures an Endpoint. All fields but Wait and Bodies are required.
+// EndpointConfig configures an Endpoint. All fields except Wait and Bodies are required.
 type EndpointConfig struct {
 	Business *Business
 	Schemas  *schema.Set
-	// Fetcher gets a platform's profile by its address.
+	// Fetcher fetches a platform's profile by its address.
 	Fetcher schema.Fetcher
-	// Wait says how long the caller must wait before the next negotiation; nil
-	// for never.
+	// Wait returns how long the caller must wait before the next negotiation; nil for no limit.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
-	// ClientIP says who asks.
+	// ClientIP returns the client's address.
 	ClientIP func(*fasthttp.RequestCtx) string
-	// Bodies is httpapi's; may be nil.
+	// Bodies is passed to httpapi; may be nil.
 	Bodies *wire.BodyBudget
 	Logger *slog.Logger
 }
 
-// Endpoint serves. Safe for concurrent use.
+// Endpoint serves profile, schemas and negotiation. Safe for concurrent use.
 type Endpoint struct {
 	EndpointConfig
 	fetching *httpapi.Places
@@ -71,7 +70,7 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 	return e
 }
 
-// Handle serves a request if its path is one of ours, and reports whether it was.
+// Handle serves a request if its path belongs to the endpoint, and reports whether it does.
 func (e *Endpoint) Handle(ctx *fasthttp.RequestCtx) bool {
 	path := ctx.Path()
 	if string(path) != profilePath && !bytes.HasPrefix(path, []byte(schemasPath)) && !bytes.HasPrefix(path, []byte("/api/commerce/")) {
@@ -87,7 +86,7 @@ type call struct {
 	serve func(*httpapi.Exchange) error
 }
 
-// Admit implements httpapi.Call: all of it is public.
+// Admit implements httpapi.Call: everything here is public.
 func (c call) Admit() error { return nil }
 
 // Serve implements httpapi.Call.
@@ -124,9 +123,9 @@ func (e *Endpoint) schema(r *httpapi.Exchange) error {
 	return document(r, f.Data, f.ETag)
 }
 
-// document answers a public document, or 304 to clients that have it.
+// document answers with a public document, or with 304 if the client has it.
 func document(r *httpapi.Exchange, data []byte, tag string) error {
-	// Pages of other origins may read what is public.
+	// Pages of other origins may read public documents.
 	r.Response.Header.Set("Access-Control-Allow-Origin", "*")
 	if r.Fresh(strings.Trim(tag, `"`), "public, max-age=300") {
 		return nil
@@ -134,7 +133,7 @@ func document(r *httpapi.Exchange, data []byte, tag string) error {
 	return r.Answer(data)
 }
 
-// negotiate answers what a platform and this business agree on.
+// negotiate answers with the agreement of a platform and this business.
 func (e *Endpoint) negotiate(r *httpapi.Exchange) error {
 	if e.Wait != nil {
 		if wait := e.Wait(r.RequestCtx); wait > 0 {
@@ -149,7 +148,7 @@ func (e *Endpoint) negotiate(r *httpapi.Exchange) error {
 	if err != nil {
 		return err
 	}
-	// The standard encoder sorts names: the same agreement is the same text.
+	// The standard encoder sorts names, so equal agreements have equal bytes.
 	b, err := json.Marshal(result)
 	if err != nil {
 		return err
@@ -168,8 +167,7 @@ func (e *Endpoint) agree(sent []byte, agent, ip string) (*negotiate.Result, erro
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), negotiateFor)
 	defer cancel()
-	// An inline profile never makes the server fetch: only what a platform
-	// announced by its address does.
+	// An inline profile never causes fetches; only addresses announced by the platform do.
 	opts := negotiate.Options{Published: e.Schemas}
 	if req.Profile == nil {
 		leave, ok := e.fetching.Enter(httpapi.Address(ip))

@@ -24,20 +24,20 @@ const (
 	Timeout  = 5 * time.Second
 )
 
-// Client fetches. Safe for concurrent use; the zero Client is not usable.
+// Client fetches documents. Safe for concurrent use; the zero Client is not usable.
 type Client struct {
 	http   *http.Client
 	egress *egress
 }
 
-// New makes a client.
+// New returns a client.
 func New() *Client {
 	d := &egress{allowed: public}
 	return &Client{d.client(Timeout), d}
 }
 
-// NewHTTP makes a client for other requests to untrusted servers. timeout bounds each request in
-// all. The client follows no redirects and uses no proxy. It reaches only the public internet, or
+// NewHTTP returns a client for other requests to untrusted servers. timeout bounds each request in
+// total. The client follows no redirects and uses no proxy. It reaches only the public internet, or
 // with inside also our own network.
 func NewHTTP(timeout time.Duration, inside bool) *http.Client {
 	d := &egress{allowed: public}
@@ -47,7 +47,7 @@ func NewHTTP(timeout time.Duration, inside bool) *http.Client {
 	return d.client(timeout)
 }
 
-// egress makes connections out of our network, to allowed addresses only.
+// egress dials only allowed addresses.
 type egress struct{ allowed func(netip.AddrPort) error }
 
 func (d *egress) client(timeout time.Duration) *http.Client {
@@ -55,7 +55,7 @@ func (d *egress) client(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
 		Transport: &http.Transport{
-			// No Proxy: a proxy would resolve the name, out of our sight.
+			// No Proxy: a proxy would resolve the name itself, without this check.
 			DialContext:            dialer.DialContext,
 			TLSHandshakeTimeout:    timeout,
 			ResponseHeaderTimeout:  timeout,
@@ -68,8 +68,8 @@ func (d *egress) client(timeout time.Duration) *http.Client {
 	}
 }
 
-// control runs after the name has been resolved and before the connection: the address
-// that it sees is the one that is dialled.
+// control runs after the name has been resolved and before the connection: it sees the address that
+// is dialed.
 func (d *egress) control(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -78,8 +78,8 @@ func (d *egress) control(_, address string, _ syscall.RawConn) error {
 	return d.allowed(a)
 }
 
-// Fetch gets the body at an address. Errors may be shown to the person who gave
-// the address: of our network they tell only that it is not reached.
+// Fetch returns the body at an address. Its errors may be shown to the person who provided the
+// address: about our network they reveal only that it is not reachable.
 func (c *Client) Fetch(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -134,13 +134,13 @@ type Kind uint8
 // The kinds of errors.
 const (
 	Broken    Kind = iota // any other
-	Inside                // the address is in our own network
-	Ended                 // the caller gave up
-	Slow                  // it took too long
-	Untrusted             // no connection by TLS came about
+	Inside                // address in our own network
+	Ended                 // canceled by the caller
+	Slow                  // timeout
+	Untrusted             // TLS failed
 )
 
-// KindOf is the kind of an error of a client of this package.
+// KindOf returns the kind of an error of a client of this package.
 func KindOf(err error) Kind {
 	var (
 		certificate *tls.CertificateVerificationError
@@ -161,8 +161,8 @@ func KindOf(err error) Kind {
 	return Broken
 }
 
-// Plain says what went wrong in words of our own. Errors of the network name
-// our resolver and our addresses; a stranger's server chooses its own text.
+// Plain returns an error in our own words. Network errors contain our resolver and addresses, and a
+// stranger's server chooses its own text.
 func Plain(err error) error {
 	var (
 		name        *net.DNSError
@@ -186,10 +186,10 @@ func Plain(err error) error {
 	return errors.New("the connection failed")
 }
 
-// errInside is all that is said of an address of our own network.
+// errInside is the only error for addresses of our own network.
 var errInside = errors.New("the host is not on the public internet")
 
-// inside are ranges that package netip does not know as private.
+// inside are ranges that package netip does not classify as private.
 var inside = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network
 	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT
@@ -201,7 +201,7 @@ var inside = []netip.Prefix{
 	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, and broadcast
 	netip.MustParsePrefix("2001::/23"),       // protocol assignments, Teredo
 	netip.MustParsePrefix("2001:db8::/32"),   // documentation
-	netip.MustParsePrefix("2002::/16"),       // 6to4 may lead to any of these
+	netip.MustParsePrefix("2002::/16"),       // 6to4 can embed any of these
 	netip.MustParsePrefix("3fff::/20"),       // documentation
 }
 
@@ -209,7 +209,7 @@ var inside = []netip.Prefix{
 // embed an address of our network: NAT64, and obsolete mappings of IPv4.
 var outside = netip.MustParsePrefix("2000::/3")
 
-// public refuses what is not an address of the public internet.
+// public refuses addresses outside the public internet.
 func public(a netip.AddrPort) error {
 	ip := a.Addr().WithZone("").Unmap()
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() {

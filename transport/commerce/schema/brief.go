@@ -20,16 +20,16 @@ const (
 	maxSaid = 20
 )
 
-// Brief gives a text as it may be repeated: its beginning.
+// Brief returns the beginning of a text, for messages.
 func Brief(s string) string { return cut(s, maxText) }
 
-// BriefMessage gives a message as it may be sent.
+// BriefMessage truncates a message.
 func BriefMessage(s string) string { return cut(s, maxMessage) }
 
-// BriefList joins names with commas: the first of them.
+// BriefList joins the first names with commas.
 func BriefList(names []string) string { return enumerate(names, maxListed, Brief) }
 
-// enumerate joins what say makes of entries with commas: of the first of them.
+// enumerate joins the results of say for the first entries with commas.
 func enumerate[T any](list []T, most int, say func(T) string) string {
 	words := make([]string, 0, min(len(list), most+1))
 	for i, entry := range list {
@@ -42,7 +42,7 @@ func enumerate[T any](list []T, most int, say func(T) string) string {
 	return strings.Join(words, ", ")
 }
 
-// cut ends a text between two characters.
+// cut truncates a text at a character boundary.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

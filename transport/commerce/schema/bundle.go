@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Draft is the dialect of every schema we make.
+// Draft is the dialect of every schema that this package generates.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
 // Limits of one bundle.
@@ -18,10 +18,9 @@ const (
 	maxNodes     = 100_000
 )
 
-// Bundle makes one schema of a target and everything it reaches. Its
-// references lead to places inside it, or to JSON Schema itself. The error names
-// the reference that leads nowhere (*RefError), the cycle (*CycleError) or the
-// operation that nobody has; what is too large is refused.
+// Bundle returns one schema with a target and everything that it references. Its references lead to
+// places inside it, or to JSON Schema itself. The error names the unresolved reference (*RefError),
+// the cycle (*CycleError) or the unknown operation; too large schemas are refused.
 func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	if target.Resource == nil {
 		return map[string]any{"$schema": Draft, "$ref": target.External}, nil
@@ -32,7 +31,7 @@ func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	return whileScoped(func(scoped bool) (map[string]any, error) { return bundlePart(lib, target, view, scoped) })
 }
 
-// bundlePart bundles a place inside a document.
+// bundlePart bundles a part of a document.
 func bundlePart(lib *Library, target Target, view View, scoped bool) (map[string]any, error) {
 	b := newBundler(lib, view, true)
 	b.scoped = scoped
@@ -47,8 +46,8 @@ func bundlePart(lib *Library, target Target, view View, scoped bool) (map[string
 	return root, b.check(root)
 }
 
-// check refuses what only the whole bundle shows: dynamic references that never
-// end, and an operation that nothing knows.
+// check refuses faults that are visible only in the whole bundle: endless dynamic references, and
+// unknown operations.
 func (b *bundler) check(root map[string]any) error {
 	if b.scoped {
 		lib := NewLibrary(b.lib.ctx, LibraryOptions{})
@@ -59,9 +58,8 @@ func (b *bundler) check(root map[string]any) error {
 	return b.checkOperation()
 }
 
-// checkOperation refuses a view for an operation that neither the protocol nor
-// any annotation knows: a mistyped one would be answered with a schema that
-// nothing was carried out on.
+// checkOperation refuses a view for an operation that neither the protocol nor any annotation has:
+// a mistyped one would otherwise return a schema without any annotation applied.
 func (b *bundler) checkOperation() error {
 	op := b.view.Operation
 	if b.view.Direction == "" || b.shape != "" || IsOperation(op) || b.operations[op] {
@@ -78,21 +76,20 @@ func (b *bundler) checkOperation() error {
 type bundler struct {
 	lib  *Library
 	view View
-	// all takes every document in; else only the given ones, and references
-	// to others become absolute.
+	// all includes every document; otherwise only the given ones, and references to others become
+	// absolute.
 	all bool
 	// base is the document whose content is the root itself; nil for none.
 	base *Resource
-	// shape is where in the base that content stands: "", or a shape of a
-	// container.
+	// shape is the position of that content in the base: "", or a shape of a container.
 	shape string
 	given map[*Resource]bool
 
-	// prefix comes before the name of a document in a reference to it.
+	// prefix precedes the name of a document in a reference to it.
 	prefix string
 
-	// scoped copies each resource once for each dynamic scope it is reached in,
-	// so that a $dynamicRef becomes a plain reference.
+	// scoped copies each resource once per dynamic scope in which it is reached, so that a
+	// $dynamicRef becomes a plain reference.
 	scoped bool
 
 	scopes map[string]*scope // by key
@@ -104,7 +101,7 @@ type bundler struct {
 	nodes int
 	costs *Costs
 
-	// operations are the operations that annotations name, collected for a view.
+	// operations are the operations in annotations, collected for a view.
 	operations map[string]bool
 }
 
@@ -116,15 +113,14 @@ func newBundler(lib *Library, view View, all bool) *bundler {
 // inDefs is the prefix of references to a bundle's documents.
 const inDefs = "#/$defs/"
 
-// copier copies one unit; atRoot says its content becomes the root.
+// copier copies one unit; atRoot means that its content becomes the root.
 type copier struct {
 	*bundler
 	unit
 	atRoot bool
 }
 
-// finish takes in what is referred to, until nothing new is, and hangs it
-// under the $defs of root.
+// finish copies referenced units until there are no new ones, and adds them to the $defs of root.
 func (b *bundler) finish(root map[string]any) error {
 	for len(b.queue) > 0 {
 		u := b.queue[0]
@@ -151,8 +147,7 @@ func (b *bundler) finish(root map[string]any) error {
 	return nil
 }
 
-// refer gives the reference from inside the bundle to a target that is reached
-// in a dynamic scope.
+// refer returns the reference inside the bundle to a target that is reached in a dynamic scope.
 func (b *bundler) refer(t Target, from scope) (string, error) {
 	if t.Resource == nil {
 		return t.External, nil
@@ -187,7 +182,7 @@ func (b *bundler) refer(t Target, from scope) (string, error) {
 	return inDefs + name + below, nil
 }
 
-// name makes a member name of $defs from the last two steps of an address.
+// name derives a member name of $defs from the last two segments of an address.
 func (b *bundler) name(r *Resource) string {
 	address := r.ID
 	if address == "" {
@@ -209,7 +204,7 @@ func (b *bundler) name(r *Resource) string {
 	return name
 }
 
-// schema copies a subschema at pointer of the document.
+// schema copies a subschema at a pointer of the document.
 func (c copier) schema(pointer string, value any) (any, error) {
 	if c.nodes++; c.nodes > maxNodes {
 		return nil, fmt.Errorf("the schema has more than %d parts", maxNodes)
@@ -219,7 +214,7 @@ func (c copier) schema(pointer string, value any) (any, error) {
 		return value, nil
 	}
 	out := make(map[string]any, len(node))
-	// In order, so that always the same one of several mistakes is reported.
+	// In sorted order, so that of several faults the same one is always reported.
 	for _, key := range slices.Sorted(maps.Keys(node)) {
 		if c.drops(pointer, key) {
 			continue
@@ -255,10 +250,10 @@ func (c copier) drops(pointer, key string) bool {
 	case "$dynamicRef":
 		return true // it becomes a plain reference
 	case RequestKey, ResponseKey, "examples":
-		// The examples belong to the schema before it was resolved.
+		// The examples are for the unresolved schema.
 		return c.view.Direction != ""
 	case "name", "version", "extends", "requires":
-		// Metadata of a document is not a keyword of a plain schema.
+		// A document's metadata is not a keyword of a plain schema.
 		return c.view.Direction != "" && pointer == ""
 	}
 	return false
@@ -305,8 +300,7 @@ func (c copier) reference(pointer, keyword string, value any) (string, error) {
 	return c.refer(target, here)
 }
 
-// visible carries out the annotations original has on its properties in copied,
-// where they are gone already.
+// visible applies the annotations of original's properties to copied, which no longer has them.
 func (c copier) visible(copied, original map[string]any) error {
 	properties, _ := copied["properties"].(map[string]any)
 	if properties == nil {
@@ -336,20 +330,20 @@ func (c copier) visible(copied, original map[string]any) error {
 	return nil
 }
 
-// linker copies documents one by one, with references that name each by a
-// number. Where many targets share documents, as in a lint run, each is copied
-// once, which a Bundle for every target would not do. Owned by one goroutine.
+// linker copies documents one by one, with references that identify each by a number. Where many
+// targets share documents, as in a lint run, each is copied once, instead of once per target as
+// with Bundle. Owned by one goroutine.
 type linker struct{ b *bundler }
 
-// newLinker starts with nothing linked.
+// newLinker returns an empty linker.
 func newLinker(lib *Library) *linker {
 	b := newBundler(lib, View{}, true)
 	b.prefix = "urn:commerce:document:"
 	return &linker{b}
 }
 
-// Link gives the address of a target, and those documents it needs that have
-// not been given before, by address.
+// Link returns the address of a target, and the required documents that were not returned before,
+// by address.
 func (l *linker) Link(target Target) (address string, added map[string]any, err error) {
 	if target.Resource == nil {
 		return target.External, nil, nil
@@ -364,7 +358,7 @@ func (l *linker) Link(target Target) (address string, added map[string]any, err 
 		l.b.nodes = 0
 		value, failed := copier{bundler: l.b, unit: u}.schema("", u.doc.Doc.Value)
 		if failed != nil {
-			// The others are still wanted; this one stays missing for good.
+			// Other documents are still needed; this one remains missing.
 			err = failed
 			continue
 		}
@@ -373,7 +367,7 @@ func (l *linker) Link(target Target) (address string, added map[string]any, err 
 	return address, added, err
 }
 
-// fragment writes a JSON Pointer as the fragment of a URI reference.
+// fragment encodes a JSON Pointer as the fragment of a URI reference.
 func fragment(pointer string) string {
 	return fragmentEscaper.Replace(pointer)
 }
@@ -381,7 +375,7 @@ func fragment(pointer string) string {
 var fragmentEscaper = strings.NewReplacer("%", "%25", " ", "%20", "\"", "%22", "<", "%3C", ">", "%3E",
 	"#", "%23", "^", "%5E", "{", "%7B", "}", "%7D", "[", "%5B", "]", "%5D", "|", "%7C", "\\", "%5C", "`", "%60")
 
-// unfragment reads one token of a pointer in a fragment.
+// unfragment decodes one token of a pointer in a fragment.
 func unfragment(token string) string {
 	if plain, err := url.PathUnescape(token); err == nil {
 		token = plain

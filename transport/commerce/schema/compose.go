@@ -9,12 +9,11 @@ import (
 
 const maxExtensions = 64
 
-// ComposeOptions of a composition. The zero ComposeOptions lay and bundle nothing.
+// ComposeOptions are the options of Compose.
 type ComposeOptions struct {
 	View View
-	// Bundle takes in every document that is referred to, so that the result
-	// needs no other. Else references to documents that were not given stay,
-	// as absolute addresses.
+	// Bundle includes every referenced document, so that the result is self-contained. Otherwise
+	// references to documents that were not given remain, as absolute addresses.
 	Bundle bool
 	// Protocol is the version for requirements on the protocol; "" leaves these unchecked.
 	Protocol string
@@ -78,7 +77,7 @@ func compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeO
 	return root, b.check(root)
 }
 
-// root copies the base; its content is the root of the result.
+// root copies the base, whose content becomes the root of the result.
 func (b *bundler) root(base *Resource) (map[string]any, error) {
 	if own, ok := base.Doc.Value.(map[string]any); ok {
 		defs, _ := own["$defs"].(map[string]any)
@@ -100,7 +99,7 @@ func (b *bundler) root(base *Resource) (map[string]any, error) {
 	return root, nil
 }
 
-// addition is what one extension adds to one of its parents.
+// addition is one extension's addition to one of its parents.
 type addition struct {
 	extension *Resource
 	parent    string
@@ -109,8 +108,8 @@ type addition struct {
 	schema  map[string]any
 }
 
-// add appends an addition to the allOf of root, without the branch that only
-// repeats the base: root is the base.
+// add appends an addition to the allOf of root, without the branch that only repeats the base,
+// because root is the base.
 func (b *bundler) add(root map[string]any, a addition) error {
 	pointer := a.pointer
 	if cycle := b.costs.Check(a.extension); cycle != nil {
@@ -135,8 +134,8 @@ func (b *bundler) add(root map[string]any, a addition) error {
 	return nil
 }
 
-// fits refuses an addition to which, together with the base or what was added
-// before, no value fits.
+// fits refuses an addition if no value can match it together with the base and the earlier
+// additions.
 func (b *bundler) fits(base *Resource, before []addition, a addition) error {
 	start, _ := Lookup(base.Doc.Value, b.shape)
 	root, _ := start.(map[string]any)
@@ -173,8 +172,8 @@ func (b *bundler) repeatsBase(extension *Resource, pointer string, branch any) b
 	return err == nil && target.Resource == b.base && target.Pointer == b.shape
 }
 
-// lay orders the extensions by name and finds what each adds, and refuses an
-// extension that reaches the base over none of the others.
+// lay sorts the extensions by name, finds their additions, and refuses extensions that do not
+// extend the base, directly or through others.
 func lay(base *Resource, extensions []*Resource, protocol string) ([]addition, error) {
 	if len(extensions) > maxExtensions {
 		return nil, fmt.Errorf("more than %d extensions", maxExtensions)
@@ -183,7 +182,7 @@ func lay(base *Resource, extensions []*Resource, protocol string) ([]addition, e
 	for _, r := range append([]*Resource{base}, extensions...) {
 		name := r.Name()
 		if name == "" && len(extensions) == 0 {
-			return nil, nil // a type or a component on its own
+			return nil, nil // a single type or component
 		}
 		if name == "" {
 			return nil, fmt.Errorf("%s has no name; only named schemas compose", r.Doc.File)

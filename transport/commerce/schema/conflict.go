@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// Limits of comparing two schemas.
+// Limits for comparing two schemas.
 const (
 	maxMembersDeep = 8
 	maxParts       = 10_000
 )
 
-// Conflict is a member that nothing can be: its types in an extension and in
-// what it is laid over have none in common.
+// Conflict is a member that can have no value: its types in an extension and in the extended schema
+// are disjoint.
 type Conflict struct {
-	// Pointer is where in the document of the extension.
+	// Pointer is the position in the extension's document.
 	Pointer string
 	Reason  string
 }
 
-// Conflicts compares what an extension adds under the name of a parent with
-// the parent.
+// Conflicts compares an extension's addition to a parent with the parent.
 func Conflicts(lib *Library, parent, extension *Resource) []Conflict {
 	pointer := Pointer("$defs", parent.Name())
 	schema, _ := Lookup(extension.Root(), pointer)
@@ -36,7 +35,7 @@ func Conflicts(lib *Library, parent, extension *Resource) []Conflict {
 	return c.found
 }
 
-// place is a schema object where it stands.
+// place is a schema object at its position.
 type place struct {
 	doc     *Resource
 	pointer string
@@ -58,7 +57,7 @@ func (c *comparer) compare(below, above place) {
 	c.members(c.all(below, nil), c.all(above, c.below), pathTo{at: above.pointer}, 0)
 }
 
-// pathTo is a member: its name for people, and its parent.
+// pathTo is a member's path: its name for people, and its parent.
 type pathTo struct {
 	name, at string
 }
@@ -128,7 +127,7 @@ func (c *comparer) properties(parts []place) map[string][]place {
 	return byName
 }
 
-// typesOf are the types all of some schemas allow; nil for any.
+// typesOf returns the types that all of some schemas allow; nil for any.
 func typesOf(parts []place) []string {
 	var allowed []string
 	for _, p := range parts {

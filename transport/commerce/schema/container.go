@@ -13,8 +13,7 @@ import (
 // <operation>_<direction>, such as search_response.
 var ContainerOperations = []string{"search", "lookup", "get_product"}
 
-// bodies are the keywords that say something of a value; a container has none of
-// them at its root.
+// bodies are the keywords that constrain a value; a container has none of them at its root.
 var bodies = []string{"properties", "patternProperties", "required", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "enum", "const"}
 
 // IsContainer reports whether a schema is a container of shapes.
@@ -28,7 +27,7 @@ func IsContainer(r *Resource) bool {
 	return len(shapes(root)) > 0
 }
 
-// shapes are the names of the shapes in the $defs of a schema, sorted.
+// shapes returns the names of the shapes in the $defs of a schema, sorted.
 func shapes(root map[string]any) (names []string) {
 	defs, _ := root["$defs"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(defs)) {

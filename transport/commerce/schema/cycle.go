@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Limits of one schema with all of its references followed.
+// Limits of one schema with all its references followed.
 const (
 	// maxCost is the maximum number of times that a validator visits one value. Schemas that
 	// refer to each other twice at each step double the work each time.
@@ -33,21 +33,20 @@ type spot struct {
 	pointer  string
 }
 
-// Costs remembers what is known of schemas, so that looking at many that
-// refer to each other stays linear.
+// Costs caches results per schema, so that checking many schemas with common references takes
+// linear time.
 type Costs struct {
 	library *Library
 	known   map[spot]int
 	active  map[spot]bool
 }
 
-// NewCosts starts with nothing known.
+// NewCosts returns an empty cache.
 func (l *Library) NewCosts() *Costs {
 	return &Costs{library: l, known: map[spot]int{}, active: map[spot]bool{}}
 }
 
-// Check looks at every schema of a document. References that lead nowhere are
-// not its concern.
+// Check checks every schema of a document. It ignores unresolved references.
 func (c *Costs) Check(r *Resource) (first *CycleError) {
 	Walk(r.Top.Doc.Value, func(pointer string, node map[string]any) {
 		if first == nil {
@@ -57,7 +56,7 @@ func (c *Costs) Check(r *Resource) (first *CycleError) {
 	return first
 }
 
-// cost counts the steps of applying node to one value, members not included.
+// cost counts the steps of applying node to one value, without its members.
 func (c *Costs) cost(at spot, node map[string]any, depth int) (int, *CycleError) {
 	if known, ok := c.known[at]; ok {
 		return known, nil

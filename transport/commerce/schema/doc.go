@@ -28,23 +28,22 @@
 //
 // # Published schemas
 //
-// They are in published, in a folder per version, and have their $id under DefaultBase, so
-// that they are complete; Published puts them under the operator's base. A version that is
-// published stays: Releases only grows, and a test keeps what each of them promised.
+// They are in published, in a folder per version, and have their $id under DefaultBase, so that
+// they are complete; Published moves them to the operator's base. A published version is permanent:
+// Releases only grows, and a test checks the promises of each.
 //
 // # References
 //
-// A relative reference is resolved next to its file, then against the $id of its document.
-// An absolute one is searched among the documents of the Library, then among the published
-// schemas, and fetched only if the Library has a Fetcher. A relative one leads to files in
-// the folders that were opened, symbolic links included. A Library belongs to one
-// goroutine.
+// A relative reference is resolved next to its file, then against the $id of its document. An
+// absolute one is looked up among the documents of the Library, then among the published schemas,
+// and fetched only if the Library has a Fetcher. A relative one can refer to files in the opened
+// folders, including their symbolic links. A Library belongs to one goroutine.
 //
 // # Time
 //
-// A schema can multiply the work with each level of a value, and a pattern with look-around
-// or back-references needs an engine that backtracks. Nothing here measures that: the server
-// compiles only schemas that it publishes, and the command commerce ends itself when a run
-// takes too much time or memory. Patterns that RE2 supports, which are nearly all, run in
-// linear time. A Validator is compiled once and safe for concurrent use.
+// A schema can multiply the work with each level of a value, and a pattern with look-around or
+// back-references needs a backtracking engine. Nothing here measures that: the server compiles only
+// schemas that it publishes, and the command commerce terminates when a run takes too much time or
+// memory. Patterns that RE2 supports, which are nearly all, run in linear time. A Validator is
+// compiled once and safe for concurrent use.
 package schema

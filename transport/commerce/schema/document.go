@@ -12,13 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// Read parses a file. Errors that are no *SyntaxError are of the file system.
+// Read parses a file. Errors other than *SyntaxError are those of the file system.
 func Read(path string) (*Document, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	// A pipe or a device would block, or never end.
+	// A pipe or a device could block or be endless.
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("read %s: not a regular file", path)
 	}
@@ -34,12 +34,11 @@ func Read(path string) (*Document, error) {
 	return Parse(path, data)
 }
 
-// Limits of one document. A published schema is some ten KiB, eight deep.
+// Limits of one document. A published schema has some ten KiB and eight levels.
 const (
 	maxBytes = 4 << 20
 	MaxDepth = 96
-	// maxValues bounds memory: a value costs far more than the byte or two
-	// it may be written with.
+	// maxValues bounds memory: a value takes far more than the byte or two of its text.
 	maxValues = 500_000
 	// maxPaths bounds the total length, in bytes, of the pointers to all values. An answer with
 	// the places of values writes them out, and a long name is part of every pointer below it.
@@ -57,13 +56,13 @@ type Document struct {
 	data []byte
 }
 
-// Size is the length of the text the document was read from, bytes.
+// Size returns the length of the document's text, bytes.
 func (d *Document) Size() int { return len(d.data) }
 
 // SyntaxError is the reason why a document could not be read.
 type SyntaxError struct {
 	File string
-	// Line counts from 1; 0 if no line is to blame.
+	// Line counts from 1; 0 if it is unknown.
 	Line   int
 	Reason string
 }
@@ -75,7 +74,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", Brief(e.File), e.Line, e.Reason)
 }
 
-// Parse reads data, which the document keeps. The error is a *SyntaxError.
+// Parse parses data, which the document keeps. The error is a *SyntaxError.
 func Parse(file string, data []byte) (*Document, error) {
 	if len(data) > maxBytes {
 		return nil, &SyntaxError{File: file, Reason: fmt.Sprintf("larger than %d bytes", maxBytes)}
@@ -83,7 +82,7 @@ func Parse(file string, data []byte) (*Document, error) {
 	if !utf8.Valid(data) {
 		return nil, &SyntaxError{File: file, Reason: "not valid UTF-8"}
 	}
-	// The token reader below does not see every mistake between tokens.
+	// The token reader below does not detect every fault between tokens.
 	if err := wellFormed(data); err != nil {
 		line := 0
 		if s := (*json.SyntaxError)(nil); errors.As(err, &s) {
@@ -115,7 +114,7 @@ func lineAt(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:offset], []byte("\n"))
 }
 
-// parser builds a tree from tokens, and the lines of its values when asked.
+// parser builds a tree from tokens, and the lines of its values on request.
 type parser struct {
 	in     *json.Decoder
 	data   []byte
@@ -130,8 +129,8 @@ func newParser(data []byte, lines *lineIndex) *parser {
 	return &parser{in: in, data: data, lines: lines}
 }
 
-// value reads a value at a pointer of the given length, which is only written if lines are
-// collected.
+// value parses a value at a pointer of the given length; the pointer itself is built only if lines
+// are collected.
 func (p *parser) value(pointer string, path, depth int) (any, error) {
 	token, err := p.in.Token()
 	if err != nil {
@@ -207,7 +206,7 @@ func (p *parser) array(pointer string, path, depth int) (any, error) {
 	return array, err
 }
 
-// below is the pointer of a child; only built when lines are collected.
+// below returns the pointer of a child; it is built only if lines are collected.
 func (p *parser) below(pointer, token string) string {
 	if p.lines == nil {
 		return ""
@@ -215,10 +214,10 @@ func (p *parser) below(pointer, token string) string {
 	return pointer + "/" + Escape(token)
 }
 
-// Lines knows the line of every value of a document.
+// Lines has the line of every value of a document.
 type Lines struct{ byPointer map[string]int }
 
-// lineIndex collects the lines while a parser goes through a document.
+// lineIndex collects the lines while a parser reads a document.
 type lineIndex struct {
 	Lines
 	data []byte
@@ -232,8 +231,8 @@ func (x *lineIndex) add(pointer string, offset int64) {
 	x.byPointer[pointer] = x.line
 }
 
-// Lines reads the document once more for the lines. It costs as much as
-// parsing, so callers ask once for a document they have something to say of.
+// Lines parses the document again for the lines. It costs as much as parsing, so callers call it
+// once, and only for documents with findings.
 func (d *Document) Lines() Lines {
 	x := &lineIndex{Lines: Lines{map[string]int{}}, data: d.data, line: 1}
 	if _, err := newParser(d.data, x).value("", 0, 0); err != nil {
@@ -242,8 +241,8 @@ func (d *Document) Lines() Lines {
 	return x.Lines
 }
 
-// Of gives the line of the value at pointer, or of the nearest one around it
-// when it is missing there; at least 1.
+// Of returns the line of the value at pointer, or of the nearest enclosing value if it is missing;
+// at least 1.
 func (l Lines) Of(pointer string) int {
 	for {
 		if line, ok := l.byPointer[pointer]; ok {

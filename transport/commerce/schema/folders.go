@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Open lets relative references lead to the files of these folders, too.
+// Open permits relative references to the files of these folders.
 func (l *Library) Open(folders ...string) {
 	for _, folder := range folders {
 		abs, err := filepath.Abs(folder)
@@ -23,8 +23,8 @@ func (l *Library) Open(folders ...string) {
 	}
 }
 
-// Around is the folder to open for a file that somebody named: the one they
-// are working in when the file is there, else its own.
+// Around returns the folder to open for a file named by a user: the working directory if it
+// contains the file, else the file's own folder.
 func Around(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -37,9 +37,8 @@ func Around(path string) string {
 	return filepath.Dir(abs)
 }
 
-// within reports whether a file is in one of the folders, where symbolic links
-// lead: schemas come from strangers, and findings and bundles show what
-// a reference finds.
+// within reports whether a file is in one of the folders after resolving symbolic links: schemas
+// come from strangers, and findings and bundles show the referenced content.
 func (l *Library) within(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -57,11 +56,11 @@ func (l *Library) below(path string) bool {
 	return false
 }
 
-// maxFiles bounds how many files a folder is looked through for.
+// maxFiles bounds the files searched in a folder.
 const maxFiles = 20_000
 
-// Tree lists the *.json files below a folder in order, hidden folders and
-// node_modules aside. Symbolic links are not followed.
+// Tree lists the *.json files below a folder in order, except in hidden folders and node_modules.
+// Symbolic links are not followed.
 func Tree(folder string) (files []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -85,8 +84,8 @@ func Tree(folder string) (files []string, err error) {
 	return files, err
 }
 
-// AddTree adds every document below a folder. A file that is not JSON is
-// left out: it does not matter unless something refers to it.
+// AddTree adds every document below a folder. Files that are not JSON are skipped: they do not
+// matter unless something refers to them.
 func (l *Library) AddTree(folder string) error {
 	files, err := Tree(folder)
 	if err != nil {
@@ -101,7 +100,7 @@ func (l *Library) AddTree(folder string) error {
 	return nil
 }
 
-// AddFolder adds the documents right in a folder, those that can be read.
+// AddFolder adds the readable documents directly in a folder.
 func (l *Library) AddFolder(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

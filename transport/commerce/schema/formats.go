@@ -4,8 +4,8 @@ package schema
 // under some of these names, which are laxer or of another dialect and cannot be replaced.
 const ownFormat = "commerce-"
 
-// formatChecks are the formats that are checked here, by name. A value that is not a string
-// is of every format.
+// formatChecks are the formats checked here, by name. A value other than a string matches every
+// format.
 var formatChecks = map[string]func(value any) error{
 	"regex":         checkRegex,
 	"uri":           ofText(uriGrammar.absolute),
@@ -18,7 +18,7 @@ var formatChecks = map[string]func(value any) error{
 	"idn-email":     ofText(checkInternationalEmail),
 }
 
-// ofText is a check of texts.
+// ofText turns a check of texts into a check of values.
 func ofText(check func(text string) error) func(any) error {
 	return func(value any) error {
 		if text, ok := value.(string); ok {
@@ -33,8 +33,8 @@ var checkRegex = ofText(func(text string) error {
 	return err
 })
 
-// ownFormats gives a schema with the names of our own checks; the same one when
-// it has none of their formats.
+// ownFormats replaces the names of formats by those of our own checks. It returns the same schema
+// if it has none of these formats.
 func ownFormats(schema any) any {
 	found := false
 	Walk(schema, func(_ string, node map[string]any) {

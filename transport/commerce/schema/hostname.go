@@ -18,8 +18,8 @@ const (
 	maxLabel    = 63
 )
 
-// internationalLabel has the rules of Unicode for labels; those of RFC 5892 that
-// look at a character's neighbours are added by inContext.
+// internationalLabel has the Unicode rules for labels; inContext adds those of RFC 5892 that depend
+// on neighbouring characters.
 var internationalLabel = idna.New(idna.ValidateLabels(true), idna.CheckHyphens(true), idna.CheckJoiners(true), idna.BidiRule(), idna.StrictDomainName(true))
 
 var errLabel = errors.New("a label is not one of a host name")
@@ -36,8 +36,8 @@ func checkHostname(text string) error {
 	return nil
 }
 
-// asciiLabel checks letters, digits and inner hyphens; an A-label has to encode
-// a label that is international.
+// asciiLabel checks letters, digits and inner hyphens; an A-label must encode an international
+// label.
 func asciiLabel(label string) bool {
 	if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
 		return false
@@ -61,7 +61,7 @@ func isASCII(text string) bool {
 	return strings.IndexFunc(text, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
 }
 
-// unicodeLabel checks a label with characters beyond ASCII.
+// unicodeLabel checks a label with non-ASCII characters.
 func unicodeLabel(label string) bool {
 	encoded, err := internationalLabel.ToASCII(label)
 	return err == nil && len(encoded) <= maxLabel && inContext([]rune(label))
@@ -88,9 +88,9 @@ func checkInternationalHostname(text string) error {
 	return nil
 }
 
-// inContext checks the characters that RFC 5892 allows among some others only,
-// and those it excludes by name. That Arabic digits of both kinds do not mix is in
-// the rules of bidirectional text already.
+// inContext checks the characters that RFC 5892 permits only next to certain others, and those that
+// it excludes by name. The rules of bidirectional text already forbid mixing both kinds of Arabic
+// digits.
 func inContext(label []rune) bool {
 	for i, c := range label {
 		before, after := rune(-1), rune(-1)

@@ -10,9 +10,9 @@ import (
 type Place int
 
 const (
-	// Nowhere is a definition: applied only through a reference.
+	// Nowhere is a definition, which applies only through a reference.
 	Nowhere Place = iota
-	// Same is the instance its parent is applied to.
+	// Same is the instance to which the parent applies.
 	Same
 	// Inside is a member or an item of that instance.
 	Inside
@@ -27,7 +27,7 @@ const (
 	byName
 )
 
-// keyword is one that holds subschemas.
+// keyword is a keyword with subschemas.
 type keyword struct {
 	Place Place
 	shape shape
@@ -36,8 +36,8 @@ type keyword struct {
 // Named reports whether the subschemas have names or indices.
 func (k keyword) Named() bool { return k.shape != single }
 
-// keywords are all keywords of draft 2020-12 that hold subschemas. The value
-// of any other is data, even when it looks like a schema.
+// keywords are all keywords of draft 2020-12 with subschemas. The value of any other is data, even
+// if it looks like a schema.
 var keywords = map[string]keyword{
 	"$defs":                 {Nowhere, byName},
 	"definitions":           {Nowhere, byName},
@@ -61,8 +61,8 @@ var keywords = map[string]keyword{
 	"contentSchema":         {Inside, single},
 }
 
-// Subschemas calls visit for every subschema directly under node, with its
-// pointer from node; in a fixed order.
+// Subschemas calls visit for every subschema directly under node, with its pointer from node, in a
+// fixed order.
 func Subschemas(node map[string]any, visit func(pointer string, place Place, child any)) {
 	for _, key := range slices.Sorted(maps.Keys(node)) {
 		keyword, ok := keywords[key]
@@ -80,8 +80,8 @@ func Subschemas(node map[string]any, visit func(pointer string, place Place, chi
 	}
 }
 
-// Each calls visit for every subschema in the value of a keyword, with its
-// member name or index; "" if the value is the subschema.
+// Each calls visit for every subschema in the value of a keyword, with its member name or index; ""
+// if the value is the subschema.
 func (k keyword) Each(value any, visit func(token string, child any)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -107,7 +107,7 @@ func (k keyword) Each(value any, visit func(token string, child any)) {
 	}
 }
 
-// Map gives the value of a keyword with every subschema replaced.
+// Map returns the value of a keyword with every subschema replaced.
 func (k keyword) Map(value any, replace func(token string, child any) (any, error)) (any, error) {
 	switch v := value.(type) {
 	case map[string]any:

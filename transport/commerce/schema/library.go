@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// maxLoads bounds how many documents references may pull in.
+	// maxLoads bounds the documents loaded through references.
 	maxLoads = 512
-	// maxTotal bounds the text of all files together, bytes; trees take some
-	// ten times as much memory.
+	// maxTotal bounds the text of all files together, bytes; trees take some ten times as much
+	// memory.
 	maxTotal = 64 << 20
 )
 
-// Fetcher gets a document from an address; *remote.Client is one.
+// Fetcher fetches a document; *remote.Client implements it.
 type Fetcher interface {
 	Fetch(ctx context.Context, address string) ([]byte, error)
 }
 
-// LibraryOptions are the sources of a library besides the documents added to it.
+// LibraryOptions are the sources of a library in addition to added documents.
 type LibraryOptions struct {
-	// Published has schemas that are found by their $id; it may be nil.
+	// Published has schemas found by their $id; it may be nil.
 	Published *Set
-	// Fetcher is asked for addresses nothing else has; nil is offline.
+	// Fetcher is used for addresses that no other source has; nil is offline.
 	Fetcher Fetcher
-	// Folders are those to whose files a relative reference may lead; none
-	// when it may lead to no file that was not added.
+	// Folders are the folders to whose files relative references may lead. If empty, they lead only
+	// to added files.
 	Folders []string
 }
 
@@ -39,26 +39,25 @@ type LibraryOptions struct {
 type Library struct {
 	ctx    context.Context
 	opts   LibraryOptions
-	roots  []string // Folders, as they are called and where links lead
+	roots  []string // Folders, by name and with links resolved
 	byFile map[string]*Resource
-	// byName has what byFile has, by name and version; empty until asked for.
+	// byName indexes byFile by name and version; empty until needed.
 	byName map[[2]string]*Resource
 	byID   map[string]*Resource
-	// resolved remembers references: each is followed for several reasons.
+	// resolved caches references, because each is followed for several reasons.
 	resolved map[link]Target
 	loads    int
 	total    int
 }
 
-// NewLibrary makes an empty library; ctx bounds what it fetches.
+// NewLibrary returns an empty library; ctx bounds its fetches.
 func NewLibrary(ctx context.Context, opts LibraryOptions) *Library {
 	l := &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}, resolved: map[link]Target{}}
 	l.Open(opts.Folders...)
 	return l
 }
 
-// Resource is a schema with its own base: a document, or a part of one with
-// an $id of its own.
+// Resource is a schema with its own base: a document, or a part of one with its own $id.
 type Resource struct {
 	Doc *Document
 	// ID is the absolute $id without fragment; "" if there is none.
@@ -68,23 +67,23 @@ type Resource struct {
 	// Top is the resource of the whole document, which may be this one.
 	Top *Resource
 
-	path    string // absolute file path; "" if it is from no file
+	path    string // absolute file path; "" if not from a file
 	nested  map[string]*Resource
 	anchors map[string]string
 	// dynamic has those of anchors that are a $dynamicAnchor.
 	dynamic map[string]string
 }
 
-// Root is the schema of the resource.
+// Root returns the schema of the resource.
 func (r *Resource) Root() any {
 	v, _ := Lookup(r.Doc.Value, r.Pointer)
 	return v
 }
 
-// Name is the name a schema states for itself; "" if it has none.
+// Name returns the schema's name; "" if it has none.
 func (r *Resource) Name() string { return r.text("name") }
 
-// Version is the version a schema states for itself.
+// Version returns the schema's version.
 func (r *Resource) Version() string { return r.text("version") }
 
 func (r *Resource) text(member string) string {
@@ -93,8 +92,8 @@ func (r *Resource) text(member string) string {
 	return s
 }
 
-// Parents are the names an extension adds to, sorted: the members of its
-// $defs that are reverse-domain names.
+// Parents returns the names that an extension extends, sorted: the members of its $defs that are
+// reverse-domain names.
 func (r *Resource) Parents() []string {
 	root, _ := r.Root().(map[string]any)
 	defs, _ := root["$defs"].(map[string]any)
@@ -107,8 +106,7 @@ func (r *Resource) Parents() []string {
 	return parents
 }
 
-// Add puts a document into the library. When two have the same $id the first
-// is the one references find.
+// Add adds a document to the library. If two have the same $id, references lead to the first.
 func (l *Library) Add(doc *Document) *Resource {
 	r := &Resource{Doc: doc, nested: map[string]*Resource{}}
 	r.Top = r
@@ -120,8 +118,8 @@ func (l *Library) Add(doc *Document) *Resource {
 	return r
 }
 
-// AddFile reads a file into the library, once. Errors are those of Read, and the
-// bound on all files together.
+// AddFile reads a file into the library, once. Errors are those of Read, and the limit on all files
+// together.
 func (l *Library) AddFile(path string) (*Resource, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -144,8 +142,8 @@ func (l *Library) AddFile(path string) (*Resource, error) {
 	return r, nil
 }
 
-// ByID finds a document, or a part of one, by its address without fragment. The
-// error is a *RefError.
+// ByID returns a document, or a part of one, by its address without fragment. The error is a
+// *RefError.
 func (l *Library) ByID(id string) (*Resource, error) {
 	if r := l.byID[id]; r != nil {
 		return r, nil
@@ -171,7 +169,7 @@ func (l *Library) ByID(id string) (*Resource, error) {
 	return l.load(id, data)
 }
 
-// load adds a document that was asked for under id, whatever it says of itself.
+// load adds a document requested under id, regardless of its own $id.
 func (l *Library) load(id string, data []byte) (*Resource, error) {
 	doc, err := Parse(id, data)
 	if err != nil {
@@ -198,13 +196,13 @@ func (l *Library) index(r *Resource) {
 	}
 }
 
-// findNested indexes the parts of a document that have an $id of their own.
+// findNested indexes the parts of a document that have their own $id.
 func (l *Library) findNested(top *Resource) {
 	Walk(top.Doc.Value, func(pointer string, node map[string]any) {
 		if pointer == "" || node["$id"] == nil {
 			return
 		}
-		// Walk visits the resource around this one first.
+		// Walk visits the enclosing resource first.
 		id := absoluteID(node["$id"], top.At(pointer).ID)
 		if id == "" {
 			return
@@ -215,7 +213,7 @@ func (l *Library) findNested(top *Resource) {
 	})
 }
 
-// At gives the resource a place in the document belongs to.
+// At returns the resource to which a place in the document belongs.
 func (r *Resource) At(pointer string) *Resource {
 	top := r.Top
 	if len(top.nested) == 0 {
@@ -229,8 +227,8 @@ func (r *Resource) At(pointer string) *Resource {
 	return top
 }
 
-// absoluteID resolves an $id against the one around it and drops the fragment;
-// "" when that gives no absolute URL.
+// absoluteID resolves an $id against the enclosing one and drops the fragment; "" if the result is
+// not an absolute URL.
 func absoluteID(id any, base string) string {
 	s, ok := id.(string)
 	if !ok || s == "" {
@@ -252,8 +250,7 @@ func absoluteID(id any, base string) string {
 }
 
 // Entity finds the schema that an entry declares. If the library has no schema at the stated
-// address, Entity looks among its files and the published schemas for the declared name and
-// version.
+// address, Entity searches its files and the published schemas for the declared name and version.
 func (l *Library) Entity(name, version, address string) (*Resource, error) {
 	var stated error
 	if address != "" {
@@ -277,8 +274,7 @@ func (l *Library) Entity(name, version, address string) (*Resource, error) {
 	return nil, &RefError{Kind: RefUnknown, Ref: name, Reason: "it is not published here, and the entry states no address"}
 }
 
-// named finds a file by the name and version it states, of several the one
-// whose path comes first.
+// named finds a file by its name and version; of several, the one whose path comes first.
 func (l *Library) named(name, version string) *Resource {
 	if len(l.byName) == 0 {
 		l.byName = map[[2]string]*Resource{}
@@ -295,8 +291,8 @@ func (l *Library) named(name, version string) *Resource {
 	return l.byName[[2]string{name, version}]
 }
 
-// Declared finds the schema an entry named name points to. A schema that
-// would have to be fetched has to be on a host that may speak for the name.
+// Declared finds the schema to which the entry name points. A schema that must be fetched has to be
+// on a host with authority over the name.
 func (l *Library) Declared(name, address string) (*Resource, error) {
 	if l.opts.Fetcher == nil {
 		return l.ByID(address)

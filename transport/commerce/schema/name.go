@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Reserved begins the names of the protocol's own entities.
+// Reserved is the prefix of the protocol's own entities.
 const Reserved = "dev.commerce."
 
 const maxName = 255
@@ -47,8 +47,8 @@ func CheckName(name string) error {
 func IsName(name string) bool { return CheckName(name) == nil }
 
 // CheckAuthority returns an error if host has no authority over name: com.vendor.loyalty is for
-// vendor.com and the hosts below it. The name must begin with the labels of the host in reverse,
-// or of a domain above it.
+// vendor.com and the hosts below it. The name must begin with the reversed labels of the host, or
+// of a domain above it.
 func CheckAuthority(name, host string) error {
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
 	for len(labels) >= 2 && !publicSuffix(labels) {
@@ -63,9 +63,9 @@ func CheckAuthority(name, host string) error {
 	return fmt.Errorf("host %q cannot speak for the name %q", Brief(host), Brief(name))
 }
 
-// publicSuffix reports whether anybody can register below a domain like co.uk;
-// its owner does not own what is below. A list of all of them would be a
-// dependency; these are the shapes registries use.
+// publicSuffix reports whether anybody can register below a domain like co.uk, so that its owner
+// does not own the domains below. A full list would be a dependency; these are the patterns that
+// registries use.
 func publicSuffix(labels []string) bool {
 	if len(labels) != 2 || len(labels[1]) != 2 {
 		return false
@@ -77,8 +77,8 @@ func publicSuffix(labels []string) bool {
 	return false
 }
 
-// ParseExtends reads an extends member: a name, or an array of names. The
-// names come sorted and once each.
+// ParseExtends reads an extends member: a name, or an array of names. The result is sorted and has
+// no duplicates.
 func ParseExtends(value any) ([]string, error) {
 	var names []string
 	switch v := value.(type) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// word is what an extension says of the visibility of a member of its base.
+// word is an extension's annotation of the visibility of a base's member.
 type word struct {
 	visibility, extension string
 }
@@ -24,9 +24,8 @@ func (b *bundler) overrule(root map[string]any, additions []addition) error {
 	return nil
 }
 
-// hear carries out the annotations of one addition, whose schemas of a value
-// are over, on the schemas of that value in the result, and those further in.
-// It goes through each schema once.
+// hear applies the annotations of one addition, whose schemas of a value are over, to the schemas
+// of that value in the result, recursively. It visits each schema once.
 func (b *bundler) hear(at string, a addition, over, places []map[string]any, said map[string]word) error {
 	above, below := properties(over), properties(places)
 	words := map[string]string{}
@@ -64,7 +63,7 @@ func flat(schemas []map[string]any) (list []map[string]any) {
 	return list
 }
 
-// properties are the schemas of each member in some schemas of one value.
+// properties returns the schemas of each member in some schemas of one value.
 func properties(schemas []map[string]any) map[string][]map[string]any {
 	byName := map[string][]map[string]any{}
 	for _, schema := range schemas {
@@ -79,7 +78,7 @@ func properties(schemas []map[string]any) map[string][]map[string]any {
 }
 
 // lift removes members from the required ones of a schema and, if they are omitted, from the
-// schema. The addition has the required members.
+// schema. The required members are in the addition.
 func lift(schema map[string]any, words map[string]string) {
 	if len(words) == 0 {
 		return
@@ -98,7 +97,7 @@ func lift(schema map[string]any, words map[string]string) {
 	maps.DeleteFunc(properties, func(name string, _ any) bool { return words[name] == Omit })
 }
 
-// sameValue are the schemas that stand for the same value: one and its allOf.
+// sameValue returns the schemas that apply to the same value: a schema and its allOf.
 func sameValue(schema map[string]any) []map[string]any {
 	list := []map[string]any{schema}
 	branches, _ := schema["allOf"].([]any)

@@ -15,24 +15,23 @@ import (
 	"strings"
 )
 
-// Limits of a folder with schemas of an operator.
+// Limits of an operator's schema folder.
 const (
 	maxOwnFiles = 1_000
 	// maxOwnBytes bounds all files together.
 	maxOwnBytes = 16 << 20
 )
 
-// ownPath is the grammar of a served path: no step is hidden, and none leads up.
+// ownPath matches served paths: no segment is hidden, and none leads up.
 var ownPath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`)
 
 // WithFolder adds the *.json files below a folder to the published schemas, at their paths in the
-// folder. The first step of a path is a version, as it is of our own schemas; addresses under
-// DefaultBase become those of the set. It returns the documents that were added, in the order of
-// their paths.
+// folder. The first segment of a path is a version, as in our own schemas; addresses under
+// DefaultBase become those of the set. It returns the added documents in the order of their paths.
 //
-// Hidden files and folders, and other files, are left out. A file must be small enough, inside
-// the folder, and at an allowed path, and must not have the address or name of one of our
-// schemas. Otherwise the error names it.
+// Hidden files and folders, and other files, are ignored. A file must be small enough, inside the
+// folder, and at a permitted path, and must not have the address or name of one of our schemas.
+// Otherwise the error names it.
 func (s *Set) WithFolder(folder string) (*Set, []*Document, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -97,7 +96,7 @@ func leadsToFolder(root *os.Root, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// readOwn reads a file; a link that leads out of root is an error.
+// readOwn reads a file; a symbolic link that leads out of root is an error.
 func readOwn(root *os.Root, path string, left int64) ([]byte, error) {
 	info, err := root.Stat(path)
 	if err != nil {
@@ -121,7 +120,7 @@ func readOwn(root *os.Root, path string, left int64) ([]byte, error) {
 	return data, nil
 }
 
-// add publishes a document of an operator.
+// add publishes an operator's document.
 func (s *Set) add(path string, data []byte) (*Document, error) {
 	if s.byPath[path] != nil {
 		return nil, fmt.Errorf("%s: the server publishes a schema of its own there", path)
@@ -140,7 +139,7 @@ func (s *Set) add(path string, data []byte) (*Document, error) {
 	return doc, nil
 }
 
-// identify checks what a schema states of itself against where it is served.
+// identify checks a schema's metadata against its served address.
 func (s *Set) identify(file string, root map[string]any) error {
 	if want := s.base + "/" + file; root["$id"] != want {
 		id, _ := root["$id"].(string)
@@ -165,12 +164,12 @@ func (s *Set) identify(file string, root map[string]any) error {
 	return nil
 }
 
-// rebase puts addresses under DefaultBase under another one.
+// rebase replaces DefaultBase in addresses by another base.
 func rebase(data []byte, base string) []byte {
 	return bytes.ReplaceAll(data, []byte(`"`+DefaultBase+`/`), []byte(`"`+base+`/`))
 }
 
-// publish makes a file of the text of a document.
+// publish adds a document's text as a served file.
 func (s *Set) publish(at string, data []byte) {
 	sum := sha256.Sum256(data)
 	s.byPath[at] = &PublishedFile{Path: at, ID: s.base + "/" + at, Data: data,

@@ -21,8 +21,8 @@ type expression struct {
 	backtrack *regexp2.Regexp
 }
 
-// compilePattern reads a pattern as ECMA-262 with the u flag has it, but for the
-// escapes of punctuation that need none, which many schemas have.
+// compilePattern compiles a pattern as in ECMA-262 with the u flag, except that unnecessary escapes
+// of punctuation, which many schemas have, are permitted.
 func compilePattern(source string) (*expression, error) {
 	if len(source) > maxPattern {
 		return nil, fmt.Errorf("the pattern is longer than %d bytes", maxPattern)
@@ -31,14 +31,14 @@ func compilePattern(source string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a regular expression of ECMA-262: %w", cut(source, maxWord), err)
 	}
-	// Even what RE2 takes has to be a pattern of the dialect.
+	// Patterns that RE2 accepts must also be valid in the dialect.
 	backtrack, err := regexp2.Compile(t.ecma, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
 		reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `")
 		return nil, fmt.Errorf("%q is not a regular expression of ECMA-262: %s", cut(source, maxWord), reason)
 	}
 	if t.common {
-		// RE2 has bounds of its own, on repetitions; beyond them it backtracks.
+		// RE2 has its own bounds on repetitions; beyond them the other engine is used.
 		if linear, err := regexp.Compile(t.re2); err == nil {
 			return &expression{source: source, linear: linear}, nil
 		}
@@ -46,27 +46,27 @@ func compilePattern(source string) (*expression, error) {
 	return &expression{source: source, backtrack: backtrack}, nil
 }
 
-// MatchString reports whether the pattern is found in s. If RE2 supports the pattern, which is
-// so for nearly all, it takes time in proportion to the text.
+// MatchString reports whether the pattern is found in s. If RE2 supports the pattern, as for nearly
+// all, it takes time proportional to the text.
 func (p *expression) MatchString(s string) bool {
 	if p.linear != nil {
 		return p.linear.MatchString(s)
 	}
-	ok, _ := p.backtrack.MatchString(s) // fails only at a limit, and none is set
+	ok, _ := p.backtrack.MatchString(s) // fails only at a limit, which is not set
 	return ok
 }
 
-// String is the pattern as it was written.
+// String returns the original pattern.
 func (p *expression) String() string { return p.source }
 
-// translation is a pattern in the words of both engines.
+// translation is a pattern for both engines.
 type translation struct {
 	ecma, re2 string
 	// common means that re2 means the same.
 	common bool
 }
 
-// Classes that have the same name in both dialects and differ, for RE2.
+// Classes, for RE2, that have the same name in both dialects but differ.
 const (
 	anyCharacter = `[^\n\r\x{2028}\x{2029}]`
 	space        = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
@@ -74,14 +74,14 @@ const (
 
 var quantifier = regexp.MustCompile(`^\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}`)
 
-// translator goes through a pattern once.
+// translator translates a pattern in one pass.
 type translator struct {
 	source    string
 	at        int
 	ecma, re2 strings.Builder
 	common    bool
 	inClass   bool
-	expanded  int // ranges written for properties so far
+	expanded  int // ranges for properties so far
 }
 
 func translate(source string) (translation, error) {
@@ -100,7 +100,7 @@ func (t *translator) next() error {
 	case c == '\\':
 		return t.escape(rest)
 	case t.inClass && c == '[':
-		// Engines give a bracket in a class meanings ECMA-262 does not.
+		// Engines interpret a bracket in a class differently from ECMA-262.
 		t.write(1, `\[`, `\[`)
 	case t.inClass && c == ']':
 		t.inClass = false
@@ -110,7 +110,7 @@ func (t *translator) next() error {
 		t.same(size)
 	case c == '[':
 		t.inClass = true
-		// The empty class and its complement are not classes of RE2.
+		// RE2 has no empty class and no complement of it.
 		if strings.HasPrefix(rest, "[]") || strings.HasPrefix(rest, "[^]") {
 			t.common = false
 		}
@@ -119,7 +119,7 @@ func (t *translator) next() error {
 			t.same(1)
 		}
 	case c == '{' && !quantifier.MatchString(rest):
-		t.common = false // what is not a quantifier for the one may be one for the other
+		t.common = false // quantifiers differ between the engines
 		t.same(1)
 	case c == '.':
 		t.write(1, ".", anyCharacter)
@@ -132,7 +132,7 @@ func (t *translator) next() error {
 	return nil
 }
 
-// group reads what begins with (?, of which engines know more than ECMA-262.
+// group translates constructs that begin with (?, of which engines have more than ECMA-262.
 func (t *translator) group(rest string) error {
 	switch {
 	case strings.HasPrefix(rest, "(?:"):
@@ -181,7 +181,7 @@ func (t *translator) escape(rest string) error {
 	return nil
 }
 
-// property reads \p{...} and \P{...}.
+// property translates \p{...} and \P{...}.
 func (t *translator) property(rest string) error {
 	text, _, closed := strings.Cut(strings.TrimPrefix(rest[2:], "{"), "}")
 	if !closed || rest[2] != '{' {
@@ -211,17 +211,17 @@ func (t *translator) property(rest string) error {
 	return nil
 }
 
-// same copies n bytes that mean the same everywhere.
+// same copies n bytes with the same meaning in both engines.
 func (t *translator) same(n int) { t.write(n, t.source[t.at:t.at+n], t.source[t.at:t.at+n]) }
 
-// write goes on by n bytes.
+// write consumes n bytes and writes their translations.
 func (t *translator) write(n int, ecma, re2 string) {
 	t.at += n
 	t.ecma.WriteString(ecma)
 	t.re2.WriteString(re2)
 }
 
-// patterns lists the invalid regular expressions of a schema.
+// patterns returns the invalid regular expressions of a schema.
 func patterns(schema any) (list []Problem) {
 	Walk(schema, func(at string, node map[string]any) {
 		if text, ok := node["pattern"].(string); ok {

@@ -12,7 +12,7 @@ var (
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// Escape writes a member name as a token of a JSON Pointer (RFC 6901).
+// Escape encodes a member name as a token of a JSON Pointer (RFC 6901).
 func Escape(token string) string {
 	if !strings.ContainsAny(token, "~/") {
 		return token
@@ -20,7 +20,7 @@ func Escape(token string) string {
 	return escaper.Replace(token)
 }
 
-// Unescape reads a token of a JSON Pointer as a member name.
+// Unescape decodes a token of a JSON Pointer to a member name.
 func Unescape(token string) string { return unescaper.Replace(token) }
 
 // Pointer joins member names into a JSON Pointer.

@@ -11,14 +11,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// maxProblems bounds what is said about one value.
+// maxProblems bounds the problems reported about one value.
 const maxProblems = 100
 
 // Problem is a fault of a value.
 type Problem struct {
-	// Pointer is where, as a JSON Pointer into the value.
+	// Pointer is the position in the value, as a JSON Pointer.
 	Pointer string
-	// Message describes the problem, without the place.
+	// Message describes the problem, without the position.
 	Message string
 }
 
@@ -29,9 +29,9 @@ func (p Problem) String() string {
 	return p.Pointer + ": " + p.Message
 }
 
-// problems returns the leaves of a validator's tree as a list, each once. If a value matches none
-// of several shapes, only the problems of the nearest shape are listed, since those of the others
-// would mislead.
+// problems returns the leaves of a validator's tree as a list without duplicates. If a value
+// matches none of several shapes, only the problems of the nearest shape are listed, because those
+// of the others would mislead.
 func problems(root *jsonschema.ValidationError, value any) []Problem {
 	r := reader{value, map[int]map[string]string{}}
 	list := r.read(root)
@@ -52,7 +52,7 @@ func sortProblems(list []Problem) {
 // reader reads the errors about one value.
 type reader struct {
 	value any
-	// holders has, by depth, the first object with each member.
+	// holders has, per depth, the first object with each member.
 	holders map[int]map[string]string
 }
 
@@ -86,8 +86,8 @@ func (r reader) memberName(e *jsonschema.ValidationError, name string) string {
 }
 
 // holder finds the object that has a member. The validator's own path to a wrong name cannot be
-// used: it shares memory with the path of the walk, and is overwritten before it is read. Only
-// its depth is correct.
+// used: it shares memory with the path of the walk, and is overwritten before it is read. Only its
+// depth is correct.
 func (r reader) holder(depth int, member string) string {
 	byMember, ok := r.holders[depth]
 	if !ok {
@@ -98,8 +98,8 @@ func (r reader) holder(depth int, member string) string {
 	return byMember[member]
 }
 
-// collect notes the members of the objects so deep in a value, each with the
-// first of them in the order of names.
+// collect records the members of objects at a depth of a value, each with the first such object in
+// the order of names.
 func collect(at string, value any, depth int, byMember map[string]string) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -133,7 +133,7 @@ func (r reader) readAll(causes []*jsonschema.ValidationError) (list []Problem) {
 	return list
 }
 
-// nearest gives the problems of the shape a value comes nearest to.
+// nearest returns the problems of the shape that is nearest to the value.
 func (r reader) nearest(e *jsonschema.ValidationError, at string) []Problem {
 	var best []Problem
 	var kinds []string
@@ -154,8 +154,8 @@ func (r reader) nearest(e *jsonschema.ValidationError, at string) []Problem {
 	return []Problem{{at, "must be " + strings.Join(slices.Compact(kinds), " or ")}}
 }
 
-// distance ranks how far a value is from a shape: problems with the value
-// itself weigh more than problems deep inside it.
+// distance returns how far a value is from a shape: problems of the value itself weigh more than
+// problems deep inside it.
 func distance(list []Problem, at string) int {
 	d := 0
 	for _, p := range list {
@@ -166,8 +166,8 @@ func distance(list []Problem, at string) int {
 	return d
 }
 
-// wantedType is the type a shape wants when all that is wrong is the type of
-// the value itself, at that depth.
+// wantedType returns the type that a shape requires, if the only problem is the type of the value
+// itself, at that depth.
 func wantedType(e *jsonschema.ValidationError, depth int) string {
 	for len(e.Causes) == 1 {
 		e = e.Causes[0]

@@ -8,16 +8,15 @@ import (
 	"unicode"
 )
 
-// maxExpanded bounds the ranges that the properties of one pattern come to.
+// maxExpanded bounds the ranges to which the properties of one pattern expand.
 const maxExpanded = 20_000
 
-// characters are ranges of characters, in order, without surrogates, which no
-// text has.
+// characters are sorted ranges of characters, without surrogates, which valid text cannot contain.
 type characters [][2]rune
 
-// property finds the characters of a property escape of ECMA-262, for the
-// text between the braces: a value of General_Category, a binary property, or
-// name=value. short is a name both engines have for it; "" if there is none.
+// property returns the characters of an ECMA-262 property escape with this text between the braces:
+// a value of General_Category, a binary property, or name=value. short is a name that both engines
+// have for it; "" if there is none.
 func property(text string) (short string, set characters, err error) {
 	name, value, both := strings.Cut(text, "=")
 	if !both {
@@ -53,7 +52,7 @@ func unknownProperty(text string) error {
 	return fmt.Errorf("the property \\p{%s} is not known; write its characters as a class, as in [a-z]", cut(text, maxWord))
 }
 
-// generalCategory finds the short name of a category.
+// generalCategory returns the short name of a category.
 func generalCategory(name string) (string, bool) {
 	if short, ok := unicode.CategoryAliases[name]; ok {
 		name = short
@@ -70,7 +69,7 @@ func scriptName(name string) (string, bool) {
 	return name, ok
 }
 
-// shortBinary are the other names of binary properties.
+// shortBinary are the aliases of binary properties.
 var shortBinary = map[string]string{
 	"Alpha": "Alphabetic", "Lower": "Lowercase", "Upper": "Uppercase", "AHex": "ASCII_Hex_Digit", "Hex": "Hex_Digit",
 	"Bidi_C": "Bidi_Control", "Dep": "Deprecated", "Dia": "Diacritic", "Ext": "Extender", "IDC": "ID_Continue",
@@ -82,15 +81,14 @@ var shortBinary = map[string]string{
 	"EPres": "Emoji_Presentation", "ExtPict": "Extended_Pictographic",
 }
 
-// ownTables are binary properties that Go has as they are. Some that it has are
-// none of ECMA-262.
+// ownTables are binary properties with a table in Go. ECMA-262 lacks some of Go's.
 var ownTables = strings.Fields("ASCII_Hex_Digit Bidi_Control Dash Deprecated Diacritic Extender Hex_Digit " +
 	"IDS_Binary_Operator IDS_Trinary_Operator Ideographic Join_Control Logical_Order_Exception Noncharacter_Code_Point " +
 	"Pattern_Syntax Pattern_White_Space Quotation_Mark Radical Regional_Indicator Sentence_Terminal Soft_Dotted " +
 	"Terminal_Punctuation Unified_Ideograph Variation_Selector White_Space")
 
-// derived are binary properties as Unicode derives them (DerivedCoreProperties),
-// without those characters that are in the second list.
+// derived are binary properties derived by Unicode (DerivedCoreProperties), without the characters
+// in the second list.
 var derived = map[string][2]string{
 	"Alphabetic":  {"L Nl Other_Alphabetic", ""},
 	"Lowercase":   {"Ll Other_Lowercase", ""},
@@ -128,7 +126,7 @@ func binaryProperty(name string) (characters, bool) {
 	return nil, false
 }
 
-// tables are the characters of several tables of Go.
+// tables returns the characters of several Go tables.
 func tables(names string) (set characters) {
 	for _, name := range strings.Fields(names) {
 		table := unicode.Categories[name]
@@ -159,7 +157,7 @@ func tableOf(table *unicode.RangeTable) (set characters) {
 	return set.sorted().without(characters{{0xD800, 0xDFFF}})
 }
 
-// sorted joins what overlaps or follows each other.
+// sorted sorts ranges, and joins overlapping and adjacent ones.
 func (c characters) sorted() characters {
 	slices.SortFunc(c, func(a, b [2]rune) int { return int(a[0] - b[0]) })
 	var joined characters
@@ -173,7 +171,7 @@ func (c characters) sorted() characters {
 	return joined
 }
 
-// complement is every other character.
+// complement returns all other characters.
 func (c characters) complement() (rest characters) {
 	next := rune(0)
 	for _, r := range append(slices.Clone(c), [2]rune{0xD800, 0xDFFF}).sorted() {
@@ -188,7 +186,7 @@ func (c characters) complement() (rest characters) {
 	return rest
 }
 
-// without takes characters out; both are sorted.
+// without removes characters; both are sorted.
 func (c characters) without(out characters) characters {
 	var kept characters
 	for _, r := range c {
@@ -209,8 +207,7 @@ func (c characters) without(out characters) characters {
 	return kept
 }
 
-// extensionsOf has, by script, the characters that are used with it though it is
-// not their only script.
+// extensionsOf maps scripts to the characters that are used with them but also with others.
 var extensionsOf = sync.OnceValue(func() map[string]characters {
 	byScript := map[string]characters{}
 	for _, r := range scriptExtensions {
@@ -221,7 +218,7 @@ var extensionsOf = sync.OnceValue(func() map[string]characters {
 	return byScript
 })
 
-// extended are the characters that are used with a script.
+// extended returns the characters that are used with a script.
 func extended(script string) characters {
 	var explicit characters
 	for _, r := range scriptExtensions {
@@ -231,10 +228,10 @@ func extended(script string) characters {
 	return append(own, extensionsOf()[script]...).sorted()
 }
 
-// class writes the ranges as in a character class, for RE2.
+// class returns the ranges as in a character class, for RE2.
 func (c characters) class() string {
 	if len(c) == 0 {
-		return `\x{d800}` // RE2 has no empty class; no text has a surrogate
+		return `\x{d800}` // RE2 has no empty class; valid text has no surrogate
 	}
 	var text strings.Builder
 	for _, r := range c {
@@ -243,8 +240,8 @@ func (c characters) class() string {
 	return text.String()
 }
 
-// literal writes the ranges as in a character class, for an engine
-// that backtracks, which has no escape for all characters.
+// literal returns the ranges as in a character class, for the backtracking engine, which lacks an
+// escape for all characters.
 func (c characters) literal() string {
 	var text strings.Builder
 	for _, r := range c {

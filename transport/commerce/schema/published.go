@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// DefaultBase is the schema base the embedded files are written with.
+// DefaultBase is the schema base in the embedded files.
 const DefaultBase = "https://atelier.example/schemas"
 
-// Release is the protocol release new profiles are made of.
+// Release is the protocol release for new profiles.
 const Release = "2026-01-23"
 
-// Releases are all published versions, the oldest first. None is ever removed.
+// Releases are all published versions, oldest first. None is ever removed.
 var Releases = []string{"2026-01-23"}
 
 //go:embed published
 var embedded embed.FS
 
-// PublishedFile is a published document as it is served. Immutable.
+// PublishedFile is a served document. Immutable.
 type PublishedFile struct {
-	// Path is below the base, for example 2026-01-23/types/buyer.json.
+	// Path is relative to the base, for example 2026-01-23/types/buyer.json.
 	Path string
 	// ID is the address of the document: base, slash, path.
 	ID   string
 	Data []byte
-	// ETag is strong and quoted, as the header wants it.
+	// ETag is strong and quoted, as in the header.
 	ETag string
 }
 
@@ -37,13 +37,13 @@ type PublishedFile struct {
 type Set struct {
 	base   string
 	byPath map[string]*PublishedFile
-	// own has the paths of the operator's entities by name and version.
+	// own maps the operator's entities, by name and version, to their paths.
 	own   map[[2]string]string
 	paths []string
 }
 
-// Published puts the schemas under base, an absolute URL without a slash at
-// its end; "" is DefaultBase.
+// Published returns the schemas under base, an absolute URL without a trailing slash; "" is
+// DefaultBase.
 func Published(base string) (*Set, error) {
 	if base == "" {
 		base = DefaultBase
@@ -76,17 +76,16 @@ func Published(base string) (*Set, error) {
 	return s, nil
 }
 
-// Base is the schema base of the set.
+// Base returns the schema base of the set.
 func (s *Set) Base() string { return s.base }
 
-// Lookup finds a document by its path below the base, as in a request for
-// /schemas/<path>.
+// Lookup returns a document by its path below the base, as in a request for /schemas/<path>.
 func (s *Set) Lookup(path string) (*PublishedFile, bool) {
 	f, ok := s.byPath[path]
 	return f, ok
 }
 
-// ByID finds a document by its address, without a fragment.
+// ByID returns a document by its address, without a fragment.
 func (s *Set) ByID(id string) (*PublishedFile, bool) {
 	path, ok := strings.CutPrefix(id, s.base+"/")
 	if !ok {
@@ -95,7 +94,7 @@ func (s *Set) ByID(id string) (*PublishedFile, bool) {
 	return s.Lookup(path)
 }
 
-// All gives the documents in the order of their paths.
+// All returns the documents in the order of their paths.
 func (s *Set) All() []*PublishedFile {
 	all := make([]*PublishedFile, len(s.paths))
 	for i, p := range s.paths {
@@ -104,7 +103,7 @@ func (s *Set) All() []*PublishedFile {
 	return all
 }
 
-// entities are the paths of the published entities below a version's folder.
+// entities maps the published entities to their paths below a version's folder.
 var entities = map[string]string{
 	"dev.commerce.shopping":             "shopping/service.json",
 	"dev.commerce.shopping.checkout":    "shopping/checkout.json",
@@ -114,7 +113,7 @@ var entities = map[string]string{
 	"com.atelier.tokenization":          "handlers/tokenization.json",
 }
 
-// Entity finds the schema of a published entity by name and version.
+// Entity returns the schema of a published entity by name and version.
 func (s *Set) Entity(name, version string) (*PublishedFile, bool) {
 	if path, ok := s.own[[2]string{name, version}]; ok {
 		return s.Lookup(path)

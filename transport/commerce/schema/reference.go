@@ -9,27 +9,27 @@ import (
 	"strings"
 )
 
-// RefKind is the reason why a reference leads nowhere.
+// RefKind is the reason why a reference cannot be resolved.
 type RefKind int
 
 const (
 	// RefMalformed: it is not a URI reference.
 	RefMalformed RefKind = iota
-	// RefMissing is a file that does not exist, or no document of that $id.
+	// RefMissing is a missing file, or an $id without a document.
 	RefMissing
-	// RefNoPlace is a document without that anchor or pointer.
+	// RefNoPlace is an anchor or pointer that the document lacks.
 	RefNoPlace
-	// RefUnknown is an address that the library does not have and that is not fetched.
+	// RefUnknown is an address that the library does not have and does not fetch.
 	RefUnknown
 	// RefUnreachable is an address that could not be fetched.
 	RefUnreachable
 	// RefBroken is a document that could not be read.
 	RefBroken
-	// RefOutside is a file that is in none of the folders of the library.
+	// RefOutside is a file outside the folders of the library.
 	RefOutside
 )
 
-// RefError has the place where a reference fails.
+// RefError is an unresolved reference with its position.
 type RefError struct {
 	Kind   RefKind
 	Ref    string
@@ -40,8 +40,8 @@ func (e *RefError) Error() string { return fmt.Sprintf("%q: %s", Brief(e.Ref), e
 
 // Target is a place in a document.
 type Target struct {
-	// Resource is the one of the whole document; nil for the schemas of JSON
-	// Schema itself, which every validator has.
+	// Resource is the one of the whole document; nil for the schemas of JSON Schema itself, which
+	// every validator has.
 	Resource *Resource
 	// Pointer is from the root of the document.
 	Pointer string
@@ -50,14 +50,13 @@ type Target struct {
 	External string
 }
 
-// link is a reference in its place.
+// link is a reference with its position.
 type link struct {
 	from *Resource
 	ref  string
 }
 
-// Resolve follows a reference of the resource from. The error is a
-// *RefError.
+// Resolve resolves a reference in the resource from. The error is a *RefError.
 func (l *Library) Resolve(from *Resource, ref string) (Target, error) {
 	if t, ok := l.resolved[link{from, ref}]; ok {
 		return t, nil
@@ -121,7 +120,7 @@ func (l *Library) document(from *Resource, u *url.URL) (*Resource, error) {
 	return nil, &RefError{Kind: RefMissing, Reason: "it is relative, and its document has neither a file nor an $id"}
 }
 
-// beside looks for a relative reference among the files around path.
+// beside resolves a relative reference among the files around path.
 func (l *Library) beside(path, relative string) (*Resource, error) {
 	file := filepath.Join(filepath.Dir(path), filepath.FromSlash(relative))
 	if r := l.byFile[file]; r != nil {
@@ -147,7 +146,7 @@ func (l *Library) beside(path, relative string) (*Resource, error) {
 	return r, nil
 }
 
-// place finds a fragment: a JSON Pointer or an anchor.
+// place resolves a fragment: a JSON Pointer or an anchor.
 func (r *Resource) place(fragment, ref string) (Target, error) {
 	pointer := fragment
 	if fragment != "" && fragment[0] != '/' {

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// errScope ends a copy that does not follow dynamic scopes at a $dynamicRef.
+// errScope ends a copy without dynamic scopes at a $dynamicRef.
 var errScope = errors.New("$dynamicRef depends on the dynamic scope")
 
-// whileScoped makes a schema, and once more in dynamic scopes if it has a
-// $dynamicRef. Nearly none has one, and without scopes each document is copied
-// once.
+// whileScoped composes a schema without dynamic scopes, and again with them if it has a
+// $dynamicRef. Few schemas have one, and without scopes each document is copied once.
 func whileScoped(compose func(scoped bool) (map[string]any, error)) (map[string]any, error) {
 	root, err := compose(false)
 	if errors.Is(err, errScope) {
@@ -22,15 +21,15 @@ func whileScoped(compose func(scoped bool) (map[string]any, error)) (map[string]
 	return root, err
 }
 
-// scope is a dynamic scope, as far as it matters: for each $dynamicAnchor the
-// outermost resource that has it. Immutable; the zero scope is empty.
+// scope is a dynamic scope, reduced to the outermost resource for each $dynamicAnchor. Immutable;
+// the zero scope is empty.
 type scope struct {
 	outermost map[string]*Resource
-	// key is the same for equal scopes.
+	// key is equal for equal scopes.
 	key string
 }
 
-// enter is the scope inside a resource that is reached in this one.
+// enter returns the scope inside a resource that is reached in s.
 func (s scope) enter(r *Resource) scope {
 	r.findAnchors()
 	var added []string
@@ -57,7 +56,7 @@ func (s scope) enter(r *Resource) scope {
 	return inner
 }
 
-// enterIf enters a resource if scopes are followed at all.
+// enterIf is enter if scopes are followed.
 func (s scope) enterIf(scoped bool, r *Resource) scope {
 	if !scoped {
 		return s
@@ -65,8 +64,8 @@ func (s scope) enterIf(scoped bool, r *Resource) scope {
 	return s.enter(r)
 }
 
-// dynamic is where a $dynamicRef leads that resolves to initial when it is read
-// as a $ref: if that is a $dynamicAnchor, the outermost of this name.
+// dynamic returns the target of a $dynamicRef that resolves to initial when read as a $ref: if that
+// is a $dynamicAnchor, the outermost of this name.
 func (s scope) dynamic(initial Target, ref string) Target {
 	_, name, _ := strings.Cut(ref, "#")
 	node, _ := initial.Value.(map[string]any)
@@ -82,8 +81,7 @@ func (s scope) dynamic(initial Target, ref string) Target {
 	return Target{Resource: r.Top, Pointer: pointer, Value: value}
 }
 
-// unit is what a bundle copies as one: a document, or in a dynamic scope the
-// resource in which it is entered.
+// unit is what a bundle copies as a whole: a document, or in a dynamic scope a resource.
 type unit struct {
 	// doc is the resource of the whole document.
 	doc   *Resource
@@ -91,7 +89,7 @@ type unit struct {
 	scope *scope
 }
 
-// unit finds the one of a target that is reached in a scope.
+// unit returns the unit of a target that is reached in a scope.
 func (b *bundler) unit(t Target, from scope) unit {
 	if !b.scoped {
 		return unit{doc: t.Resource, entry: t.Resource}
@@ -104,8 +102,8 @@ func (b *bundler) unit(t Target, from scope) unit {
 	return unit{t.Resource, entry, b.scopes[inside.key]}
 }
 
-// scopeAt is the dynamic scope of the schema at pointer: that of the unit, and
-// the resources around the pointer.
+// scopeAt returns the dynamic scope of the schema at pointer: that of the unit, and the resources
+// around the pointer.
 func (c copier) scopeAt(pointer string) scope {
 	if c.scope == nil {
 		return scope{}
@@ -122,7 +120,7 @@ func (c copier) scopeAt(pointer string) scope {
 	return s
 }
 
-// dynamic adds what a $dynamicRef at pointer leads to.
+// dynamic adds the target of a $dynamicRef at pointer.
 func (c copier) dynamic(copied map[string]any, pointer string, value any) error {
 	if !c.all {
 		return fmt.Errorf("%s#%s: the target of $dynamicRef depends on the documents that refer to it: take all documents into the result (--bundle)", c.doc.Doc.File, pointer)
@@ -143,8 +141,8 @@ func (c copier) dynamic(copied map[string]any, pointer string, value any) error 
 	return nil
 }
 
-// ownDefinitions leaves out the definitions that are resources: in a dynamic
-// scope those are copied as units of their own.
+// ownDefinitions omits the definitions that are resources: in a dynamic scope those are copied as
+// separate units.
 func (c copier) ownDefinitions(pointer string, value any) any {
 	defs, ok := value.(map[string]any)
 	if !ok || !c.scoped {

@@ -10,23 +10,23 @@ import (
 
 // The formats of RFC 3986 (URI), RFC 3987 (IRI) and RFC 6570 (URI templates).
 
-// parts takes a reference apart, RFC 3986 appendix B. It matches every text.
+// parts splits a reference, RFC 3986 appendix B. It matches every text.
 var parts = regexp.MustCompile(`(?s)^(?:([^:/?#]*):)?(?://([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$`)
 
 var (
 	schemeText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
-	// plainText are the characters of a part besides its own delimiters and, in an IRI,
-	// characters beyond ASCII.
+	// plainText are the characters of a part except its own delimiters and, in an IRI, non-ASCII
+	// characters.
 	plainText = `A-Za-z0-9._~!$&'()*+,;=\-`
 	futureIP  = regexp.MustCompile(`^[vV][0-9A-Fa-f]+\.[` + plainText + `:]+$`)
 )
 
-// letters are the characters that a kind of reference has beyond ASCII.
+// letters are the non-ASCII characters of a kind of reference.
 type letters string
 
 const (
 	asciiOnly letters = ""
-	// international are ucschar of RFC 3987; private ones are allowed in a query.
+	// international is ucschar of RFC 3987; private characters are permitted in a query.
 	international letters = `\x{A0}-\x{D7FF}\x{F900}-\x{FDCF}\x{FDF0}-\x{FFEF}\x{10000}-\x{1FFFD}\x{20000}-\x{2FFFD}\x{30000}-\x{3FFFD}` +
 		`\x{40000}-\x{4FFFD}\x{50000}-\x{5FFFD}\x{60000}-\x{6FFFD}\x{70000}-\x{7FFFD}\x{80000}-\x{8FFFD}\x{90000}-\x{9FFFD}` +
 		`\x{A0000}-\x{AFFFD}\x{B0000}-\x{BFFFD}\x{C0000}-\x{CFFFD}\x{D0000}-\x{DFFFD}\x{E1000}-\x{EFFFD}`
@@ -57,7 +57,7 @@ var (
 	iriGrammar = newGrammar(international)
 )
 
-// absolute checks a reference that has to have a scheme.
+// absolute checks a reference that must have a scheme.
 func (g grammar) absolute(text string) error {
 	if parts.FindStringSubmatchIndex(text)[2] < 0 {
 		return errors.New("it has no scheme")

@@ -40,14 +40,14 @@ func (r Range) String() string {
 	return r.Min + " to " + r.Max
 }
 
-// Requires has the versions of the protocol and of capabilities that an extension needs.
+// Requires has the versions of the protocol and of capabilities that an extension requires.
 type Requires struct {
-	// Protocol is nil when any version will do.
+	// Protocol is nil if any version is suitable.
 	Protocol     *Range
 	Capabilities map[string]Range
 }
 
-// RequiresError is the error of a requires member, with the place in it.
+// RequiresError is a fault in a requires member, with its position.
 type RequiresError struct {
 	Pointer string
 	// Part is shape, range (min after max) or key (an unknown member).
@@ -57,8 +57,8 @@ type RequiresError struct {
 
 func (e *RequiresError) Error() string { return "requires" + e.Pointer + ": " + e.Reason }
 
-// ParseRequires reads a requires member; nil is not a requirement. It refuses
-// what CheckRequires finds fault with, unknown members aside.
+// ParseRequires parses a requires member; nil means no requirement. It refuses the faults found by
+// CheckRequires, except unknown members.
 func ParseRequires(value any) (Requires, error) {
 	if value == nil {
 		return Requires{}, nil
@@ -90,7 +90,7 @@ func rangeOf(value any) Range {
 	return r
 }
 
-// CheckRequires lists everything wrong with a requires member.
+// CheckRequires returns all faults of a requires member.
 func CheckRequires(value any) (wrong []*RequiresError) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -148,8 +148,8 @@ func checkRange(at string, value any) (wrong []*RequiresError) {
 	return wrong
 }
 
-// Unmet returns a requirement that is not met, "" if all are. version tells the chosen version of
-// a capability; an empty protocol is left unchecked.
+// Unmet returns an unmet requirement, "" if there is none. version returns the chosen version of a
+// capability; an empty protocol is not checked.
 func (r Requires) Unmet(protocol string, version func(name string) (string, bool)) string {
 	if r.Protocol != nil && protocol != "" && !r.Protocol.Holds(protocol) {
 		return fmt.Sprintf("requires protocol %s, and it is %s", r.Protocol, protocol)

@@ -12,7 +12,7 @@ import (
 // Direction is a side of an exchange.
 type Direction string
 
-// The two directions; the zero Direction leaves the annotations as they are.
+// The two directions; the zero Direction leaves annotations unchanged.
 const (
 	Request  Direction = "request"
 	Response Direction = "response"
@@ -22,7 +22,7 @@ const (
 // zero View changes nothing.
 type View struct {
 	Direction Direction
-	// Operation picks a value where an annotation differs by operation.
+	// Operation selects a value where an annotation differs by operation.
 	Operation string
 }
 
@@ -35,8 +35,7 @@ func (v View) Check() error {
 	return fmt.Errorf("direction %q: want request or response", v.Direction)
 }
 
-// DefaultOperation is looked at when none is named: a request creates, a
-// response answers a read.
+// DefaultOperation sets a missing operation: create for a request, read for a response.
 func (v View) DefaultOperation() View {
 	if v.Operation == "" {
 		v.Operation = map[Direction]string{Request: "create", Response: "read"}[v.Direction]
@@ -68,8 +67,8 @@ func (v View) visibility(property map[string]any) (string, error) {
 	return "", fmt.Errorf("%s is %v: want %s", v.key(), annotation, naming.Or(Visibilities...))
 }
 
-// carry reads the annotations on the properties of a schema. It returns the omitted properties
-// and the members that the schema then requires.
+// carry applies the annotations of a schema's properties. It returns the omitted properties and the
+// members that the schema then requires.
 func (v View) carry(node map[string]any) (omitted []string, required []any, err error) {
 	properties, _ := node["properties"].(map[string]any)
 	listed, _ := node["required"].([]any)
@@ -90,7 +89,7 @@ func (v View) carry(node map[string]any) (omitted []string, required []any, err 
 		case Optional:
 			dropped[name] = true
 		case Required:
-			dropped[name] = true // where it stands, to stand once
+			dropped[name] = true // drop it at its place, so that it occurs once
 			required = append(required, name)
 		}
 	}
@@ -111,8 +110,8 @@ func sortNames(names []any) {
 	})
 }
 
-// prune drops the members of $defs that nothing leads to: a resolved schema
-// has no use for the variants its entity is declared with.
+// prune removes unreferenced members of $defs: a resolved schema does not need the variants of its
+// entity's declaration.
 func prune(root map[string]any) {
 	defs, _ := root["$defs"].(map[string]any)
 	if defs == nil {

@@ -12,10 +12,10 @@ const (
 	PaymentHandlers = "payment_handlers"
 )
 
-// Registries are all of them, in the order in which findings tell of them.
+// Registries are all registries, in the order of findings about them.
 var Registries = []string{Services, Capabilities, PaymentHandlers}
 
-// The variants an entity is declared with, under $defs ("Variants").
+// Variants of an entity's declaration, under $defs ("Variants").
 const (
 	PlatformVariant = "platform_schema"
 	BusinessVariant = "business_schema"
@@ -24,21 +24,21 @@ const (
 
 // Category is a kind of entity ("Schema categories").
 type Category struct {
-	// Name is also that of its meta schema.
+	// Name is also the name of its meta schema.
 	Name string
-	// Registry holds its declarations.
+	// Registry is the registry of its declarations.
 	Registry string
 	Variants []string
 }
 
-// Categories are all of them.
+// Categories are all categories.
 var Categories = []Category{
 	{"capability", Capabilities, []string{PlatformVariant, BusinessVariant, ResponseVariant}},
 	{"service", Services, []string{PlatformVariant, BusinessVariant}},
 	{"payment_handler", PaymentHandlers, []string{PlatformVariant, BusinessVariant, ResponseVariant}},
 }
 
-// CategoryNames are the names of all categories.
+// CategoryNames returns the names of all categories.
 func CategoryNames() []string {
 	var names []string
 	for _, c := range Categories {
@@ -50,11 +50,11 @@ func CategoryNames() []string {
 // Transport is a way in which a service is offered.
 type Transport struct {
 	Name string
-	// Needs are the members its entries need in every profile.
+	// Needs are the members that its entries need in every profile.
 	Needs []string
 }
 
-// Transports are all of them ("Schema categories").
+// Transports are all transports ("Schema categories").
 var Transports = []Transport{
 	{"rest", []string{"endpoint", "schema"}},
 	{"mcp", []string{"endpoint", "schema"}},
@@ -62,7 +62,7 @@ var Transports = []Transport{
 	{"embedded", []string{"schema"}},
 }
 
-// TransportNames are the names of all transports.
+// TransportNames returns the names of all transports.
 func TransportNames() []string {
 	var names []string
 	for _, t := range Transports {
@@ -71,7 +71,7 @@ func TransportNames() []string {
 	return names
 }
 
-// Operations are the operations of the protocol. A vendor's capability can have others, which it names in
+// Operations are the operations of the protocol. A vendor's capability can have others, named in
 // its annotations.
 var Operations = []string{"create", "read", "update", "complete", "cancel"}
 
@@ -93,6 +93,6 @@ const (
 // Visibilities are the values of an annotation.
 var Visibilities = []string{Omit, Optional, Required}
 
-// CheckoutStates are the states of a checkout, the one set of values that payloads
-// have and that can never grow ("Checkout payload").
+// CheckoutStates are the states of a checkout, the only set of values in payloads that can never
+// grow ("Checkout payload").
 var CheckoutStates = []string{"open", "completed", "expired"}

@@ -14,7 +14,7 @@ import (
 
 var printer = message.NewPrinter(language.English)
 
-// say puts a failed keyword into words.
+// say describes a failed keyword.
 func say(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Required:
@@ -26,7 +26,7 @@ func say(k jsonschema.ErrorKind) string {
 	case *kind.Const:
 		return fmt.Sprintf("must be %s, is %s", value(k.Want), value(k.Got))
 	case *kind.Pattern:
-		// Patterns guard card numbers and codes: the value is not repeated.
+		// Patterns guard card numbers and codes, so the value is not repeated.
 		return "does not match the pattern " + cut(k.Want, maxWord)
 	case *kind.Format:
 		return fmt.Sprintf("%s is not a valid %s", value(k.Got), cut(strings.TrimPrefix(k.Want, ownFormat), maxWord))
@@ -56,7 +56,7 @@ func quote(s string) string { return "\"" + cut(s, maxWord) + "\"" }
 
 func quoteAll(list []string) string { return enumerate(list, maxSaid, quote) }
 
-// article names types as a sentence does.
+// article joins types with articles, as in a sentence.
 func article(types []string) string {
 	words := make([]string, len(types))
 	for i, t := range types {
@@ -72,7 +72,7 @@ func article(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// value writes a value out, unless it is a large one.
+// value formats a value, unless it is large.
 func value(v any) string {
 	if room := maxSaid; !small(v, &room) {
 		switch v := v.(type) {
@@ -93,7 +93,7 @@ func value(v any) string {
 	return cut(strings.TrimSuffix(text.String(), "\n"), maxWord)
 }
 
-// small reports whether a value is of few values and short texts.
+// small reports whether a value has few values and short texts.
 func small(v any, room *int) bool {
 	*room--
 	switch v := v.(type) {

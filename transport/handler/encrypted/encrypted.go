@@ -1,8 +1,7 @@
-// Package encrypted is the encrypted credential pattern (transport/handler/RULES.md): instead
-// of tokenizing, a platform encrypts a credential to a key that the business
-// published, and the business decrypts it. The checkout's id lies inside what
-// is encrypted, and Decrypt refuses another checkout: a message cannot be
-// carried over to one.
+// Package encrypted implements the encrypted credential pattern (transport/handler/RULES.md):
+// instead of tokenizing a credential, a platform encrypts it to a public key of the business. The
+// business decrypts it. The checkout's id is part of the encrypted content, and Decrypt refuses
+// other checkouts: a message cannot be moved to another checkout.
 //
 // Messages are JWE (RFC 7516) in compact form, with A256GCM, and ECDH-ES+A256KW
 // for keys on an elliptic curve or RSA-OAEP-256 for RSA keys; no others are
@@ -24,19 +23,19 @@ import (
 )
 
 var (
-	// ErrKey means that a key cannot be used. Its text contains no part of the key.
+	// ErrKey means that a key is unusable. Its text contains no part of the key.
 	ErrKey = errors.New("the key cannot be used")
-	// ErrMessage means that a message does not open: malformed, changed, or
-	// encrypted to another key.
+	// ErrMessage means that a message cannot be decrypted: malformed, modified, or encrypted to
+	// another key.
 	ErrMessage = errors.New("the message does not open")
-	// ErrCheckout means that the id of a checkout cannot be one.
+	// ErrCheckout means that a checkout's id has an invalid length.
 	ErrCheckout = errors.New("checkout_id must have 1 to 255 bytes")
 	// ErrOtherCheckout means that the message is for another checkout.
 	ErrOtherCheckout = errors.New("the message is for another checkout")
 )
 
 const (
-	// MaxKeyBytes and MaxMessageBytes bound what is looked at.
+	// MaxKeyBytes and MaxMessageBytes bound the accepted input.
 	MaxKeyBytes     = 8 << 10
 	MaxMessageBytes = 64 << 10
 
@@ -49,9 +48,8 @@ var (
 	contents      = []jose.ContentEncryption{jose.A256GCM}
 )
 
-// PublicKey checks a public JWK and returns it in a normal form: what is
-// published. A key with any private member is refused, so that nobody publishes
-// one, and so is a weak one.
+// PublicKey checks a public JWK and returns it in normal form, for publication. It refuses weak
+// keys, and keys with a private member, so that nobody publishes one.
 func PublicKey(jwk []byte) ([]byte, error) {
 	k, _, err := recipient(jwk)
 	if err != nil {
@@ -98,8 +96,8 @@ func Encrypt(publicJWK []byte, checkoutID string, credential []byte) (message st
 	return sealed.CompactSerialize()
 }
 
-// Decrypt opens a message with a private JWK and returns the credential, if
-// the message is for the checkout.
+// Decrypt decrypts a message with a private JWK and returns the credential if the message is for
+// the checkout.
 func Decrypt(privateJWK []byte, checkoutID, message string) (credential []byte, err error) {
 	k, err := parseKey(privateJWK)
 	if err != nil {
@@ -123,7 +121,7 @@ func Decrypt(privateJWK []byte, checkoutID, message string) (credential []byte, 
 		return nil, ErrMessage
 	}
 	defer clear(plain)
-	// A map, since a struct would take a member whose name differs in case.
+	// A map, because decoding into a struct ignores the case of member names.
 	var p map[string]json.RawMessage
 	var names *string
 	if json.Unmarshal(plain, &p) != nil || json.Unmarshal(p["checkout_id"], &names) != nil || names == nil || !isObject(p["credential"]) {
@@ -156,7 +154,7 @@ func parseKey(jwk []byte) (*jose.JSONWebKey, error) {
 	return &k, nil
 }
 
-// recipient is the key that a credential may be encrypted to, and how.
+// recipient returns the key to encrypt a credential to, and its algorithm.
 func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
 	k, err := parseKey(jwk)
 	if err != nil {
@@ -173,7 +171,7 @@ func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
 	}
 	var alg jose.KeyAlgorithm
 	switch key := k.Key.(type) {
-	case *ecdsa.PublicKey: // on its curve, or it would not have been parsed
+	case *ecdsa.PublicKey: // on its curve, or parsing would have failed
 		alg = jose.ECDH_ES_A256KW
 	case *rsa.PublicKey:
 		alg = jose.RSA_OAEP_256
@@ -192,9 +190,9 @@ func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
 	return k, alg, nil
 }
 
-// checkRSA refuses keys that protect nothing. These have a small or even modulus, or an exponent
-// that changes nothing (1), has no inverse (an even one), or would not be used unchanged (the
-// library truncates long ones).
+// checkRSA refuses keys without protection: a small or even modulus, or a bad exponent. Such an
+// exponent changes nothing (1), has no inverse (an even one), or is too long (the library truncates
+// it).
 func checkRSA(modulus *big.Int, exponent json.RawMessage) error {
 	if n := modulus.BitLen(); n < minRSABits || n > maxRSABits || modulus.Bit(0) == 0 {
 		return fmt.Errorf("%w: RSA keys need an odd modulus of %d to %d bits", ErrKey, minRSABits, maxRSABits)

@@ -11,7 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Generate makes a key pair on P-256, as JWKs. The private one is a secret.
+// Generate returns a new P-256 key pair as JWKs. The private one is secret.
 func Generate() (public, private []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package upstreamtest is a language model for tests: a real HTTP server that
-// speaks the protocols of package upstream, and breaks them when told to.
+// Package upstreamtest is a language model for tests: a real HTTP server that speaks the protocols
+// of package upstream, and violates them on request.
 package upstreamtest
 
 import (
@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// Server answers every question with the present script.
+// Server answers every question with the current script.
 type Server struct {
 	URL string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the following fields
 	script func(*Answer)
 	asked  []Question
 }
@@ -30,7 +30,7 @@ type Question struct {
 	Body   map[string]any
 }
 
-// New starts a server that ends with the test.
+// New starts a server that is closed at the end of the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{}
@@ -41,7 +41,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Script sets the answers from now on.
+// Script sets the script for all further answers.
 func (s *Server) Script(script func(*Answer)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,10 +87,10 @@ type Answer struct {
 	begun  bool
 }
 
-// Gone is closed when the one who asked has left.
+// Gone is closed when the client has left.
 func (a *Answer) Gone() <-chan struct{} { return a.r.Context().Done() }
 
-// Refuse answers a status with headers given as name and value.
+// Refuse answers with a status. headers are alternating names and values.
 func (a *Answer) Refuse(status int, body string, headers ...string) {
 	for i := 0; i < len(headers); i += 2 {
 		a.w.Header().Set(headers[i], headers[i+1])
@@ -99,7 +99,7 @@ func (a *Answer) Refuse(status int, body string, headers ...string) {
 	_, _ = io.WriteString(a.w, body)
 }
 
-// Raw writes bytes of an event stream as they are, at once.
+// Raw writes bytes of an event stream unchanged and flushes them.
 func (a *Answer) Raw(text string) {
 	if !a.begun {
 		a.begun = true
@@ -129,7 +129,7 @@ func (a *Answer) Text(text string) {
 	a.Event(m{"choices": []any{m{"index": 0, "delta": m{"content": text}}}})
 }
 
-// End writes what ends a whole answer, with its numbers.
+// End writes the end of a complete answer, with its token counts.
 func (a *Answer) End(prompt, output int) {
 	if a.gemini {
 		a.Event(m{
@@ -143,7 +143,7 @@ func (a *Answer) End(prompt, output int) {
 	a.Raw("data: [DONE]\n\n")
 }
 
-// Whole writes a whole answer.
+// Whole writes a complete answer.
 func (a *Answer) Whole(pieces ...string) {
 	for _, p := range pieces {
 		a.Text(p)
@@ -151,7 +151,7 @@ func (a *Answer) Whole(pieces ...string) {
 	a.End(7, 3)
 }
 
-// Cut ends the connection in the middle.
+// Cut breaks off the connection.
 func (a *Answer) Cut() {
 	c, _, err := http.NewResponseController(a.w).Hijack()
 	if err == nil {

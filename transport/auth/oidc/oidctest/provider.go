@@ -30,45 +30,44 @@ const (
 // Claims are the claims of an ID token.
 type Claims = jwt.MapClaims
 
-// Provider answers as an identity provider does. Its fields may be changed between
-// sign-ins.
+// Provider is an identity provider. Its fields may be changed between sign-ins.
 type Provider struct {
 	// URL is the issuer.
 	URL string
-	// Person says who signs in: sub, email, email_verified, name.
+	// Person is the person who signs in: sub, email, email_verified, name.
 	Person Claims
-	// Lie changes the claims of the ID token that is made next.
+	// Lie changes the claims of the next ID token.
 	Lie func(Claims)
-	// Sign makes the ID token; nil signs with the key that is published.
+	// Sign signs the ID token; nil signs with the published key.
 	Sign func(Claims) string
 	// Answers replaces the answer of a path.
 	Answers map[string]http.HandlerFunc
-	// Away: it answers nothing.
+	// Away: it does not answer.
 	Away atomic.Bool
-	// AgainAndAgain gives a token for a code as often as one asks.
+	// AgainAndAgain returns tokens for a code repeatedly.
 	AgainAndAgain bool
 	// InfoOnly returns the identity only at the userinfo endpoint.
 	InfoOnly bool
-	// Names: it says that each of its answers names it, and none does (RFC 9207).
+	// Names: it announces the issuer in each of its answers (RFC 9207), but omits it.
 	Names bool
-	// KeysFor is the Cache-Control of its keys. Withdrawn: it publishes none, and still
-	// signs with the earlier one.
+	// KeysFor is the Cache-Control of its keys. Withdrawn: it publishes no keys, and still signs
+	// with the earlier one.
 	KeysFor   string
 	Withdrawn bool
-	// Valid is how long its tokens are; 0 for a minute.
+	// Valid is the lifetime of its tokens; 0 for a minute.
 	Valid time.Duration
 
 	t   *testing.T
 	key *rsa.PrivateKey
 
 	mu    sync.Mutex
-	codes map[string]url.Values // guarded by mu; what the browser asked with, by code
+	codes map[string]url.Values // guarded by mu; the browser's parameters, by code
 }
 
 // KeyID names the published key.
 const KeyID = "one"
 
-// New starts a provider, which ends with the test.
+// New starts a provider that is closed at the end of the test.
 func New(t *testing.T) *Provider {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -110,7 +109,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.Genuine(w, r)
 }
 
-// Genuine answers as if nothing was replaced.
+// Genuine answers without replacements.
 func (p *Provider) Genuine(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
@@ -139,8 +138,8 @@ func (p *Provider) Genuine(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Approve is what happens when somebody signs in at an address of the provider: where
-// the browser is led back to.
+// Approve signs in at an address of the provider and returns the address to which the browser is
+// redirected.
 func (p *Provider) Approve(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -194,7 +193,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, map[string]any{"access_token": "access", "token_type": "Bearer", "expires_in": 60, "id_token": raw})
 }
 
-// Signed is a token, made as somebody likes.
+// Signed returns a token with any content.
 func (p *Provider) Signed(method jwt.SigningMethod, kid string, c Claims, key any) string {
 	t := jwt.NewWithClaims(method, c)
 	t.Header["kid"] = kid

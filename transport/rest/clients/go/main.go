@@ -1,5 +1,5 @@
-// A small workshop, held with the client that oapi-codegen makes of
-// /api/openapi.json. It reads ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD.
+// A small workshop, run with the client that oapi-codegen generates from /api/openapi.json. It
+// reads ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD.
 package main
 
 import (
@@ -28,8 +28,8 @@ var (
 func main() {
 	log.SetFlags(log.Lshortfile)
 
-	// A facilitator logs in; the jar keeps the cookies. With the session they make
-	// an API token, which needs no CSRF token.
+	// A facilitator logs in; the cookie jar keeps the session. With it they create an API token,
+	// which needs no CSRF token.
 	browser := session()
 	in, err := browser.LoginWithResponse(ctx, nil, atelier.Login{AdminId: os.Getenv("ATELIER_ADMIN"), AdminPw: os.Getenv("ATELIER_PASSWORD")})
 	expect(in, err)
@@ -40,7 +40,7 @@ func main() {
 		return nil
 	})
 
-	// They make a codelab with two steps and a question.
+	// They create a codelab with two steps and a question.
 	codelab, err := lead.CreateCodelabWithResponse(ctx, nil, atelier.CodelabCreate{Title: "Go", QuizEnabled: to(true)})
 	expect(codelab, err)
 	lab := codelab.JSON200.Id
@@ -55,8 +55,7 @@ func main() {
 	}})
 	expect(quiz, err)
 
-	// An attendee registers and reads the codelab: an array of the codelab and its
-	// steps.
+	// An attendee registers and reads the codelab: an array of the codelab and its steps.
 	ann := session()
 	me, err := ann.RegisterAttendeeWithResponse(ctx, lab, nil, atelier.Register{Name: "Ann", Code: to("1234")})
 	expect(me, err)
@@ -67,9 +66,9 @@ func main() {
 	shown, err := (*read.JSON200)[1].AsCodelabOrSteps1()
 	assert(err == nil && len(shown) == 2 && shown[1].Title == "Try it", "the steps are", shown, err)
 
-	// They chat. The answer to a message may be lost: sending it again with the same ref does
-	// nothing twice, and gives the same ack. Messages sent meanwhile are replayed after the
-	// position of the welcome.
+	// They chat. If the answer to a message is lost, the client sends it again with the same ref:
+	// it is not stored twice, and the ack is the same. Messages sent meanwhile are replayed after
+	// the position of the welcome.
 	hello, err := ann.PostMessageWithResponse(ctx, lab, nil, atelier.ClientMessage{Type: atelier.ClientMessageTypeHello})
 	expect(hello, err)
 	welcome, err := hello.JSON200.AsWelcome()
@@ -104,7 +103,7 @@ func main() {
 	expect(result, err)
 	assert(result.JSON200.Passed, "the answer is wrong")
 
-	// They hand in a file. Both of them read the same bytes.
+	// They submit a file. Attendee and facilitator read the same bytes.
 	content := make([]byte, 4096)
 	rand.Read(content)
 	content = append(content, "\r\n--\xff\xfe\x00"...)
@@ -124,7 +123,7 @@ func main() {
 	}
 	expect(ann.CompleteWithResponse(ctx, lab, nil))
 
-	// The facilitator takes everything home as a ZIP.
+	// The facilitator downloads everything as a ZIP.
 	archive, err := lead.ExportAllWithResponse(ctx, lab)
 	expect(archive, err)
 	z, err := zip.NewReader(bytes.NewReader(archive.Body), int64(len(archive.Body)))
@@ -141,14 +140,13 @@ func main() {
 	fmt.Println("held")
 }
 
-// chat is a message of the stream, of which this program reads no other members.
+// chat is a message of the stream. This program reads only these members.
 type chat struct {
 	Type, Message string
 	Seq           int64
 }
 
-// resume reads the stream of server-sent events from behind a position, until somebody says
-// something.
+// resume reads the stream of server-sent events after a position until a chat message arrives.
 func resume(c *atelier.ClientWithResponses, lab, epoch string, since int64) chat {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -166,8 +164,7 @@ func resume(c *atelier.ClientWithResponses, lab, epoch string, since int64) chat
 	return chat{}
 }
 
-// session returns a client that keeps its cookies, and sends the CSRF token with
-// them.
+// session returns a client that keeps its cookies and sends the CSRF token with them.
 func session() *atelier.ClientWithResponses {
 	jar, err := cookiejar.New(nil)
 	assert(err == nil, err)
@@ -187,7 +184,7 @@ func client(h *http.Client, edit atelier.RequestEditorFn) *atelier.ClientWithRes
 	return c
 }
 
-// expect ends the program if an operation did not succeed.
+// expect exits the program if an operation failed.
 func expect(answer interface {
 	StatusCode() int
 	Status() string
@@ -205,5 +202,5 @@ func assert(ok bool, about ...any) {
 	}
 }
 
-// to returns a pointer to a value, as optional members have it.
+// to returns a pointer to a value, for optional members.
 func to[T any](v T) *T { return &v }

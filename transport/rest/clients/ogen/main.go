@@ -1,4 +1,4 @@
-// A small workshop, held with the client that ogen makes of /api/openapi.json. It reads
+// A small workshop, run with the client that ogen generates from /api/openapi.json. It reads
 // ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD.
 package main
 
@@ -23,8 +23,7 @@ var (
 	server = os.Getenv("ATELIER_URL") + "/api"
 )
 
-// proof is how a client proves who is calling: an API token, or cookies, with the CSRF
-// token that belongs to them.
+// proof authenticates a client by an API token, or by cookies and their CSRF token.
 type proof struct {
 	token string
 	jar   http.CookieJar
@@ -82,8 +81,8 @@ func client(p proof) *atelier.Client {
 	return c
 }
 
-// keep puts the cookies of answers into the jar. Requests get that of the session by their
-// proof, and here the one that their header must equal.
+// keep puts the cookies of answers into the jar. proof adds the session cookie to requests; keep
+// adds the CSRF cookie, which must equal the header.
 type keep struct{ proof }
 
 func (k keep) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -98,7 +97,7 @@ func (k keep) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// browser is a client with cookies of its own.
+// browser returns a client with its own cookies.
 func browser() (*atelier.Client, http.CookieJar) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -107,7 +106,7 @@ func browser() (*atelier.Client, http.CookieJar) {
 	return client(proof{jar: jar}), jar
 }
 
-// is returns an answer that is of this type.
+// is returns the answer as a T, and exits if it has another type.
 func is[T any](answer any, err error) T {
 	t, ok := answer.(T)
 	if err != nil || !ok {
@@ -120,13 +119,13 @@ func is[T any](answer any, err error) T {
 func main() {
 	log.SetFlags(log.Lshortfile)
 
-	// A facilitator logs in. With the session they make an API token.
+	// A facilitator logs in. With the session they create an API token.
 	facilitator, _ := browser()
 	is[*atelier.StatusHeaders](facilitator.Login(ctx, &atelier.Login{AdminID: os.Getenv("ATELIER_ADMIN"), AdminPw: os.Getenv("ATELIER_PASSWORD")}, atelier.LoginParams{}))
 	token := is[*atelier.NewTokenHeaders](facilitator.CreateToken(ctx, &atelier.TokenCreate{Name: "ogen"}, atelier.CreateTokenParams{}))
 	lead := client(proof{token: token.Response.Token})
 
-	// They make a codelab with two steps.
+	// They create a codelab with two steps.
 	codelab := is[*atelier.CodelabHeaders](lead.CreateCodelab(ctx, &atelier.CodelabCreate{Title: "ogen"}, atelier.CreateCodelabParams{}))
 	lab := string(codelab.Response.ID)
 	steps := &atelier.Steps{Steps: []atelier.StepInput{
@@ -143,8 +142,8 @@ func main() {
 		log.Fatalf("the queue is %+v", queue.Response)
 	}
 
-	// They chat. The answer to a message may be lost: sending it again with the same ref does
-	// nothing twice, and gives the same ack.
+	// They chat. If the answer to a message is lost, the client sends it again with the same ref:
+	// it is not stored twice, and the ack is the same.
 	say := func(m atelier.ClientMessage) atelier.PostMessageOK {
 		return is[*atelier.PostMessageOKHeaders](ann.PostMessage(ctx, &m, atelier.PostMessageParams{ID: lab})).Response
 	}
@@ -156,8 +155,8 @@ func main() {
 		log.Fatalf("the acks are %+v and %+v", first, again)
 	}
 
-	// Messages sent meanwhile are replayed after the position of the welcome. The client of
-	// ogen waits for the end of an answer, so the stream is read without it.
+	// Messages sent meanwhile are replayed after the position of the welcome. The ogen client waits
+	// for the end of an answer, so the stream is read without it.
 	place := url.Values{"epoch": {welcome.Epoch}, "since": {fmt.Sprint(welcome.Head)}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/codelabs/"+lab+"/events?"+place.Encode(), nil)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Command provider is a real OpenID Connect provider for the tests in a browser: the
-// example of a library that others sign in with. It listens on a free port of loopback. It
-// knows the client "atelier" with the secret "secret", and the people of a file. It prints
-// its issuer, and serves until it is ended.
+// Command provider is a real OpenID Connect provider for browser tests: the example of a library.
+// It listens on a free port of loopback. It has the client "atelier" with the secret "secret", and
+// the people in a file. It prints its issuer, and serves until it is killed.
 //
 //	identity-provider REDIRECT_URI PEOPLE.json
 package main

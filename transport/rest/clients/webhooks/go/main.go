@@ -1,4 +1,4 @@
-// A receiver of webhooks: it accepts what the server signed, once, and prints it. It reads
+// A webhook receiver: it accepts each delivery signed by the server once, and prints it. It reads
 // WEBHOOK_SECRET, and LISTEN, which is 127.0.0.1:8090 by default.
 package main
 
@@ -45,7 +45,7 @@ type receiver struct {
 
 	mu    sync.Mutex
 	known map[string]bool // the ids in seen
-	seen  []string        // the newest last
+	seen  []string        // newest last
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -65,14 +65,14 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "the body is not JSON", http.StatusBadRequest)
 		return
 	}
-	// A delivery comes again if an earlier answer was lost.
+	// A delivery is repeated if an earlier answer was lost.
 	if id := req.Header.Get("webhook-id"); r.first(id) {
 		fmt.Println(event.Type, id) // here your program does its work
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// genuine reports whether somebody who has the secret signed this a short time ago.
+// genuine reports whether the delivery was signed with the secret a short time ago.
 func (r *receiver) genuine(header http.Header, body []byte) bool {
 	id, at := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(at, 10, 64)
@@ -90,7 +90,7 @@ func (r *receiver) genuine(header http.Header, body []byte) bool {
 	return false
 }
 
-// first reports whether an id is new, and notes it.
+// first reports whether an id is new, and records it.
 func (r *receiver) first(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
