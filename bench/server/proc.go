@@ -43,7 +43,7 @@ func usage(pid int) (Usage, error) {
 }
 
 // ticks reads utime and stime, fields 14 and 15 of /proc/PID/stat. The name in field 2 can
-// contain anything, so counting starts behind it.
+// contain anything, so counting starts after it.
 func ticks(stat []byte) time.Duration {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {

@@ -36,7 +36,7 @@ type preset struct {
 	signIn func(values map[string]string) string
 }
 
-// signIns are the columns with which a preset signs clients in by itself.
+// signIns are the columns with which a preset signs clients in automatically.
 var signIns = []string{"client_id", "username", "password"}
 
 // listed is the value of --preset that lists all presets.
