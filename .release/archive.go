@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// entry is a file or, with a name that ends in a slash, a folder of an archive. Its content
-// is what a file has, or text.
+// entry is a file of an archive or, with a name that ends in a slash, a folder. Its content is that
+// of a file, or text.
 type entry struct {
 	name  string
 	mode  int64
@@ -25,7 +25,7 @@ type entry struct {
 	text  []byte
 }
 
-// writeTar writes entries in their order, all of one time.
+// writeTar writes entries in their order, all with the same time.
 func writeTar(w io.Writer, date time.Time, entries []entry) error {
 	out := tar.NewWriter(w)
 	for _, e := range entries {
@@ -79,7 +79,8 @@ func (r *release) deploy(name string) string {
 	return filepath.Join(r.root, "cmd/atelier/deploy", name)
 }
 
-// archives makes one of each program for each platform, with its bill of materials beside it.
+// archives makes an archive of each program for each platform, with its bill of materials beside
+// it.
 func (r *release) archives(found *parts) error {
 	for _, platform := range r.platforms {
 		for _, program := range programs {
@@ -121,10 +122,10 @@ func (r *release) archives(found *parts) error {
 	return nil
 }
 
-// In code there are no links.
+// Code has no links.
 var linkOrCode = regexp.MustCompile("(?s)```.*?```|`[^`]*`|" + `\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)`)
 
-// unlink replaces links of pages to files that are not among the entries by their text: a
+// unlink replaces links of pages to files that are not among the entries by their text, because a
 // reader who has only the entries cannot follow them.
 func unlink(entries []entry) error {
 	there := map[string]bool{}
@@ -144,7 +145,7 @@ func unlink(entries []entry) error {
 	return nil
 }
 
-// withLinks keeps the links of a page to other places, to itself, and to files that there are.
+// withLinks keeps the links of a page to other places, to itself, and to existing files.
 func withLinks(page []byte, there func(string) bool) []byte {
 	return linkOrCode.ReplaceAllFunc(page, func(link []byte) []byte {
 		m := linkOrCode.FindSubmatch(link)
@@ -161,7 +162,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// artifact is the path of an archive.
+// artifact returns the path of an archive.
 func (r *release) artifact(name string) string { return filepath.Join(r.into, name) }
 
 func (r *release) writeArchive(name string, entries []entry) error {
@@ -170,7 +171,7 @@ func (r *release) writeArchive(name string, entries []entry) error {
 	})
 }
 
-// zipped compresses what is written.
+// zipped compresses the content that is written.
 func zipped(w io.Writer, write func(io.Writer) error) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err == nil {
@@ -182,7 +183,7 @@ func zipped(w io.Writer, write func(io.Writer) error) error {
 	return z.Close()
 }
 
-// create makes an artifact.
+// create creates an artifact.
 func (r *release) create(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(r.artifact(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {

@@ -12,10 +12,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// bill writes what a program was made of, in CycloneDX: the Go modules that the binary
-// itself names, and for the server the packages of the app in it. Modules that come with
-// the program are in more. It has no serial number and no time, so that it is the same each
-// time.
+// bill writes the components of a program in CycloneDX: the Go modules that the binary itself
+// names, and for the server the packages of the app in it. Other modules that come with the program
+// are in more. It has no serial number and no time, so it is always the same.
 func (r *release) bill(found *parts, platform, program, name string, more ...part) error {
 	quiet := zerolog.Nop()
 	generator, err := bin.NewGenerator(r.program(platform, program), bin.WithLogger(quiet), bin.WithIncludeStdlib(true),
@@ -50,8 +49,8 @@ func (r *release) bill(found *parts, platform, program, name string, more ...par
 	})
 }
 
-// ofPlatform corrects the addresses of modules: the generator writes the platform of the
-// machine on which it runs, not that of the program.
+// ofPlatform corrects the addresses of modules. The generator writes the platform of its own
+// machine instead of the program's.
 func ofPlatform(bom *cdx.BOM, platform string) {
 	system, machine, _ := strings.Cut(platform, "/")
 	correct := func(c *cdx.Component) {
@@ -80,7 +79,7 @@ func ofPlatform(bom *cdx.BOM, platform string) {
 	}
 }
 
-// npmComponent is a package of npm.
+// npmComponent is a package from npm.
 func npmComponent(p part) (cdx.Component, error) {
 	c, err := component(p, "pkg:npm/"+strings.Replace(p.name, "@", "%40", 1)+"@"+p.version)
 	if group := path.Dir(p.name); group != "." {
@@ -92,7 +91,7 @@ func npmComponent(p part) (cdx.Component, error) {
 // component is a part with its licence.
 func component(p part, purl string) (cdx.Component, error) {
 	c := cdx.Component{Type: cdx.ComponentTypeLibrary, BOMRef: purl, Name: p.name, Version: p.version, PackageURL: purl, Scope: cdx.ScopeRequired}
-	// A few bring the text of their licence, and do not name it.
+	// A few packages include the text of their licence without its name.
 	if expression, err := named(p.dir); err == nil {
 		c.Licenses = &cdx.Licenses{{Expression: expression}}
 		return c, nil

@@ -22,8 +22,8 @@ const description = `server for live workshops
  a queue for help, polls, quizzes, certificates. One program with its own
  store; a load generator comes with it.`
 
-// packages makes one for Debian and Ubuntu on each processor: the server as a service, and
-// the load generator.
+// packages makes one package for Debian and Ubuntu per processor architecture: the server as a
+// service, and the load generator.
 func (r *release) packages() error {
 	for _, machine := range r.machines() {
 		if err := r.debianPackage(machine); err != nil {
@@ -70,7 +70,7 @@ func (r *release) debianPackage(machine string) error {
 	})
 }
 
-// debianVersion has what comes before a version with a ~, which sorts so.
+// debianVersion separates a pre-release with a ~, which sorts before the version.
 func debianVersion(version string) string {
 	base, dev, ok := strings.Cut(version, "-")
 	if !ok {
@@ -111,7 +111,7 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 			return nil, err
 		}
 	}
-	// Some machines leave /usr/share/doc out.
+	// Some machines do not install /usr/share/doc.
 	const doc, share = "/usr/share/doc/atelier/", "/usr/share/atelier/"
 	add(files.TypeFile, filepath.Join(r.root, "LICENSE"), doc+"copyright", 0o644)
 	add(files.TypeFile, filepath.Join(r.root, "config.toml"), share+"config.toml", 0o644)
@@ -149,8 +149,8 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 	return all, nil
 }
 
-// packagedUnit is a unit for the package's program, without the instructions above the
-// first section.
+// packagedUnit returns a unit for the package's program, without the instructions above the first
+// section.
 func packagedUnit(text []byte) []byte {
 	if at := bytes.Index(text, []byte("[Unit]")); at > 0 {
 		text = text[at:]
@@ -158,7 +158,7 @@ func packagedUnit(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte("/usr/local/bin/"), []byte("/usr/bin/"))
 }
 
-// scratch is a file with a text, beside what was built.
+// scratch writes a text to a file next to the built programs.
 func (r *release) scratch(name string, text []byte) (string, error) {
 	path := filepath.Join(r.work, name)
 	return path, os.WriteFile(path, text, 0o644)

@@ -17,8 +17,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// dependenciesPage has the reason for each module. Two of its tables are made: those
-// between these lines.
+// dependenciesPage has the reason for each module. Two of its tables, between these lines, are
+// generated.
 const (
 	dependenciesPage = "DEPENDENCIES.md"
 	madeBegins       = "<!-- made by make dependencies: %s -->\n"
@@ -31,7 +31,7 @@ type required struct {
 	direct             bool
 }
 
-// requirements are the modules of go.mod, in the order of their paths.
+// requirements returns the modules of go.mod, sorted by path.
 func (r *release) requirements() (out []required, err error) {
 	text, err := output(r.root, "go", "list", "-m", "-f", "{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{.Indirect}}{{end}}", "all")
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *release) requirements() (out []required, err error) {
 	}
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSpace(line), "\t")
-		// The graph of all modules has some of which nothing is compiled.
+		// The graph of all modules also has modules of which nothing is compiled.
 		if len(f) == 4 && bytes.Contains(listed, []byte("\t"+f[0]+" "+f[1])) {
 			out = append(out, required{f[0], f[1], f[2], f[3] != "true"})
 		}
@@ -51,12 +51,12 @@ func (r *release) requirements() (out []required, err error) {
 	return out, nil
 }
 
-// detector finds the licence of a module by its text.
+// detector identifies the licence of a module by its text.
 type detector struct{ licensedetect.Detector }
 
 func newDetector() detector { return detector{local.NewDetector(zerolog.Nop())} }
 
-// Detect knows the licence of Go's own modules, which looks like a rare one to the library.
+// Detect recognizes the licence of Go's own modules, which the library takes for a rare one.
 func (d detector) Detect(path, version, dir string) ([]cdx.License, error) {
 	found, err := d.Detector.Detect(path, version, dir)
 	for i := range found {
@@ -67,7 +67,7 @@ func (d detector) Detect(path, version, dir string) ([]cdx.License, error) {
 	return found, err
 }
 
-// licenceOf is the licence of a module, as SPDX names it.
+// licenceOf returns the SPDX identifier of a module's licence.
 func licenceOf(m required) (string, error) {
 	if m.dir == "" {
 		return "", fmt.Errorf("%s was not downloaded", m.path)
@@ -106,8 +106,8 @@ func (r *release) writeDependencies() error {
 	return os.WriteFile(path, page, 0o644)
 }
 
-// indirect is the table of the modules that others need: their licence, and the programs that
-// have something of them.
+// indirect returns the table of indirect modules: their licence, and the programs that contain
+// parts of them.
 func (r *release) indirect() (string, error) {
 	modules, err := r.requirements()
 	if err != nil {
@@ -148,9 +148,8 @@ func (r *release) indirect() (string, error) {
 // least is the minimum size of a separate row in the table of sizes, bytes.
 const least = 200_000
 
-// sizes is the table of the parts of the server. Each has its code by the names of symbols,
-// its constants, and its share of the unnamed data (the tables of the runtime, types,
-// strings).
+// sizes returns the table of the parts of the server. Each has its code by the names of symbols,
+// its constants, and its share of the unnamed data (the tables of the runtime, types, strings).
 func (r *release) sizes() (string, error) {
 	with := filepath.Join(r.work, "with-symbols")
 	if err := r.goCommand("linux/amd64", "build", "-trimpath", "-buildvcs=false", "-o", with, "./cmd/atelier").Run(); err != nil {
@@ -161,7 +160,7 @@ func (r *release) sizes() (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	total := uint64(0) // what stripping leaves
+	total := uint64(0) // size of a stripped binary
 	for _, s := range f.Sections {
 		if s.Type != elf.SHT_NOBITS && s.Flags&elf.SHF_ALLOC != 0 {
 			total += s.Size
@@ -227,7 +226,7 @@ func (r *release) sizes() (string, error) {
 
 const standard = "Go's runtime and library"
 
-// keeperOf is whose a symbol is: the host and owner of its module.
+// keeperOf returns the host and owner of a symbol's module.
 func keeperOf(symbol string, modules []required) string {
 	symbol = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(symbol, "type:.eq."), "go:itab."), "*")
 	if strings.HasPrefix(symbol, "atelier/") {

@@ -22,11 +22,11 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// person is the user that the server is in a container.
+// person is the user of the server in a container.
 const person = 65532
 
-// images makes one for each processor, for "docker load", with its bill of materials. An
-// archive of an OCI layout has all of them, for registries.
+// images makes an image per processor for "docker load", with its bill of materials. An archive
+// with an OCI layout has all of them, for registries.
 func (r *release) images(found *parts) error {
 	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, machine := range r.machines() {
@@ -51,8 +51,8 @@ func (r *release) images(found *parts) error {
 	return r.layout(all)
 }
 
-// loadable is the archive of an image as "docker load" reads it. The library writes one,
-// too, with its tags in any order.
+// loadable returns the archive of an image for "docker load". The library can write one, too, but
+// with its tags in random order.
 func (r *release) loadable(img v1.Image) (entries []entry, err error) {
 	manifest := struct {
 		Config           string
@@ -92,7 +92,7 @@ func (r *release) loadable(img v1.Image) (entries []entry, err error) {
 	return append(entries, entry{name: "manifest.json", mode: 0o644, text: text}), err
 }
 
-// tag is the version as a tag may be.
+// tag returns the version in a form that is allowed for tags.
 func (r *release) tag() string { return strings.ReplaceAll(r.version, "+", "-") }
 
 func (r *release) layout(all v1.ImageIndex) error {
@@ -121,8 +121,8 @@ func (r *release) layout(all v1.ImageIndex) error {
 	return r.create(fmt.Sprintf("atelier-%s-image.tar", r.version), func(w io.Writer) error { return writeTar(w, r.date, entries) })
 }
 
-// image is built from scratch: the server, the root certificates, and the files that every
-// program expects.
+// image is built from scratch: the server, the root certificates, and the files that every program
+// expects.
 func (r *release) image(machine string) (v1.Image, error) {
 	var content bytes.Buffer
 	err := writeTar(&content, r.date, []entry{
@@ -163,7 +163,7 @@ func (r *release) image(machine string) (v1.Image, error) {
 		History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "make release"}})
 }
 
-// imageConfig is the configuration of a container, the same as in
+// imageConfig returns the configuration of a container, the same as in
 // cmd/atelier/deploy/Dockerfile.
 func (r *release) imageConfig(machine string) *v1.ConfigFile {
 	return &v1.ConfigFile{
@@ -195,13 +195,13 @@ func (r *release) imageConfig(machine string) *v1.ConfigFile {
 	}
 }
 
-// roots are the certificates that Mozilla trusts without a condition, from a module of Go,
-// so that they are the same on each machine.
+// roots returns the certificates that Mozilla trusts without a condition. They come from a Go
+// module, so they are the same on each machine.
 func roots() []byte {
 	var out bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {
-			_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // to memory
+			_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // in memory, so this cannot fail
 		}
 	}
 	return out.Bytes()

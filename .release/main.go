@@ -22,30 +22,30 @@ import (
 	"time"
 )
 
-// programs are the programs of a release, each below cmd.
+// programs are the programs of a release; each is below cmd.
 var programs = []string{"atelier", "atelier-bench", "commerce"}
 
-// has reports whether there is a program for a platform: the load generator needs Linux.
+// has reports whether a program exists for a platform: the load generator needs Linux.
 func has(platform, program string) bool {
 	return program != "atelier-bench" || strings.HasPrefix(platform, "linux/")
 }
 
-// release is a release in the making.
+// release is a release in progress.
 type release struct {
 	root      string   // the repository
-	into      string   // where artifacts go
-	work      string   // what was built, below it a folder for each platform
-	platforms []string // as linux/amd64
+	into      string   // target folder of the artifacts
+	work      string   // builds, in a folder per platform
+	platforms []string // such as linux/amd64
 	version   string
 	commit    string // "" without Git
-	modified  bool   // what was built is not what was committed
+	modified  bool   // the tree differs from the commit
 	date      time.Time
 	goVersion string
 	goRoot    string
 }
 
-// versions are those of semver.org that are also allowed in names of files, flags of the
-// linker, tags of images and versions of Debian packages.
+// versions are those of semver.org that are also allowed in file names, flags of the linker, tags
+// of images and versions of Debian packages.
 var versions = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z][0-9A-Za-z.-]*)?(\+[0-9A-Za-z][0-9A-Za-z.-]*)?$`)
 
 var platforms = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+$`)
@@ -53,7 +53,7 @@ var platforms = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+$`)
 // artifacts are the kinds of artifacts, in the order in which they are made.
 var artifacts = []string{"archive", "package", "image"}
 
-// kinds are what a release can be limited to.
+// kinds are the values to which a release can be limited.
 var kinds = slices.Concat(artifacts, []string{"dependencies"})
 
 func main() {
@@ -81,7 +81,7 @@ func main() {
 	}
 }
 
-// prepare finds out what is built, and with what.
+// prepare determines the sources and the tools of the release.
 func (r *release) prepare() error {
 	if !versions.MatchString(r.version) {
 		return fmt.Errorf("version %q: want one like 1.2.3, or 1.2.4-dev+f00ba12 before it; a tag has a v, a version has none", r.version)
@@ -160,7 +160,7 @@ func (r *release) make(only string) error {
 	if err := r.build(); err != nil {
 		return err
 	}
-	// Every artifact has it, so it comes first.
+	// Every artifact contains it, so it comes first.
 	if err := r.writeNotice(found); err != nil {
 		return err
 	}
@@ -183,8 +183,8 @@ func (r *release) make(only string) error {
 	return r.sums()
 }
 
-// flags and settings are what programs are built with. Git's state is in no binary: a tag
-// that one clone has and another has not would make them different.
+// flags and settings are used to build programs. No binary contains Git's state: a tag that exists
+// in only one clone would make the binaries different.
 func (r *release) flags() []string {
 	return []string{"-trimpath", "-buildvcs=false", "-ldflags", fmt.Sprintf(
 		"-s -w -X atelier/cmd/internal/process.version=%s -X atelier/cmd/internal/process.revision=%.12s", r.version, r.commit)}
@@ -218,12 +218,12 @@ func (r *release) build() error {
 	return nil
 }
 
-// program is the path of a built program.
+// program returns the path of a built program.
 func (r *release) program(platform, name string) string {
 	return filepath.Join(r.work, strings.ReplaceAll(platform, "/", "-"), name)
 }
 
-// machines are the processors of Linux that there are programs for.
+// machines are the supported processors of Linux.
 func (r *release) machines() (out []string) {
 	for _, p := range r.platforms {
 		if machine, ok := strings.CutPrefix(p, "linux/"); ok {

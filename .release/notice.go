@@ -20,7 +20,7 @@ const app = "transport/web/app"
 // part is a module or package with the folder that has its licence.
 type part struct{ name, version, dir string }
 
-// parts are all that is in the binaries besides the project's own.
+// parts are everything in the binaries besides the project's own code.
 type parts struct {
 	modules  []part // of Go, on any of the platforms
 	packages []part // of npm, in the browser app
@@ -28,8 +28,8 @@ type parts struct {
 	roots    part   // the certificates of the images, also in others
 }
 
-// findParts asks Go what the programs import on each of the platforms, and reads what the
-// app depends on as it is installed.
+// findParts asks Go for the imports of the programs on each platform, and reads the dependencies of
+// the installed app.
 func (r *release) findParts() (*parts, error) {
 	p := &parts{}
 	for _, platform := range r.platforms {
@@ -54,7 +54,7 @@ func (r *release) findParts() (*parts, error) {
 	if p.packages, err = npmPackages(r.root); err != nil {
 		return nil, err
 	}
-	// Of the image: no program imports them.
+	// Of the images: no program imports them.
 	roots, err := output(filepath.Join(r.root, ".release"), "go", "list", "-m", "-f", "{{.Version}}\t{{.Dir}}", rootsModule)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func licence(dir string) (string, error) {
 	if out.Len() > 0 {
 		return out.String(), nil
 	}
-	// Some packages name their licence and do not bring its text.
+	// Some packages name their licence without its text.
 	name, err := named(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", errors.New("it brings no licence")
@@ -164,7 +164,7 @@ func licence(dir string) (string, error) {
 	return "Licence: " + name, err
 }
 
-// named is the licence that a package of npm says it has, as an expression of SPDX.
+// named returns the licence that an npm package states, as an SPDX expression.
 func named(dir string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// inputs are the files that name everything which is downloaded, with its hash.
+// inputs are the files that name every download, with its hash.
 var inputs = []string{"go.sum", app + "/package-lock.json", ".release/go.sum"}
 
 // provenance is the content of provenance.json: the sources and the tools of the artifacts.
@@ -52,7 +52,7 @@ func indented(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// hash is the SHA-256 of a file, in hexadecimal digits.
+// hash returns the SHA-256 of a file, in hexadecimal digits.
 func hash(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -66,9 +66,9 @@ func hash(path string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// sums writes the checksums of all artifacts, as sha256sum --check reads them.
+// sums writes the checksums of all artifacts, in the format of sha256sum --check.
 func (r *release) sums() error {
-	entries, err := os.ReadDir(r.into) // in the order of their names
+	entries, err := os.ReadDir(r.into) // sorted by name
 	if err != nil {
 		return err
 	}

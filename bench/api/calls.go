@@ -23,7 +23,7 @@ func (c *Client) Login(id, password, displayName string) (Session, error) {
 	return a.Session, nil
 }
 
-// Import makes a codelab of a claat Markdown file.
+// Import creates a codelab from a claat Markdown file.
 func (c *Client) Import(s Session, name string, markdown []byte) (*Codelab, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -45,7 +45,7 @@ func (c *Client) Import(s Session, name string, markdown []byte) (*Codelab, erro
 	return &lab, nil
 }
 
-// Create makes a codelab with these steps, titles and contents in turn.
+// Create creates a codelab with these steps, given as alternating titles and contents.
 func (c *Client) Create(s Session, title string, steps [][2]string) (*Codelab, error) {
 	record, err := json.Marshal(map[string]string{"title": title, "description": "", "author": "atelier-bench"})
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Client) Create(s Session, title string, steps [][2]string) (*Codelab, e
 	return &lab, nil
 }
 
-// Send sends a JSON body, and asks for no more than a good answer.
+// Send sends a JSON body, and ignores the content of a successful answer.
 func (c *Client) Send(s Session, method, path string, body any) error {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Client) Send(s Session, method, path string, body any) error {
 // GetCodelab reads a codelab with its steps.
 func (c *Client) GetCodelab(s Session, id string) (*Codelab, error) {
 	var lab Codelab
-	// The interface answers an array of two: the codelab and its steps.
+	// The interface returns an array of two elements: the codelab and its steps.
 	pair := [2]any{&lab, &lab.Steps}
 	if err := c.fetch(&Request{Method: "GET", Path: "/codelabs/" + id, Session: s}, &pair); err != nil {
 		return nil, fmt.Errorf("read codelab %s: %w", id, err)
@@ -89,7 +89,7 @@ func (c *Client) GetCodelab(s Session, id string) (*Codelab, error) {
 	return &lab, nil
 }
 
-// Get reads any list of the interface into v.
+// Get reads any list of the API into v.
 func (c *Client) Get(s Session, path string, v any) error {
 	if err := c.fetch(&Request{Method: "GET", Path: path, Session: s}, v); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)

@@ -14,16 +14,16 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// maxConns bounds the connections to the server. A request that finds all of
-// them busy waits, and its latency goes on counting.
+// maxConns bounds the connections to the server. A request that finds all of them busy waits, and
+// the wait counts towards its latency.
 const maxConns = 1024
 
-// maxAnswer bounds the body of an answer, bytes: the server that is tested may be one that
-// never ends. The largest that is asked for is a file of 50 MiB.
+// maxAnswer bounds the body of an answer, in bytes, because the tested server can send an endless
+// one. The largest requested file has 50 MiB.
 const maxAnswer = 64 << 20
 
-// idleFor is how long an unused connection is kept: less than any server does,
-// so that a request is not lost on a connection that is just being closed.
+// idleFor is how long an unused connection is kept. It is shorter than the timeout of any server,
+// so that no request is lost on a connection that is just being closed.
 const idleFor = 4 * time.Second
 
 // Client sends requests to one server.
@@ -66,7 +66,7 @@ func New(server, via string, timeout time.Duration) (*Client, error) {
 	}, nil
 }
 
-// Address is the host and port of a server's URL.
+// Address returns the host and port of a server's URL.
 func Address(u *url.URL) (string, error) {
 	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	if port == "" || u.Host == "" {
@@ -97,7 +97,7 @@ type dialError struct{ error }
 func (e dialError) Unwrap() error { return e.error }
 
 func dial(addr string) (net.Conn, error) {
-	// Not fasthttp's own dialler: it resolves names in the background for ever.
+	// Not fasthttp's own dialler, which resolves names in the background forever.
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
 	if err != nil {
 		return nil, dialError{err}
@@ -105,14 +105,13 @@ func dial(addr string) (net.Conn, error) {
 	return conn, nil
 }
 
-// Unsent reports whether an error of Do says for certain that the server did
-// not get the request.
+// Unsent reports whether an error of Do guarantees that the server did not receive the request.
 func Unsent(err error) bool {
 	var d dialError
 	return errors.As(err, &d) || errors.Is(err, fasthttp.ErrNoFreeConns)
 }
 
-// Address is the host and port that the client talks to.
+// Address returns the host and port that the client connects to.
 func (c *Client) Address() string { return c.host.Addr }
 
 // Host returns the value for a Host header.
@@ -121,7 +120,7 @@ func (c *Client) Host() string {
 	return u.Host
 }
 
-// Path is the path that the server's URL has before /api.
+// Path returns the path of the server's URL before /api.
 func (c *Client) Path() string {
 	u, _ := url.Parse(c.base)
 	return u.Path
@@ -131,17 +130,15 @@ func (c *Client) Path() string {
 type Request struct {
 	Method, Path string
 	Session      Session
-	// Bearer is sent in place of the session when it is set.
+	// Bearer, if set, is sent instead of the session.
 	Bearer string
-	// Body is sent as ContentType, or as JSON when that is empty; nil sends no
-	// body.
+	// Body is sent as ContentType, or as JSON if that is empty; nil sends no body.
 	Body        []byte
 	ContentType string
-	// Stream is sent in place of Body when it is set: Size bytes.
+	// Stream, if set, is sent instead of Body: Size bytes.
 	Stream io.Reader
 	Size   int
-	// Again means that it may be made twice and counts once, as everything that
-	// reads may.
+	// Again means that the request is idempotent, such as every read.
 	Again bool
 }
 
@@ -150,16 +147,16 @@ type Answer struct {
 	Status int
 	// Body is a copy.
 	Body []byte
-	// Session is the one that the answer issued, or else the request's.
+	// Session is the session that the answer issued, or else the request's.
 	Session Session
-	// RetryAfter is the header of that name, 0 without it.
+	// RetryAfter is the header of that name, 0 if absent.
 	RetryAfter time.Duration
 }
 
-// OK reports a status of 2xx.
+// OK reports whether the status is 2xx.
 func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Err is an error that quotes the server, nil for 2xx.
+// Err returns an error that quotes the server, nil for 2xx.
 func (a *Answer) Err() error {
 	if a.OK() {
 		return nil
@@ -178,7 +175,7 @@ func (a *Answer) Decode(v any) error {
 	return nil
 }
 
-// Do makes one request. An error means that there was no answer; see Unsent.
+// Do makes one request. An error means that no answer was received; see Unsent.
 func (c *Client) Do(r *Request) (*Answer, error) {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
@@ -203,7 +200,7 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 	if err := c.host.Do(req, resp); err != nil {
 		switch {
 		case errors.Is(err, fasthttp.ErrConnectionClosed):
-			err = errClosed // the library's text is advice for the server's author
+			err = errClosed // the library's text is advice for authors of servers
 		case errors.Is(err, fasthttp.ErrTimeout):
 			err = &silentError{c.host.ReadTimeout, err}
 		case errors.Is(err, fasthttp.ErrBodyTooLarge):

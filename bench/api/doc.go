@@ -1,10 +1,9 @@
-// Package api speaks the REST interface of the workshop service as a browser
-// does: keep-alive connections, one session of cookies per person, the CSRF
-// token in its header.
+// Package api uses the REST interface of the workshop service like a browser: keep-alive
+// connections, one session cookie per person, and the CSRF token in its header.
 //
-// A request is made once. One without an answer is reported as such and never
-// repeated here: a test that kills the server needs the difference between "was
-// not sent", "nobody knows" and "was answered".
+// A request is made once. Without an answer it is reported as such and never repeated here. A test
+// that kills the server must distinguish requests that were not sent, were answered, or have an
+// unknown outcome.
 //
-// A Client may be used from any goroutine. A Session is an immutable value.
+// A Client is safe for concurrent use. A Session is an immutable value.
 package api

@@ -5,12 +5,11 @@ import "errors"
 const (
 	// historyPage is the largest page of the chat history.
 	historyPage = "1000"
-	// maxPages bounds reading it: ten million messages.
+	// maxPages bounds the pages that are read: ten million messages.
 	maxPages = 10_000
 )
 
-// History walks the chat of a codelab from its end to its beginning, page by
-// page.
+// History reads the chat of a codelab from its end to its beginning, page by page.
 func (c *Client) History(s Session, codelab string, visit func(ChatMessage)) error {
 	before := ""
 	for range maxPages {

@@ -4,11 +4,11 @@ package api
 type Codelab struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Steps come beside the record, see GetCodelab.
+	// Steps are returned separately, see GetCodelab.
 	Steps []Step `json:"-"`
 }
 
-// Step of a codelab.
+// Step is a step of a codelab.
 type Step struct {
 	ID      string `json:"id"`
 	Number  int    `json:"step_number"`
@@ -23,13 +23,13 @@ type Attendee struct {
 	Furthest int    `json:"furthest_step"`
 }
 
-// ChatMessage of the history.
+// ChatMessage is a message of the history.
 type ChatMessage struct {
 	ID      string `json:"id"`
 	Message string `json:"message"`
 }
 
-// Thread of inline comments.
+// Thread is a thread of inline comments.
 type Thread struct {
 	ID       string `json:"id"`
 	Messages []struct {
@@ -37,7 +37,7 @@ type Thread struct {
 	} `json:"messages"`
 }
 
-// HelpRequest that is open.
+// HelpRequest is an open request for help.
 type HelpRequest struct {
 	ID         string `json:"id"`
 	AttendeeID string `json:"attendee_id"`

@@ -14,7 +14,7 @@ type Person struct {
 	Session Session
 }
 
-// atOnce is how many registrations run at once.
+// atOnce is the number of concurrent registrations.
 const atOnce = 64
 
 // RegisterAll registers n attendees in a codelab.
@@ -56,7 +56,7 @@ func RegisterAll(ctx context.Context, client *Client, codelab string, n int) ([]
 
 var errOften = errors.New("the server demanded a wait too often")
 
-// tries is how often a registration is tried that a server's limit refuses.
+// tries is the maximum number of attempts for a registration that a rate limit refuses.
 const tries = 60
 
 // one registers one attendee.

@@ -9,12 +9,12 @@ const (
 	csrfHeader    = "X-CSRF-Token"
 )
 
-// Session is a person's cookies. The zero value is nobody.
+// Session is a person's cookies. The zero value is anonymous.
 type Session struct {
 	session, csrf string
 }
 
-// Cookie is the value of the Cookie header, "" for nobody.
+// Cookie returns the value of the Cookie header, "" if anonymous.
 func (s Session) Cookie() string {
 	if s.session == "" {
 		return ""
@@ -22,8 +22,8 @@ func (s Session) Cookie() string {
 	return sessionCookie + "=" + s.session + "; " + csrfCookie + "=" + s.csrf
 }
 
-// Headers are the lines of the session for a client that writes its requests
-// itself, each with its CR LF.
+// Headers returns the header lines of the session, each with its CR LF, for a client that writes
+// its own requests.
 func (s Session) Headers() string {
 	if s.session == "" {
 		return ""
@@ -31,7 +31,7 @@ func (s Session) Headers() string {
 	return "Cookie: " + s.Cookie() + "\r\n" + csrfHeader + ": " + s.csrf + "\r\n"
 }
 
-// sign makes the request one of this session.
+// sign adds this session to the request.
 func (s Session) sign(req *fasthttp.Request) {
 	if s.session == "" {
 		return
@@ -42,7 +42,7 @@ func (s Session) sign(req *fasthttp.Request) {
 	}
 }
 
-// renewed is the session after an answer.
+// renewed returns the session after an answer.
 func (s Session) renewed(resp *fasthttp.Response) Session {
 	cookie := fasthttp.AcquireCookie()
 	defer fasthttp.ReleaseCookie(cookie)

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Spread is a client of several nodes of one service: what one of them cannot
-// answer, another is asked. With one node it is a Client and repeats nothing.
-// It may be used from any goroutine.
+// Spread is a client of several nodes of one service. If one node cannot answer, it asks another.
+// With one node it is a Client and repeats nothing. It is safe for concurrent use.
 type Spread struct {
 	nodes []*Client
 }
@@ -15,7 +14,7 @@ type Spread struct {
 // Endpoint is the address of one node, as in New.
 type Endpoint struct{ URL, Via string }
 
-// NewSpread returns a client of all these nodes.
+// NewSpread returns a client for these nodes.
 func NewSpread(endpoints []Endpoint, timeout time.Duration) (*Spread, error) {
 	s := &Spread{}
 	for _, d := range endpoints {
@@ -28,10 +27,10 @@ func NewSpread(endpoints []Endpoint, timeout time.Duration) (*Spread, error) {
 	return s, nil
 }
 
-// Size is the number of nodes.
+// Size returns the number of nodes.
 func (s *Spread) Size() int { return len(s.nodes) }
 
-// Node is the client of one of them, counted from 0 and round again.
+// Node returns the client of a node, counted from 0, modulo the number of nodes.
 func (s *Spread) Node(n int) *Client { return s.nodes[n%len(s.nodes)] }
 
 // Close drops idle connections.
@@ -41,7 +40,7 @@ func (s *Spread) Close() {
 	}
 }
 
-// Bounds of repeating.
+// Limits of retries.
 const (
 	repeats      = 60
 	repeatWithin = 30 * time.Second
@@ -51,13 +50,13 @@ const (
 
 // Trip records the nodes of a request.
 type Trip struct {
-	// Node answered last; Repeated is how often the request was made again.
+	// Node is the node that answered last; Repeated is the number of retries.
 	Node, Repeated int
 }
 
-// Do makes a request at a node. One that certainly did not arrive is made again
-// at the next; so is one that got no answer, or 503, if it may be repeated. After
-// some time the last answer, or error, is given back.
+// Do sends a request to a node. If the request certainly did not arrive, Do retries it at the next
+// node. If there was no answer, or 503, Do retries it if it may be repeated. After a timeout it
+// returns the last answer or error.
 func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	began := time.Now()
 	t := Trip{Node: at % len(s.nodes)}
@@ -66,7 +65,7 @@ func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 		if len(s.nodes) == 1 || !again(r, a, err) || t.Repeated >= repeats || time.Since(began) > repeatWithin {
 			return a, t, err
 		}
-		// The first turn is quick: another node is likely to be well.
+		// The first retry is quick, because another node is probably available.
 		if t.Repeated >= len(s.nodes)-1 {
 			time.Sleep(min(pauseFirst<<min(t.Repeated, 10), pauseLongest))
 		}
@@ -75,9 +74,8 @@ func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	}
 }
 
-// again reports whether another node may be asked. A request that got 503 may
-// have been applied: the answering node may have lost its connection to the
-// node that applied it.
+// again reports whether to try another node. A request that was answered with 503 may have been
+// applied: the answering node may have lost its connection to the node that applied it.
 func again(r *Request, a *Answer, err error) bool {
 	switch {
 	case Unsent(err):

@@ -7,8 +7,8 @@ import (
 	"mime/multipart"
 )
 
-// Upload returns the request for a file. Its body is made while it is sent. content is read
-// to its end, size bytes.
+// Upload returns the request for a file. Its body is generated while it is sent. All size bytes of
+// content are read.
 func Upload(s Session, path, name string, content io.Reader, size int) (*Request, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

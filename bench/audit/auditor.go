@@ -1,32 +1,32 @@
 package audit
 
-// Audience says whom a stored event is for.
+// Audience is the set of recipients of a stored event.
 type Audience uint8
 
 const (
-	// Unknown means that its recipients are not judged, only its order.
+	// Unknown means that only its order is checked, not its recipients.
 	Unknown Audience = iota
-	// Everyone in the codelab.
+	// Everyone means everyone in the codelab.
 	Everyone
-	// Facilitators: the facilitators. Its owner may get it and need not.
+	// Facilitators means the facilitators. The owner can receive it, too.
 	Facilitators
-	// FacilitatorsAndOwner: the facilitators and the subscriber it is about.
+	// FacilitatorsAndOwner means the facilitators and the event's owner.
 	FacilitatorsAndOwner
 )
 
-// NoOwner is the owner of an event that is about no subscriber of the run.
+// NoOwner is the owner of an event that concerns no subscriber of the run.
 const NoOwner = -1
 
 // Event has the parts of a stored event that the audit needs.
 type Event struct {
 	Seq      uint64
 	Audience Audience
-	// Owner is the Index of the subscriber it is about, or NoOwner.
+	// Owner is the Index of the concerned subscriber, or NoOwner.
 	Owner int
 }
 
-// Auditor collects what all subscribers of one stream got. The zero value is
-// ready. It is for one goroutine.
+// Auditor collects what all subscribers of one stream received. The zero value is ready to use. It
+// is not safe for concurrent use.
 type Auditor struct {
 	shared, facilitators ledger
 }
@@ -52,8 +52,8 @@ func (l *ledger) number(e Event) (int, bool) {
 	return n, true
 }
 
-// Observe notes that a subscriber got an event. It reports whether nobody had
-// got this one before.
+// Observe records that a subscriber received an event. It reports whether the subscriber is the
+// first.
 func (a *Auditor) Observe(s *Subscriber, e Event) bool {
 	again, first := false, false
 	switch e.Audience {
@@ -84,8 +84,8 @@ func (a *Auditor) Observe(s *Subscriber, e Event) bool {
 	return first
 }
 
-// Missing counts the events up to and with seq until that the subscriber should
-// have got since its first welcome and did not.
+// Missing returns the number of events up to and including until that the subscriber should have
+// received since its first welcome and did not.
 func (a *Auditor) Missing(s *Subscriber, until uint64) int {
 	if !s.welcomed {
 		return 0

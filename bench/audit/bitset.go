@@ -1,7 +1,7 @@
 package audit
 
-// bitset is a growing set of small numbers. Ten thousand subscribers each keep
-// one, so it is a bit for an event and no more.
+// bitset is a growing set of small numbers. Each of ten thousand subscribers has one, so it takes
+// only a bit per event.
 type bitset []uint64
 
 func (b bitset) has(i int) bool {

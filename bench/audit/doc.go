@@ -1,5 +1,5 @@
-// Package audit decides which events a server lost, duplicated or mixed up. It is pure:
-// observations go in, counts come out.
+// Package audit decides which events a server lost, duplicated or reordered. It is pure: it turns
+// observations into counts.
 //
 // It answers two questions. Did each subscriber get every event that is for it, exactly
 // once and in rising order ([Auditor])? There the truth is the union of the events that any

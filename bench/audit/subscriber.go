@@ -4,17 +4,17 @@ import "slices"
 
 // Subscriber records the messages that one client received, over all of its connections.
 type Subscriber struct {
-	// Index is the place of the subscriber, see Event.Owner. Immutable.
+	// Index identifies the subscriber, see Event.Owner. Immutable.
 	Index int
-	// Facilitator means that this is a facilitator. Immutable.
+	// Facilitator means that the subscriber is a facilitator. Immutable.
 	Facilitator bool
 
-	// Duplicated counts events that came again, Reordered those whose seq was
-	// not above all earlier ones.
+	// Duplicated counts events that were received again, Reordered those whose seq was not above
+	// all earlier ones.
 	Duplicated, Reordered int
-	// Misdirected counts events that were for others.
+	// Misdirected counts events that were meant for others.
 	Misdirected int
-	// Resyncs counts gaps that the server admitted.
+	// Resyncs counts gaps that the server reported.
 	Resyncs int
 
 	welcomed     bool
@@ -24,21 +24,21 @@ type Subscriber struct {
 	own          []uint64 // seqs; a handful
 }
 
-// Welcome is the first welcome: what comes after seq is to be got.
+// Welcome records the first welcome: the subscriber expects everything after seq.
 func (s *Subscriber) Welcome(seq uint64) {
 	if !s.welcomed {
 		s.welcomed, s.from, s.last = true, seq, seq
 	}
 }
 
-// Resync notes a gap that the server admitted; the stream goes on after seq.
+// Resync records a gap that the server reported; the stream continues after seq.
 func (s *Subscriber) Resync(seq uint64) {
 	s.Resyncs++
 	s.last = max(s.last, seq)
 }
 
-// Position is the subscriber's position in the stream: what it gives as `since` when it
-// comes back.
+// Position returns the subscriber's position in the stream, which it sends as `since` when it
+// reconnects.
 func (s *Subscriber) Position() uint64 { return s.last }
 
 func (s *Subscriber) hasOwn(seq uint64) bool { return slices.Contains(s.own, seq) }

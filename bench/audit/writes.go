@@ -4,31 +4,31 @@ package audit
 type Fate uint8
 
 const (
-	// Unsent: it never left, or certainly did not arrive.
+	// Unsent means that it never left, or certainly did not arrive.
 	Unsent Fate = iota
-	// Unanswered: it was sent, and nobody knows whether it was applied.
+	// Unanswered means that it was sent, and that it is unknown whether it was applied.
 	Unanswered
-	// Acknowledged: the server has answered 2xx or sent an ack.
+	// Acknowledged means that the server has answered 2xx or sent an ack.
 	Acknowledged
-	// Refused: the server has answered that it was not applied.
+	// Refused means that the server has answered that it was not applied.
 	Refused
 )
 
 // Writes counts the results of one kind of writes.
 type Writes struct {
 	Acknowledged int `json:"acknowledged"`
-	// Unanswered writes may be there or not; UnansweredApplied of them are.
+	// Unanswered writes may have been applied; UnansweredApplied of them were.
 	Unanswered        int `json:"unanswered"`
 	UnansweredApplied int `json:"unanswered_applied"`
-	// Lost were acknowledged and are not there.
+	// Lost writes were acknowledged and are missing.
 	Lost int `json:"lost"`
-	// Doubled are there more than once, whatever was answered.
+	// Doubled writes were found more than once, whatever the answer was.
 	Doubled int `json:"doubled"`
-	// Phantom were refused, or never sent, and are there all the same.
+	// Phantom writes were refused, or never sent, but were found.
 	Phantom int `json:"phantom"`
 }
 
-// Reconcile compares the fates of writes with how often each was found.
+// Reconcile compares the fates of writes with the number of times that each was found.
 func Reconcile(fates []Fate, found []int) Writes {
 	var w Writes
 	for i, fate := range fates {

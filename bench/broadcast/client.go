@@ -9,42 +9,42 @@ import (
 	"atelier/bench/sockets"
 )
 
-// client is one subscriber or publisher. Owned by the loop.
+// client is a subscriber or publisher. Owned by the loop.
 type client struct {
 	index     int
-	node      int // its node, now or when it connects
+	node      int // its current node, or the one to connect to
 	seat      Seat
 	script    *script
 	publisher bool
-	// sleeper means that this subscriber stops reading when the worker says so. Its
-	// latencies never count.
+	// sleeper means that this subscriber stops reading on the worker's request. Its latencies never
+	// count.
 	sleeper, asleep bool
 
 	conn  *sockets.Conn
 	heard *known // its newest frame
 	ready bool
-	// was means that it has been ready before; kept that this machine lacked what
-	// its latest attempt needed.
+	// was means that the client has been ready before; kept means that this machine lacked a
+	// resource for its latest attempt.
 	was, kept bool
-	// away means that it is to come back, and since when; back is when it last did.
+	// away is when the client lost its connection, if it is to reconnect; back is when it last
+	// reconnected.
 	away     bool
 	dialled  time.Duration
 	back     time.Duration
 	attempts int
-	// known is the position from which it resumes.
+	// known is the position for resuming.
 	known    bool
 	position uint64
 	epoch    string
-	// closed while it slept, gap that the server then reported.
+	// closed means closed while it slept; gap is a gap that the server reported afterwards.
 	closedAsleep, gap bool
 
 	tracks []track
-	// spoiled are the numbers that came with a stamp that was not theirs, by
-	// publisher; nearly always none.
+	// spoiled are the numbers that came with a wrong stamp, by publisher; nearly always empty.
 	spoiled map[int][]int64
 }
 
-// dial connects a client, or comes back.
+// dial connects or reconnects a client.
 func (e *Engine) dial(c *client) {
 	if c.conn != nil || e.closing {
 		return
@@ -117,7 +117,7 @@ func (e *Engine) welcome(c *client) {
 	}
 }
 
-// adrift: the client resumes at the next message that it gets.
+// adrift means that the client resumes at the next message that it receives.
 func (e *Engine) adrift(c *client) {
 	for p := range c.tracks {
 		c.tracks[p].adrift = true
@@ -176,7 +176,7 @@ func (e *Engine) gap(c *client) {
 	}
 }
 
-// deliver takes one message of one subscriber.
+// deliver handles a message for a subscriber.
 func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	publishers := uint64(e.job.AllPublishers)
 	if publishers == 0 {
@@ -220,9 +220,9 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 // mostSpoiled bounds the remembered messages with a wrong stamp, at 32 MB.
 const mostSpoiled = 4 << 20
 
-// spoil notes a message whose stamp does not belong to its number. Which of the two is
-// wrong becomes clear when the number of sent messages is known. Beyond mostSpoiled the
-// stamp counts as wrong, and the message counts as missed as well.
+// spoil records a message whose stamp does not belong to its number. Which of the two is wrong
+// becomes clear when the number of sent messages is known. Beyond mostSpoiled the stamp counts as
+// wrong, and the message counts as missed as well.
 func (e *Engine) spoil(c *client, p int, n int64) {
 	e.current.Errors++
 	if e.spoiled == mostSpoiled {
@@ -236,7 +236,7 @@ func (e *Engine) spoil(c *client, p int, n int64) {
 	c.spoiled[p] = append(c.spoiled[p], n)
 }
 
-// land notes that one more reader has a message.
+// land records that another reader has received a message.
 func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 	if n < 0 || n >= mostFlights/int64(len(e.flights)) {
 		e.windowed(p, n, 0)
@@ -256,8 +256,7 @@ func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 // Closed implements sockets.Handler.
 func (e *Engine) Closed(conn *sockets.Conn, end sockets.End) { e.ended(e.clients[conn.Owner], end) }
 
-// ended is what a client does whose connection has ended: it comes back after a
-// while.
+// ended handles a client whose connection has ended: it reconnects after a while.
 func (e *Engine) ended(c *client, end sockets.End) {
 	if e.closing {
 		return
@@ -278,7 +277,7 @@ func (e *Engine) ended(c *client, end sockets.End) {
 	e.retry(c)
 }
 
-// how describes how a connection ended, without any text of the server about its clients.
+// how describes how a connection ended, without any of the server's text about its clients.
 func (e *Engine) how(end sockets.End) string {
 	if end.Quotes() {
 		return e.mask.shown(end.String())
@@ -286,14 +285,14 @@ func (e *Engine) how(end sockets.End) string {
 	return end.String()
 }
 
-// retry dials later, and later the more often it failed.
+// retry dials later; the delay grows with the number of failures.
 func (e *Engine) retry(c *client) {
 	c.attempts++
 	spread := max(250*time.Millisecond, time.Duration(len(e.clients))*time.Second/4000) << min(c.attempts-1, 3)
 	e.again(c, spread/10+time.Duration(e.rng.Int64N(int64(spread))))
 }
 
-// drop loses a connection as a network does.
+// drop closes a connection like a failed network.
 func (e *Engine) drop(c *client, spread time.Duration) {
 	if c.conn != nil {
 		c.conn.Close()

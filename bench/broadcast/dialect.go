@@ -16,26 +16,25 @@ import (
 
 // Dialect describes the protocol of a server. Patterns are regular expressions (RE2).
 //
-// Headers, Hello, Send and Resume are the same for all clients but for the values of
-// each ([Seat]): {{token}} is that of the column "token".
+// Headers, Hello, Send and Resume are the same for all clients except for the values of each
+// ([Seat]): {{token}} is replaced by the value in the column "token".
 type Dialect struct {
-	// Columns are the names of the clients' values; nil when they have none.
+	// Columns are the names of the clients' values; nil for none.
 	Columns []string `json:"columns,omitempty"`
-	// Headers of the opening request, "Name: value".
+	// Headers are those of the opening request, "Name: value".
 	Headers []string `json:"headers,omitempty"`
 	// Hello is sent once after connecting.
 	Hello Raw `json:"hello,omitempty"`
-	// Send is a message: {{stamp}} and {{seq}} are filled in, and {{pad}} with as
-	// many letters as are needed for Size bytes.
+	// Send is a message: {{stamp}} and {{seq}} are filled in, and {{pad}} with as many letters as
+	// Size bytes need.
 	Send Raw `json:"send,omitempty"`
 	Size int `json:"size,omitempty"`
-	// Binary means that clients send binary messages instead of text. A server may send
-	// both.
+	// Binary means that clients send binary messages instead of text. A server may send both.
 	Binary bool `json:"binary,omitempty"`
-	// Match finds messages in received frames, by groups named stamp and seq. A frame can
-	// have several.
+	// Match finds messages in received frames, by groups named stamp and seq. A frame can have
+	// several messages.
 	Match string `json:"match,omitempty"`
-	// Ready is the message that a client waits for before it counts as connected; "" when an
+	// Ready matches the message that a client waits for before it counts as connected; "" if an
 	// open connection is enough.
 	Ready string `json:"ready,omitempty"`
 	// Ack matches the confirmation of a message, Refusal its refusal, each by a group named
@@ -49,11 +48,11 @@ type Dialect struct {
 	// client does not expect the messages that are sent while it is away.
 	Position string `json:"position,omitempty"`
 	Resume   string `json:"resume,omitempty"`
-	// Beside is what a subscriber says by itself, one after the other and again, one
-	// for each interval of Load.Beside.
+	// Beside are the messages that a subscriber sends unprompted, in turn, one per interval of
+	// Load.Beside.
 	Beside []string `json:"beside,omitempty"`
-	// Answers are a client's answers to a message of exactly this text, or with exactly
-	// this line: the heartbeats of some protocols. Servers join messages that wait.
+	// Answers are a client's answers to a message with exactly this text, or with a line of exactly
+	// this text: the heartbeats of some protocols. Servers join waiting messages.
 	Answers []Answer `json:"answers,omitempty"`
 }
 
@@ -63,7 +62,7 @@ type Answer struct {
 	Out Raw `json:"out"`
 }
 
-// Check refuses a dialect that cannot be spoken.
+// Check refuses an invalid dialect.
 func (d *Dialect) Check() error {
 	var problems []error
 	for _, line := range d.Headers {
@@ -91,15 +90,15 @@ func (d *Dialect) Check() error {
 	return errors.Join(append(problems, err)...)
 }
 
-// Reserved are the places that no column may be called like; SignIn is what is made of a
-// client's values to sign it in.
+// Reserved are the places whose names are forbidden for columns; SignIn is replaced by the sign-in
+// that is made from a client's values.
 var Reserved = []string{"stamp", "seq", "pad", "position", "epoch", SignIn}
 
 // SignIn is a place.
 const SignIn = "sign_in"
 
-// CheckPlaces refuses a text of the flag with a place that is neither a column nor one of
-// its own. Without columns a text in braces is a text.
+// CheckPlaces refuses a flag's text with a place that is neither a column nor one of the flag's
+// own. Without columns, other text in braces is literal.
 func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
 	if d.Columns == nil {
 		return nil
@@ -121,9 +120,9 @@ type heard struct {
 	position uint64
 	epoch    string
 	answer   string
-	// acked and refused hold sequence numbers.
+	// acked and refused are sequence numbers.
 	acked, refused []uint64
-	// strange means that nothing of all this is in it.
+	// strange means that the frame has none of these parts.
 	strange bool
 }
 
@@ -133,27 +132,27 @@ type delivery struct {
 	due time.Duration
 }
 
-// reader finds in frames the parts that a dialect describes.
+// reader extracts the parts that a dialect describes from frames.
 //
-// A regular expression costs some microseconds, and a message comes to thousands of
-// subscribers in the same bytes. So the results for a frame are kept, and with them the
-// frame that followed it at the last subscriber. A repeated frame is then only compared,
-// and hashed only if that guess was wrong.
+// A regular expression costs some microseconds, and thousands of subscribers receive a message in
+// the same bytes. So the reader caches the results for a frame, and the frame that followed it at
+// the last subscriber. A repeated frame is then only compared, and hashed only if that guess was
+// wrong.
 type reader struct {
 	match, ready, ack, refusal, gap, position *regexp.Regexp
 	matchStamp, matchSeq, ackSeq, refusalSeq  int
 	positionAt                                int
 	epochs                                    []epochIn
-	answers, lines                            map[string]string // to frames, and to a line of one
+	answers, lines                            map[string]string // by frame, and by line of a frame
 	sealer                                    sealer
 	seed                                      maphash.Seed
-	// cache has sets of slots; a frame belongs to one set, the newest stands first.
+	// cache has sets of slots; a frame belongs to one set, with the newest first.
 	cache [][ways]*known
-	// beyond every number that is possible; what is not a number of a message is that.
+	// beyond is above every possible number; it stands for an invalid number.
 	beyond uint64
 }
 
-// known is a frame and its parsed parts, until it has to make room for another.
+// known is a cached frame and its parsed parts.
 type known struct {
 	frame []byte
 	heard heard
@@ -166,12 +165,12 @@ type epochIn struct {
 	group int
 }
 
-// sets and ways are how many frames are kept: more than are in flight at once. With sets of
-// two, a message whose last reader came 500 messages later was parsed six times when three
+// sets and ways bound the number of cached frames: more than are in flight at the same time. With
+// sets of two, a message whose last reader came 500 messages later was parsed six times if three
 // fell into one set. That took a tenth of the generator's time.
 const sets, ways = 1024, 8
 
-// largestKept is the longest frame that is kept, bytes.
+// largestKept is the maximum length of a cached frame, in bytes.
 const largestKept = 64 << 10
 
 func newReader(d *Dialect, key sealer, publishers int) (*reader, error) {
@@ -222,8 +221,8 @@ func newReader(d *Dialect, key sealer, publishers int) (*reader, error) {
 	return r, errors.Join(problems...)
 }
 
-// read returns what a frame says, which is valid until the next call. After is what
-// it returned for the frame before on the same connection, however long ago, or nil.
+// read returns the content of a frame, valid until the next call. After is the result for the
+// previous frame on the same connection, of any age, or nil.
 func (r *reader) read(frame []byte, after *known) *known {
 	if after == nil {
 		return r.find(frame)
@@ -238,7 +237,7 @@ func (r *reader) read(frame []byte, after *known) *known {
 	return k
 }
 
-// find returns the parsed parts of a frame, which may have been kept.
+// find returns the parsed parts of a frame, possibly from the cache.
 func (r *reader) find(frame []byte) *known {
 	set := &r.cache[maphash.Bytes(r.seed, frame)%sets]
 	for _, k := range set {
@@ -249,7 +248,7 @@ func (r *reader) find(frame []byte) *known {
 	if len(frame) > largestKept {
 		return &known{heard: r.parse(frame)}
 	}
-	k := set[ways-1] // the oldest makes room
+	k := set[ways-1] // evict the oldest
 	if k == nil {
 		k = &known{}
 	}

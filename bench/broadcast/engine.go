@@ -19,66 +19,65 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// Engine is one worker at work. Methods are for one goroutine at a time.
+// Engine is a running worker. Its methods are not safe for concurrent use.
 type Engine struct {
 	job      *Job
 	clock    pacing.Clock
-	offset   time.Duration // of the run's timeline against the clock
+	offset   time.Duration // the run's timeline minus the clock
 	loop     *sockets.Loop
 	nodes    []node
 	passages []*tunnel.Tunnel // to nodes that speak TLS
 	emit     func(Sample)
-	posts    *poster // for event streams; nil else
+	posts    *poster // for event streams; otherwise nil
 	// publishers are the scripts of this worker's publishers.
 	publishers []*script
 	mask       mask
 
-	// What follows belongs to the loop.
+	// The following fields are owned by the loop.
 	reader  *reader
 	rng     *rand.Rand
 	clients []*client // subscribers, then publishers
 	load    *Load
-	over    bool // no more sending
-	// closing means that the outcome is another goroutine's: nothing is noted any
-	// more.
+	over    bool // sending has ended
+	// closing means that another goroutine owns the outcome: nothing more is recorded.
 	closing bool
-	ready   int // subscribers
+	ready   int // number of ready subscribers
 	out     Outcome
-	// current is the sample that is being filled.
+	// current is the sample in progress.
 	current Sample
-	seconds *latency.Histogram // of the deliveries in it
-	spoiled int                // messages that all clients remember as that
-	// strange and strangeAnswer say that those of out were sent to a client that is ready.
+	seconds *latency.Histogram // of its deliveries
+	spoiled int                // messages in spoiled of all clients
+	// strange and strangeAnswer mean that those of out were sent to a ready client.
 	strange, strangeAnswer bool
 	// flights are all messages in flight, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
 	sent    map[int]int64
 	refused map[int][]int64
-	// denied counts the openings that were refused for good.
+	// denied counts the permanent refusals of connections.
 	denied  int
-	planned map[uint64]time.Duration // of messages without an ack, by number
+	planned map[uint64]time.Duration // of unacknowledged messages, by number
 	began   reading
 }
 
-// reading is the use of resources by the process and its loop up to a moment.
+// reading is the resource usage of the process and its loop up to a moment.
 type reading struct{ cpu, busy time.Duration }
 
-// flight is a message in flight, from this worker's side.
+// flight is a message in flight, as seen by this worker.
 type flight struct {
-	// last is how long it took to the latest reader so far, microseconds and 1;
-	// 0 when it is not measured or has not arrived.
+	// last is the time to the latest reader so far, in microseconds plus 1; 0 if it is not measured
+	// or has not arrived.
 	last uint32
-	// readers who have it.
+	// readers is the number of readers who have it.
 	readers int32
 }
 
-// mostFlights bounds the state kept for each message to determine when the last reader had
-// it: 64 MB. Of longer runs the first messages count.
+// mostFlights bounds the state for determining when the last reader received a message: 64 MB. In
+// longer runs only the first messages count.
 const mostFlights = 8 << 20
 
-// NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit
-// is called every second from the loop and must not block.
+// NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit is called every
+// second from the loop and must not block.
 func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sample)) (*Engine, error) {
 	if err := enoughFiles(job); err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 	for _, seat := range job.Publishers {
 		e.publishers = append(e.publishers, script(seat))
 	}
-	address := "" // of the first
+	address := "" // of the first node
 	for _, n := range append([]Node{{job.Address, job.Host}}, job.More...) {
 		way, err := e.open(n)
 		if err != nil {
@@ -149,8 +148,7 @@ type node struct {
 	host    string
 }
 
-// open finds the way to a node, through a tunnel if it speaks TLS, and returns
-// where that begins.
+// open opens the way to a node, through a tunnel if it uses TLS, and returns its address.
 func (e *Engine) open(n Node) (string, error) {
 	address := n.Address
 	if e.job.TLS != nil {
@@ -182,15 +180,15 @@ func (e *Engine) Close() {
 	}
 }
 
-// now is the time on the run's timeline.
+// now returns the time on the run's timeline.
 func (e *Engine) now() time.Duration { return e.clock.Now() + e.offset }
 
-// at runs do at a moment of the timeline, on the loop.
+// at schedules do for a moment of the timeline, on the loop.
 func (e *Engine) at(due time.Duration, do func()) {
 	e.loop.Agenda.At(due-e.offset, func(time.Duration) { do() })
 }
 
-// tick emits the sample of the second that has ended and begins the next.
+// tick emits the sample of the last second and begins the next.
 func (e *Engine) tick() {
 	if e.closing {
 		return
@@ -210,13 +208,13 @@ func (e *Engine) sample() Sample {
 	return s
 }
 
-// nextSecond begins a sample, and plans its end.
+// nextSecond begins a sample, and schedules its end.
 func (e *Engine) nextSecond() {
 	e.current = Sample{Second: int64(e.now() / time.Second)}
 	e.at(time.Duration(e.current.Second+1)*time.Second, e.tick)
 }
 
-// Connect dials everybody, spread over a time, and returns at once.
+// Connect dials all clients, spread over a duration, and returns at once.
 func (e *Engine) Connect(over time.Duration) {
 	e.loop.Do(func() {
 		start := e.now()
@@ -244,7 +242,7 @@ func (e *Engine) Muster() *Muster {
 	return m
 }
 
-// Load begins to send as planned, and returns at once.
+// Load starts the planned sending, and returns at once.
 func (e *Engine) Load(load *Load) {
 	exact := *load
 	load = &exact
@@ -272,18 +270,18 @@ func (e *Engine) begin() {
 	e.began = reading{server.OwnCPU(), e.loop.Busy}
 }
 
-// end is the end of the measured time and of the sending.
+// end ends the measured time and the sending.
 func (e *Engine) end() {
 	if e.over {
 		return
 	}
 	e.over = true
-	// The loop goes on counting, elsewhere.
+	// The loop continues with other counts.
 	e.out.Turns, e.loop.Turns = e.loop.Turns, latency.New()
 	e.out.CPU, e.out.Busy = server.OwnCPU()-e.began.cpu, e.loop.Busy-e.began.busy
 }
 
-// Stop ends the sending early; what was planned up to now counts.
+// Stop ends the sending early; messages planned up to now count.
 func (e *Engine) Stop() {
 	e.loop.Do(func() {
 		if e.load != nil {
@@ -307,7 +305,7 @@ func (e *Engine) Drop(d *Drop) {
 	})
 }
 
-// answersWithin bounds the wait for the server's answers to the last messages.
+// answersWithin is the timeout for the server's answers to the last messages.
 const answersWithin = 5 * time.Second
 
 // Sent waits until the publishers have finished, and returns the messages that they sent.
@@ -316,7 +314,7 @@ func (e *Engine) Sent() Sent {
 	if e.posts != nil {
 		e.posts.wait(answersWithin)
 	}
-	// A refusal that is still in flight would be taken for a loss.
+	// A refusal still in flight would count as a loss.
 	e.until(e.now()+answersWithin, func() bool { return len(e.planned) == 0 })
 	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
 	e.loop.Do(func() {
@@ -330,8 +328,8 @@ func (e *Engine) Sent() Sent {
 	return s
 }
 
-// Finish waits until everything has arrived, and returns the results. The engine is of no
-// more use then but to be closed.
+// Finish waits until everything has arrived, and returns the results. Afterwards the engine can
+// only be closed.
 func (e *Engine) Finish(f *Finish) *Outcome {
 	for p := range f.Refused {
 		slices.Sort(f.Refused[p])
@@ -341,7 +339,7 @@ func (e *Engine) Finish(f *Finish) *Outcome {
 	return &e.out
 }
 
-// until waits until the condition, which is asked on the loop, holds.
+// until waits until the condition, which is evaluated on the loop, is true.
 func (e *Engine) until(end time.Duration, holds func() bool) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -23,7 +23,7 @@ func enoughFiles(job *Job) error {
 	clients := len(job.Subscribers) + len(job.Publishers)
 	need := clients
 	if job.TLS != nil {
-		need = 3 * clients // both ends of the way to the tunnel, and the tunnel's own
+		need = 3 * clients // both ends of the connection to the tunnel, and the tunnel's own
 	}
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -35,8 +35,8 @@ func enoughFiles(job *Job) error {
 	return nil
 }
 
-// own reports whether a connection failed because this machine lacks something. That
-// is not the server's fault.
+// own reports whether a connection failed because this machine lacks a resource, which is not the
+// server's fault.
 func own(err error) bool {
 	for _, lack := range []unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.EADDRNOTAVAIL} {
 		if errors.Is(err, lack) {

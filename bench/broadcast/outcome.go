@@ -11,7 +11,7 @@ import (
 	"atelier/bench/report"
 )
 
-// arrived reports whether everybody who reads has everything.
+// arrived reports whether all readers have received everything.
 func (e *Engine) arrived(f *Finish) bool {
 	for _, c := range e.clients {
 		if c.publisher || c.asleep || c.sleeper && c.gap {
@@ -24,8 +24,8 @@ func (e *Engine) arrived(f *Finish) bool {
 	return true
 }
 
-// whole reports whether the subscriber has everything that was sent, or what it
-// can have when it came back too late for the last of it.
+// whole reports whether the subscriber has received everything that was sent, or as much as it can
+// after reconnecting too late for the last message.
 func (c *client) whole(f *Finish, late bool) bool {
 	for p := range c.tracks {
 		t := &c.tracks[p]
@@ -36,18 +36,18 @@ func (c *client) whole(f *Finish, late bool) bool {
 	return c.ready
 }
 
-// lastMoment is how long before the end of the sending a subscriber must be back to be owed
-// the last message. A client is ready a little before the server has it on its list.
+// lastMoment is how long before the end of the sending a subscriber must be back to expect the last
+// message. A client is ready a little before the server has registered it.
 const lastMoment = time.Second
 
-// tooLate reports whether a subscriber came back when there was nothing left to
-// say, or hardly anything, to a server that promises no catching up.
+// tooLate reports whether a subscriber reconnected at or near the end of the sending, to a server
+// that promises no catching up.
 func (e *Engine) tooLate(c *client) bool {
 	return c.ready && c.back > 0 && e.job.Dialect.Resume == "" && e.load != nil && c.back > e.load.Until-lastMoment
 }
 
-// unexpected are the numbers of a publisher that are not missed when they have
-// not come: what the server refused, and what it spoiled.
+// unexpected returns the numbers of a publisher whose absence does not count: those that the server
+// refused or spoiled.
 func (c *client) unexpected(f *Finish, p int) []int64 {
 	if len(c.spoiled[p]) == 0 {
 		return f.Refused[p]
@@ -57,7 +57,7 @@ func (c *client) unexpected(f *Finish, p int) []int64 {
 	return slices.Compact(all)
 }
 
-// conclude counts what was found. Everything that will come has come.
+// conclude counts the results. No more messages will arrive.
 func (e *Engine) conclude(f *Finish) {
 	e.closing = true
 	o := &e.out
@@ -102,7 +102,7 @@ func (e *Engine) conclude(f *Finish) {
 			continue
 		}
 		if !c.was {
-			continue // it is missing itself
+			continue // the client is missing itself
 		}
 		o.Lost += lost
 		if adrift || !c.ready {
@@ -121,7 +121,7 @@ func (e *Engine) conclude(f *Finish) {
 	}
 }
 
-// note counts one who had stopped reading.
+// note counts a client that had stopped reading.
 func note(s *report.Stalled, c *client, lost int64, adrift bool) {
 	s.People++
 	if c.closedAsleep {

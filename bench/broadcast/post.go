@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// poster posts messages, for publishers of event streams. A post waits for its
-// answer, so it cannot be done on the loop. Each publisher posts one message
-// after the other: their order is audited.
+// poster posts messages, for publishers of event streams. A post waits for its answer, so it cannot
+// be done on the loop. Each publisher posts one message after another, because the order is
+// audited.
 type poster struct {
 	client  *http.Client
 	queues  []chan postJob
 	running sync.WaitGroup
 	pending sync.WaitGroup
-	// enough cancels requests that are in progress or wait.
+	// enough cancels running and waiting requests.
 	ctx    context.Context
 	enough context.CancelFunc
 }
@@ -41,14 +41,13 @@ type postJob struct {
 	done func(error)
 }
 
-// maxPending bounds what waits to be posted by one publisher; its time goes on
-// counting.
+// maxPending bounds the waiting posts per publisher; the wait counts towards their latency.
 const maxPending = 10_000
 
 func newPoster(job *Job, address string, scripts []*script) (*poster, error) {
 	p := &poster{}
 	p.ctx, p.enough = context.WithCancel(context.Background())
-	// Over the same path as the streams: through a tunnel, if the server speaks TLS.
+	// Over the same path as the streams: through a tunnel, if the server uses TLS.
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, address)
@@ -76,7 +75,7 @@ func newPoster(job *Job, address string, scripts []*script) (*poster, error) {
 	return p, nil
 }
 
-// stay follows no redirection: it is an answer like another.
+// stay follows no redirection: it counts as an answer.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // postHeader are the headers of a post.
@@ -92,7 +91,7 @@ func (s *script) postHeader() http.Header {
 	return header
 }
 
-// plainly is an error without the address of the request, which can contain secrets.
+// plainly returns an error without the address of the request, which can contain secrets.
 func plainly(err error) error {
 	var of *url.Error
 	if errors.As(err, &of) {
@@ -101,8 +100,7 @@ func plainly(err error) error {
 	return err
 }
 
-// post sends a message of a publisher in the background; done is called from
-// there.
+// post sends a publisher's message in the background, where it then calls done.
 func (p *poster) post(publisher int, body []byte, done func(error)) {
 	p.pending.Add(1)
 	select {
@@ -131,8 +129,8 @@ func (p *poster) send(to postBox, body []byte) error {
 	return nil
 }
 
-// wait returns when everything has been posted. A request without an answer
-// in time is given up: a queue of them would take days.
+// wait returns when everything has been posted. A request without a timely answer is abandoned,
+// because a queue of them would take days.
 func (p *poster) wait(within time.Duration) {
 	timer := time.AfterFunc(within, p.enough)
 	defer timer.Stop()

@@ -20,11 +20,11 @@ func (e *Engine) publish() {
 		start := e.load.Start
 		for s, stage := range e.load.Stages {
 			share := stage.Rate / float64(e.job.AllPublishers)
-			// Nothing that is measured: a seed stands for one load.
+			// This does not affect measurements: a seed reproduces the load.
 			pacer := pacing.Poisson(share, stage.During, rand.New(rand.NewPCG(e.job.Seed, uint64(number)<<32|uint64(s))))
 			begin := start
 			if e.load.Regular && share > 0 {
-				// Each has its own place between two messages of another.
+				// Each publisher has its own slot between two messages of another.
 				pacer = pacing.Uniform(share, stage.During)
 				begin += time.Duration(float64(number) / stage.Rate * float64(time.Second))
 			}
@@ -34,7 +34,7 @@ func (e *Engine) publish() {
 	}
 }
 
-// beside plans what subscribers say without being asked: the next of them in turn.
+// beside schedules the unprompted messages of subscribers, one subscriber after another.
 func (e *Engine) beside() {
 	says, people := e.job.Dialect.Beside, len(e.job.Subscribers)
 	if e.load.Beside == 0 || len(says) == 0 || people == 0 {
@@ -56,7 +56,7 @@ func (e *Engine) beside() {
 	})
 }
 
-// sendPlanned sends a message that was planned for a time.
+// sendPlanned sends a message that was planned for a given time.
 func (e *Engine) sendPlanned(i int, due time.Duration) {
 	if e.over || due >= e.load.Until {
 		return
@@ -72,7 +72,7 @@ func (e *Engine) send(i int, due time.Duration) {
 	if e.over {
 		return
 	}
-	// As exact as a stamp: a message that is sent within the measured time is
+	// The time has the precision of a stamp, so a message that is sent within the measured time is
 	// within it when it arrives.
 	due = due.Truncate(time.Microsecond)
 	number := e.job.FirstPublisher + i
@@ -104,7 +104,7 @@ func (e *Engine) send(i int, due time.Duration) {
 	}
 }
 
-// acked ends the wait for a message.
+// acked ends the wait for a message's acknowledgement.
 func (e *Engine) acked(seq uint64) {
 	due, waiting := e.planned[seq]
 	if !waiting || e.closing {
@@ -117,8 +117,7 @@ func (e *Engine) acked(seq uint64) {
 	}
 }
 
-// refuse notes that the server did not take a message, so that nobody waits for
-// it.
+// refuse records that the server refused a message, so that nobody waits for it.
 func (e *Engine) refuse(seq uint64, why string) {
 	if _, waiting := e.planned[seq]; !waiting || e.closing {
 		return
@@ -132,19 +131,19 @@ func (e *Engine) refuse(seq uint64, why string) {
 	e.refill(p, n, breath)
 }
 
-// window is how many messages an unthrottled publisher has in progress.
+// window has the messages in progress of an unthrottled publisher.
 type window struct {
-	// from is the first message that makes room for another when it arrives.
+	// from is the first message whose arrival allows another one.
 	from  int64
-	moved time.Duration // when one last did
+	moved time.Duration // when one last arrived
 }
 
-// unheard is how long a publisher waits for any of its messages. A message
-// that the server has dropped must not stop it for good.
+// unheard is how long a publisher waits for any of its messages. A message that the server dropped
+// must not stop it forever.
 const unheard = 2 * time.Second
 
-// fill sends a window's messages, and does so again whenever none of them arrives. Earlier
-// messages no longer count, although they can still be in flight.
+// fill sends a window of messages, again whenever none of them arrives. Earlier messages no longer
+// count, although they can still be in flight.
 func (e *Engine) fill(i int) {
 	if e.over {
 		return
@@ -175,20 +174,20 @@ func (e *Engine) windowed(p int, n int64, readers int32) {
 	}
 }
 
-// breath is how long a publisher that was refused waits: one that tries again at
-// once would measure how fast it is refused.
+// breath is the pause of a publisher after a refusal. An immediate retry would measure the rate of
+// refusals.
 const breath = 10 * time.Millisecond
 
-// refill sends another message for one that has ended.
+// refill sends another message after one that has ended.
 func (e *Engine) refill(p int, n int64, wait time.Duration) {
 	i := p - e.job.FirstPublisher
 	if e.load == nil || e.load.Stages[0].Rate != 0 || i < 0 || i >= len(e.job.Publishers) || e.over || n < e.windows[i].from {
 		return
 	}
 	e.windows[i].moved = e.now()
-	// Not from within a delivery: the socket is being read.
+	// Not within a delivery, because the socket is being read.
 	e.at(e.now()+wait, func() { e.send(i, e.now()) })
 }
 
-// awake counts the subscribers whose deliveries land.
+// awake counts the subscribers whose deliveries count.
 func (e *Engine) awake() int { return len(e.job.Subscribers) - e.job.Stalled }

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// script is the messages of one client: the dialect, with the client's own values filled
-// in. Immutable; clients without values share one.
+// script has the messages of one client: the dialect with the client's own values filled in.
+// Immutable; clients without values share one.
 type script struct {
 	headers             []Template
 	hello, send, resume Template
-	// size of a message, bytes.
+	// size is the size of a message, in bytes.
 	size int
 }
 
@@ -24,7 +24,7 @@ func (d *Dialect) script() *script {
 	return s
 }
 
-// of is the script of a client with values, in the order of the columns.
+// of returns the script of a client with values, in the order of the columns.
 func (s *script) of(columns []string, values []Raw) *script {
 	if len(values) == 0 {
 		return s
@@ -40,7 +40,7 @@ func (s *script) of(columns []string, values []Raw) *script {
 	return out
 }
 
-// lines are the headers of the opening request.
+// lines returns the headers of the opening request.
 func (s *script) lines() []string {
 	lines := make([]string, len(s.headers))
 	for i, line := range s.headers {
@@ -49,8 +49,7 @@ func (s *script) lines() []string {
 	return lines
 }
 
-// message writes a message, with as many letters in the first {{pad}} as are needed for
-// its size.
+// message writes a message, with as many letters in the first {{pad}} as its size needs.
 func (s *script) message(stamp, seq uint64) []byte {
 	b := make([]byte, 0, s.size+64)
 	pad := -1
@@ -77,7 +76,7 @@ func (s *script) from(position uint64, epoch string) string {
 	return s.resume.Fill(map[string]string{"position": strconv.FormatUint(position, 10), "epoch": epoch}).String()
 }
 
-// secrets returns the texts that are given to the server in confidence: the client's first message
+// secrets returns the confidential texts that are sent to the server: the client's first message
 // and the values of its headers.
 func (s *script) secrets() []string {
 	out := []string{s.hello.String()}

@@ -2,22 +2,20 @@ package broadcast
 
 import "time"
 
-// sealer makes stamps. One is the planned time of a message, in microseconds of
-// the run's timeline, and behind that a check of the time and the message's
-// number. So the receiver of a message knows whether it was sent like that, even in
-// a worker that did not send it, and nothing must be remembered for that. The key
-// is another in each run: messages that a server still has of the previous run do
-// not belong to this one.
+// sealer makes stamps. A stamp is the planned time of a message, in microseconds of the run's
+// timeline, followed by a check of the time and the message's number. So the receiver can verify a
+// message, even in a worker that did not send it, without any stored state. The key differs in each
+// run, so messages that a server still has from the previous run are detected.
 type sealer uint64
 
-// checkBits leave a stamp below 2^53 for 38 hours: servers that take numbers for
-// floating point ones give it back as it was.
+// checkBits keep a stamp below 2^53 for 38 hours: servers that treat numbers as floating point
+// return it unchanged.
 const checkBits = 16
 
-// forged is the time of a message whose stamp nobody gave it.
+// forged is the time of a message with an invalid stamp.
 const forged = time.Duration(-1)
 
-// seal makes the stamp of a message.
+// seal returns the stamp of a message.
 func (k sealer) seal(due time.Duration, seq uint64) uint64 {
 	us := uint64(due / time.Microsecond)
 	return us<<checkBits | k.check(us, seq)
@@ -36,7 +34,7 @@ func (k sealer) check(us, seq uint64) uint64 {
 	return mixed(mixed(us^uint64(k))^seq) >> (64 - checkBits)
 }
 
-// mixed spreads each bit over all (the finisher of SplitMix64).
+// mixed spreads each bit over all bits (the finisher of SplitMix64).
 func mixed(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

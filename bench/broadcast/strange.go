@@ -9,28 +9,28 @@ import (
 	"unicode"
 )
 
-// mostShown is how much of a server's text is shown, in characters.
+// mostShown is the maximum length of a shown server text, in characters.
 const mostShown = 200
 
-// Escape writes a value so that it is one piece of a path, or of a query.
+// Escape escapes a value so that it is a single segment of a path, or part of a query.
 func Escape(value string) string { return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") }
 
-// mask hides what was given to the server in confidence, should it say that back.
+// mask hides secrets that the server repeats.
 type mask struct {
 	replacer *strings.Replacer
-	// binary means that bytes are shown as \x00, and not as spaces.
+	// binary means that bytes are shown as \x00 instead of spaces.
 	binary bool
 }
 
-// newMask hides secrets in the forms in which a server may say them: as they are, as in
-// an address, and as in a text of JSON.
+// newMask hides secrets in the forms in which a server can repeat them: unchanged, escaped as in an
+// address, or as in JSON text.
 func newMask(secrets []string, binary bool) mask {
 	var forms []string
 	for _, s := range secrets {
-		quoted, _ := json.Marshal(s) // a text always has a form in JSON
+		quoted, _ := json.Marshal(s) // a text always has a JSON form
 		forms = append(forms, s, Escape(s), string(quoted[1:len(quoted)-1]))
 	}
-	// Where one secret is a part of another, the whole is hidden.
+	// If one secret is part of another, the longer one is hidden.
 	slices.SortFunc(forms, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
@@ -46,7 +46,7 @@ func newMask(secrets []string, binary bool) mask {
 	return mask{strings.NewReplacer(pairs...), binary}
 }
 
-// shown is a server's text in a form for people: printable, short, and without secrets.
+// shown returns a server's text in a readable form: printable, short, and without secrets.
 func (m mask) shown(said string) string {
 	said = m.replacer.Replace(said)
 	if m.binary {
@@ -65,9 +65,9 @@ func (m mask) shown(said string) string {
 	}, said)
 }
 
-// estranged keeps a text to each kind of client in which the dialect finds nothing. It is
-// the first text to a ready client. Until a client is ready it is the newest text, since
-// servers first greet and then report problems.
+// estranged keeps a text per kind of client in which the dialect finds nothing. It is the first
+// text to a ready client. Until a client is ready it is the newest text, since servers first send a
+// greeting and then report problems.
 func (e *Engine) estranged(c *client, payload []byte) {
 	to, first := &e.out.Strange, &e.strange
 	if c.publisher {

@@ -13,10 +13,10 @@ type Template []piece
 // piece is a text, or a place by its name.
 type piece struct{ text, place string }
 
-// places are names in braces: a column is called like that, too.
+// places matches names in braces, which columns use, too.
 var places = regexp.MustCompile(`\{\{([A-Za-z0-9_.-]+)\}\}`)
 
-// ParseTemplate reads a text. Everything that is no place is text.
+// ParseTemplate parses a text. Everything that is not a place is text.
 func ParseTemplate(text string) Template {
 	var t Template
 	at := 0
@@ -27,7 +27,7 @@ func ParseTemplate(text string) Template {
 	return t.add(piece{text: text[at:]})
 }
 
-// add appends a piece, in one with the text before it.
+// add appends a piece, merged with preceding text.
 func (t Template) add(p piece) Template {
 	last := len(t) - 1
 	switch {
@@ -40,8 +40,7 @@ func (t Template) add(p piece) Template {
 	return append(t, p)
 }
 
-// Fill returns the template with the places that have a value filled in. A value is
-// text, whatever it looks like.
+// Fill returns the template with the values of the given places filled in. A value is always text.
 func (t Template) Fill(values map[string]string) Template {
 	var out Template
 	for _, p := range t {
@@ -53,7 +52,7 @@ func (t Template) Fill(values map[string]string) Template {
 	return out
 }
 
-// Places are the names of the places, each once.
+// Places returns the names of the places, without duplicates.
 func (t Template) Places() []string {
 	var names []string
 	for _, p := range t {
@@ -64,7 +63,7 @@ func (t Template) Places() []string {
 	return names
 }
 
-// String is the text; places without a value stay as they were written.
+// String returns the text; places without a value remain as written.
 func (t Template) String() string {
 	if len(t) == 1 {
 		return t[0].String()

@@ -2,24 +2,24 @@ package broadcast
 
 import "slices"
 
-// track records which messages of one publisher a subscriber got, numbered from 0
-// without gaps.
+// track records which messages of one publisher a subscriber received, numbered from 0 without
+// gaps.
 type track struct {
 	// next is one above the largest number that arrived.
 	next int64
-	// adrift means that the subscriber was away, or that the server
-	// reported a gap: it goes on with whatever comes next.
+	// adrift means that the subscriber was away, or that the server reported a gap: it continues
+	// with the next message, whatever its number.
 	adrift bool
-	// missing are the gaps below next, rising; nearly always none.
+	// missing are the gaps below next, rising; nearly always empty.
 	missing []gap
-	// more is how many numbers are missing beyond those.
+	// more is the number of further missing messages.
 	more int64
 }
 
-// gap is a run of numbers that did not come, from the first to before the last.
+// gap is a range of missing numbers, from first to just before last.
 type gap struct{ from, to int64 }
 
-// verdict is what a message was for a subscriber.
+// verdict is the classification of a message for a subscriber.
 type verdict uint8
 
 const (
@@ -28,12 +28,12 @@ const (
 	reordered
 )
 
-// maxGaps bounds what is remembered. Beyond it numbers are counted and not told
-// apart: what comes late after all then counts as duplicated.
+// maxGaps bounds the remembered gaps. Beyond it numbers are only counted: a late message then
+// counts as duplicated.
 const maxGaps = 10_000
 
-// got notes a message; skipped is how many were passed over because the
-// subscriber was adrift.
+// got records a message; skipped is the number of messages that were skipped because the subscriber
+// was adrift.
 func (t *track) got(n int64) (v verdict, skipped int64) {
 	if n < t.next {
 		if t.fill(n) {
@@ -54,7 +54,7 @@ func (t *track) got(n int64) (v verdict, skipped int64) {
 	return inOrder, skipped
 }
 
-// fill takes a number out of the gaps; false when it is in none.
+// fill removes a number from the gaps; false if it is in none.
 func (t *track) fill(n int64) bool {
 	i, _ := slices.BinarySearchFunc(t.missing, n, func(g gap, n int64) int {
 		if g.to <= n {
@@ -75,8 +75,7 @@ func (t *track) fill(n int64) bool {
 	return true
 }
 
-// lost counts what never came of the numbers below sent. Unexpected ones, a sorted
-// list, are not missed.
+// lost counts the missing numbers below sent. Unexpected ones, a sorted list, do not count.
 func (t *track) lost(sent int64, unexpected []int64) int64 {
 	n := t.more
 	for _, g := range t.missing {
@@ -91,12 +90,12 @@ func (t *track) lost(sent int64, unexpected []int64) int64 {
 	return n + sent - t.next - within(unexpected, t.next, sent)
 }
 
-// has reports whether everything below sent has come, or passed by.
+// has reports whether everything below sent has arrived, or was skipped.
 func (t *track) has(sent int64, unexpected []int64) bool {
 	return !t.adrift && t.lost(sent, unexpected) == 0
 }
 
-// within counts the numbers of a sorted list from the first to before the last.
+// within counts the numbers of a sorted list from first to just before last.
 func within(numbers []int64, from, to int64) int64 {
 	first, _ := slices.BinarySearch(numbers, from)
 	last, _ := slices.BinarySearch(numbers, to)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// most bounds what is read of one answer, bytes.
+// most bounds the size of an answer, in bytes.
 const most = 256 << 20
 
 // access is the address of the code, with a person's credentials.
@@ -23,7 +23,7 @@ type access struct {
 	Password string `json:"password"`
 }
 
-// clone reads the whole repository as git does, and returns how large the pack is.
+// clone reads the whole repository as git does, and returns the size of the pack.
 func clone(ctx context.Context, client *http.Client, a *access, l *line) (int64, error) {
 	refs, err := a.ask(ctx, client, http.MethodGet, "/info/refs?service=git-upload-pack", nil)
 	if err != nil {
@@ -62,13 +62,13 @@ func (a *access) ask(ctx context.Context, client *http.Client, method, path stri
 	}
 	if answer.StatusCode != http.StatusOK {
 		said, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
-		_ = answer.Body.Close() // the status says it
+		_ = answer.Body.Close() // the status has the result
 		return nil, &refusal{answer.StatusCode, string(said)}
 	}
 	return answer.Body, nil
 }
 
-// refusal is an answer that is not 200.
+// refusal is the error for a status other than success.
 type refusal struct {
 	status int
 	said   string
@@ -76,8 +76,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.said) }
 
-// wants is a request for all branches of an advertisement, by somebody who has nothing;
-// nil when there is none.
+// wants returns a request for all branches of an advertisement, by a client that has no commits;
+// nil if there are none.
 func wants(advertised string) []byte {
 	var ids []string
 	for line := range strings.SplitSeq(advertised, "\n") {
@@ -102,8 +102,8 @@ func wants(advertised string) []byte {
 	return append(out, "00000009done\n"...)
 }
 
-// readPack reads the answer to a fetch: that nothing is common, and the pack, whose last
-// 20 bytes are the hash of the rest.
+// readPack reads the answer to a fetch: that nothing is common, and the pack, whose last 20 bytes
+// are the hash of the rest.
 func readPack(r io.Reader) (int64, error) {
 	head := make([]byte, len("0008NAK\nPACK"))
 	if _, err := io.ReadFull(r, head); err != nil || string(head) != "0008NAK\nPACK" {

@@ -20,11 +20,10 @@ import (
 	"atelier/bench/report"
 )
 
-// The clones are made by a process of their own. Hundreds of connections that read as fast
-// as they can would keep this process from sending and reading its messages in time.
+// A separate process makes the clones. Hundreds of connections that read at full speed would delay
+// this process's own messages.
 
-// crowd is the cloning attendees, and the bandwidth of the line that they share, in
-// bytes/s.
+// crowd has the cloning attendees, and the bandwidth of the line that they share, in bytes/s.
 type crowd struct {
 	People []access `json:"people"`
 	Line   float64  `json:"line"`
@@ -37,8 +36,8 @@ type outcome struct {
 	Failed  string        `json:"failed,omitempty"`
 }
 
-// Serve runs in that process. It reads the list of cloning attendees. For each line that it
-// reads, it lets all of them clone, and answers with the results.
+// Serve runs in that process. It reads the list of cloning attendees. For each further line it
+// makes a clone for each of them, and writes the results.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := yield(); err != nil {
 		return fmt.Errorf("yield to the workshop: %w", err)
@@ -69,8 +68,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// yield lets everything else on this machine go first: those who clone have machines of
-// their own. Threads that come later inherit it.
+// yield lowers the priority of this process: real attendees clone on their own machines. Later
+// threads inherit the priority.
 func yield() error {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -88,7 +87,7 @@ func yield() error {
 	return nil
 }
 
-// outcome clones once, on a connection of its own.
+// outcome makes a clone on a new connection.
 func (a *access) outcome(ctx context.Context, due time.Time, l *line) outcome {
 	transport := &http.Transport{DisableCompression: true}
 	defer transport.CloseIdleConnections()
@@ -103,7 +102,7 @@ func (a *access) outcome(ctx context.Context, due time.Time, l *line) outcome {
 	return outcome{Failed: err.Error()}
 }
 
-// cloner is such a process, as its parent sees it.
+// cloner is such a process, from its parent's side.
 type cloner struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
@@ -111,7 +110,7 @@ type cloner struct {
 	answers *json.Decoder
 }
 
-// startCloner starts the program, which is to call Serve. It ends with ctx.
+// startCloner starts the program, which must call Serve. It ends with ctx.
 func startCloner(ctx context.Context, program []string, who crowd) (*cloner, error) {
 	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 	in, err := cmd.StdinPipe()
@@ -133,7 +132,7 @@ func startCloner(ctx context.Context, program []string, who crowd) (*cloner, err
 	return c, nil
 }
 
-// clone lets all clone and counts the results.
+// clone makes all clones and counts the results.
 func (c *cloner) clone(due time.Time, done *report.Tally) error {
 	if err := c.orders.Encode(due); err != nil {
 		return err
@@ -156,6 +155,6 @@ func (c *cloner) clone(due time.Time, done *report.Tally) error {
 }
 
 func (c *cloner) stop() {
-	_ = c.in.Close() // it ends by that
+	_ = c.in.Close() // this ends the process
 	_ = c.cmd.Wait()
 }

@@ -21,21 +21,20 @@ type Config struct {
 	Workshop workshop.Config
 	// Cloner is the command that calls Serve.
 	Cloner []string
-	// People clone, all at the same moment.
+	// People is the number of attendees who clone at the same moment.
 	People int
-	// Line is the bytes per second of the line that they share; 0 for no limit.
+	// Line is the bandwidth of the line that they share, in bytes per second; 0 for no limit.
 	Line float64
-	// Every is the time from one such moment to the next. The first comes after half
-	// of it.
+	// Every is the interval of these moments. The first is after half an interval.
 	Every time.Duration
-	// Settle is the time after the last of them that is not counted.
+	// Settle is the time after the last clone of a moment that does not count.
 	Settle time.Duration
-	// Steps have a branch each for their start and their end, and each branch Files of
-	// FileBytes.
+	// Steps each have a branch for their start and one for their end. Each branch has Files files
+	// of FileBytes.
 	Steps, Files, FileBytes int
 }
 
-// perPerson is how often per minute somebody clones: less than the server allows.
+// perPerson is how often per minute a person clones: less than the server's limit.
 const perPerson = 20
 
 func (c *Config) validate() error {
@@ -52,7 +51,7 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// The parts of a run.
+// Parts of a run.
 const (
 	resting = iota
 	cloning

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// line is the network of the room, which all who clone share.
+// line is the network of the room, which all attendees share.
 type line struct {
 	bytesPerSecond float64 // 0 for no limit
 
 	mu   sync.Mutex
-	free time.Time // when what was taken has gone through; guarded by mu
+	free time.Time // when the line becomes idle; guarded by mu
 }
 
 func (l *line) reader(r io.Reader) io.Reader {
@@ -34,7 +34,7 @@ func (t *throttled) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take puts n bytes on the line, and returns how long they need to go through.
+// take puts n bytes on the line, and returns how long their transmission takes.
 func (l *line) take(n int, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,11 +18,10 @@ import (
 	"atelier/bench/workshop"
 )
 
-// within bounds one clone, and any other request.
+// within is the timeout of a clone, and of any other request.
 const within = 60 * time.Second
 
-// Run holds the workshop and lets people clone. An error means that there is nothing to
-// report.
+// Run runs the workshop with clones. An error means that there are no results.
 func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -69,8 +68,8 @@ type load struct {
 	done   *report.Tally
 
 	mu sync.Mutex
-	// times are when they cloned, since the beginning of the measured time; the last is
-	// in progress while it has no end. Guarded by mu.
+	// times are those of the clones, since the beginning of the measured time. The last one is in
+	// progress while it has no end. Guarded by mu.
 	times []span
 }
 
@@ -95,7 +94,7 @@ func (l *load) partOf(since time.Duration) int {
 	return resting
 }
 
-// run lets all clone, each time that it is due, until ctx ends.
+// run makes the clones at each scheduled time, until ctx ends.
 func (l *load) run(ctx context.Context) {
 	began := time.Now()
 	for at := l.cfg.Every / 2; at < l.cfg.Workshop.Duration; at += l.cfg.Every {
@@ -119,8 +118,8 @@ func (l *load) run(ctx context.Context) {
 	}
 }
 
-// prepare makes a codelab with the code of its steps, all of it shared, and registers
-// those who will clone.
+// prepare makes a codelab with the code of its steps, all of it shared, and registers the attendees
+// who will clone.
 func (l *load) prepare(ctx context.Context) error {
 	steps := make([][2]string, l.cfg.Steps)
 	for i := range steps {
@@ -164,7 +163,7 @@ func (l *load) prepare(ctx context.Context) error {
 	return nil
 }
 
-// change makes the packs that there are those of the time before.
+// change makes existing packs obsolete.
 func (l *load) change() error {
 	return l.write("step-1-start", []file{{"changed.txt", strconv.FormatUint(l.rng.Uint64(), 36)}})
 }
@@ -174,7 +173,7 @@ type file struct {
 	Content string `json:"content"`
 }
 
-// files are new ones, of text that is no better to compress than code is.
+// files returns new files of text that compresses like code.
 func (l *load) files() []file {
 	out := make([]file, l.cfg.Files)
 	for i := range out {

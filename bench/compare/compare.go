@@ -12,7 +12,7 @@ import (
 // Finding is one number of one scenario in both sets.
 type Finding struct {
 	Name, Number string
-	// A and B are medians, Change by how much B is above A, as a share.
+	// A and B are medians. Change is the relative increase from A to B.
 	A, B, Change float64
 	// P is the probability of a difference like this by chance; 1 with single runs.
 	P       float64
@@ -34,28 +34,28 @@ const (
 	MaybeNo   Verdict = "within the tolerance"
 	Unproven  Verdict = "too few runs to tell"
 	Different Verdict = "another amount"
-	// NoMeaning is of a scenario whose runs of one side are all INVALID.
+	// NoMeaning is the verdict if all runs of one side are INVALID.
 	NoMeaning Verdict = "INVALID, means nothing"
 )
 
-// By is the rule that decides about a number when the test does not.
+// By is the rule that decides the verdict of a number instead of the test.
 type By string
 
-// What decides.
+// Rules.
 const (
 	ByTest      By = ""
 	ByTolerance By = "by the tolerance, not by the test"
 	ByZero      By = "it must be 0"
 )
 
-// Limits say what counts as a difference.
+// Limits define what counts as a difference.
 type Limits struct {
-	// Tolerance is the change, as a share, that is let pass.
+	// Tolerance is the accepted relative change.
 	Tolerance float64
-	// Alpha is the largest P that counts as shown.
+	// Alpha is the largest P that counts as significant.
 	Alpha float64
-	// Single lets runs without repeats count, too: for a check against earlier
-	// numbers, whose tolerance must then be wide.
+	// Single also judges runs without repeats, for a check against earlier numbers, with a wide
+	// tolerance.
 	Single bool
 }
 
@@ -79,8 +79,8 @@ func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 	return findings, skipped, nil
 }
 
-// against compares the numbers of a scenario that both sides have. Where a side has no
-// valid run its numbers are shown beside the other's, and only what must be 0 is judged.
+// against compares the numbers of a scenario that both sides have. If a side has no valid run, its
+// numbers are shown, but only numbers that must be 0 are judged.
 func (a *scenario) against(name string, b *scenario, l Limits) (findings []Finding) {
 	var why []string
 	for _, side := range []struct {
@@ -111,10 +111,10 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 
 // scenario has the results of the repetitions of one scenario.
 type scenario struct {
-	// numbers are those of valid runs, plus numbers that must be 0 of all runs; all has
-	// those of all runs.
+	// numbers are those of valid runs, and of all runs those that must be 0; all are those of all
+	// runs.
 	numbers, all map[string][]float64
-	// valid means that one of them is; why has the problems of the others.
+	// valid means that at least one run is valid; why has the problems of the others.
 	valid bool
 	why   []string
 }
@@ -179,11 +179,11 @@ func judge(name, number string, a, b []float64, l Limits) Finding {
 	return f
 }
 
-// mustBeZero are counts of which each is a broken promise, not a matter of
-// chance: one in a single run is enough.
+// mustBeZero are counts of violated guarantees, where chance plays no part: one in a single run is
+// enough.
 var mustBeZero = []string{"lost", "duplicated", "reordered", "misdirected", "failures"}
 
-// judgeZero compares the worst run of each.
+// judgeZero compares the worst run of each side.
 func judgeZero(name, number string, a, b []float64) Finding {
 	f := Finding{Name: name, Number: number, A: slices.Max(a), B: slices.Max(b), P: 1, Verdict: Same}
 	f.Change = change(f.A, f.B)
@@ -196,7 +196,7 @@ func judgeZero(name, number string, a, b []float64) Finding {
 	return f
 }
 
-// change is the relative difference of b from a; if a is 0, all of it.
+// change returns the relative difference of b from a. It returns 1 if only a is zero.
 func change(a, b float64) float64 {
 	switch {
 	case a != 0:
@@ -207,8 +207,8 @@ func change(a, b float64) float64 {
 	return 0
 }
 
-// direction is 1 for a number of which more is better, -1 for one of which less
-// is, 0 for one that only describes the run.
+// direction returns 1 for a number that should be high, -1 for one that should be low, and 0 for
+// one that only describes the run.
 func direction(number string) float64 {
 	switch {
 	case strings.HasSuffix(number, "_per_second"):
@@ -219,12 +219,12 @@ func direction(number string) float64 {
 	return -1
 }
 
-// AnyInvalid reports whether some scenario has no valid run of a side.
+// AnyInvalid reports whether a scenario has no valid run of a side.
 func AnyInvalid(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == NoMeaning })
 }
 
-// Text prints findings as a table and a verdict, and returns how many are worse.
+// Text prints findings as a table with a verdict, and returns how many are worse.
 func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 	var b strings.Builder
 	name := ""
@@ -253,7 +253,7 @@ func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 	return worse, err
 }
 
-// conclusion is the verdict over all.
+// conclusion returns the overall verdict.
 func conclusion(findings []Finding) string {
 	var worse, scenarios, invalid []string
 	unproven := 0
@@ -284,7 +284,7 @@ func conclusion(findings []Finding) string {
 	return "nothing worse"
 }
 
-// share is the change for people; from 0 there is no share.
+// share formats the change; from 0 there is none.
 func (f *Finding) share() string {
 	if f.A == 0 && f.B != 0 {
 		return "from 0"
@@ -292,7 +292,7 @@ func (f *Finding) share() string {
 	return fmt.Sprintf("%+.1f %%", f.Change*100)
 }
 
-// chance is p, if there is one.
+// chance formats p, if there is one.
 func (f *Finding) chance() string {
 	if f.By == ByZero || f.Verdict == NoMeaning {
 		return "-"
@@ -309,7 +309,7 @@ func (f *Finding) says() string {
 
 func figure(v float64) string {
 	switch {
-	case v >= 999.5 || v <= -999.5: // three digits would make it 1e+03
+	case v >= 999.5 || v <= -999.5: // three significant digits would be 1e+03
 		return fmt.Sprintf("%.0f", v)
 	case v == float64(int64(v)):
 		return fmt.Sprintf("%.0f", v)

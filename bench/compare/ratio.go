@@ -17,8 +17,8 @@ const (
 
 func (s Side) String() string { return []string{"base", "new"}[s] }
 
-// Order returns the sides in their order in a round, counted from 0: A B, B A, A B, … A
-// machine that becomes slower meanwhile harms both sides alike.
+// Order returns the sides in their order in a round, counted from 0: A B, B A, A B, … So a machine
+// that becomes slower harms both sides equally.
 func Order(round int) [2]Side {
 	if round%2 == 1 {
 		return [2]Side{New, Base}
@@ -26,14 +26,14 @@ func Order(round int) [2]Side {
 	return [2]Side{Base, New}
 }
 
-// Slower is the share by which a work must be slower to fail.
+// Slower is the relative slowdown from which a work fails.
 const Slower = 0.07
 
 // Measurement is the result of one run of a work.
 type Measurement struct {
-	// Value is the number of the work; 0 if the run has none.
+	// Value is the measured number; 0 if the run has none.
 	Value float64 `json:"value"`
-	// Invalid is why the value means nothing, Failures are the server's errors.
+	// Invalid is why the value is meaningless, Failures are the server's errors.
 	Invalid  []string `json:"invalid,omitempty"`
 	Failures []string `json:"failures,omitempty"`
 }
@@ -41,7 +41,7 @@ type Measurement struct {
 // Round is one run of each side, by [Side], within the same minute.
 type Round [2]Measurement
 
-// MarshalJSON names the sides.
+// MarshalJSON uses the names of the sides.
 func (r Round) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]Measurement{Base.String(): r[Base], New.String(): r[New]})
 }
@@ -50,14 +50,14 @@ func (r Round) MarshalJSON() ([]byte, error) {
 type Work struct {
 	Name string `json:"work"`
 	Unit string `json:"unit"`
-	// Less means that smaller values are better.
+	// Less means that lower values are better.
 	Less bool `json:"less_is_better,omitempty"`
-	// Short rounds show whether everything works. Their values are not judged.
+	// Short rounds only check whether everything works. Their values are not judged.
 	Short  bool    `json:"short,omitempty"`
 	Rounds []Round `json:"rounds"`
 }
 
-// Interval holds the true ratio with a probability of 95 %.
+// Interval contains the true ratio with a probability of 95 %.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -83,16 +83,16 @@ type Row struct {
 // Verdicts of a row, in addition to [Better].
 const (
 	NotSlower Verdict = "ok"
-	// Unclear is slower than the limit allows, but chance explains it as well.
+	// Unclear is slower than the limit allows, but within chance.
 	Unclear  Verdict = "unclear: may be chance"
 	Unjudged Verdict = "not judged"
 	Fail     Verdict = "FAIL"
 	Invalid  Verdict = "INVALID"
 )
 
-// Judge compares the two sides of a work. A round counts only if both of its runs are
-// valid. A server's error fails whatever the values are, unless the base had it as
-// well: then there is nothing to compare with.
+// Judge compares the two sides of a work. A round counts only if both of its runs are valid. A
+// server's error is a failure whatever the values are, unless the base had it as well: then there
+// is no basis for comparison.
 func (w Work) Judge() Row {
 	row := Row{Work: w}
 	var base, now, ratios []float64 // logarithms
@@ -167,12 +167,11 @@ func interval(logarithms []float64) *Interval {
 	return &Interval{Low: math.Exp(m - half), High: math.Exp(m + half)}
 }
 
-// MostRounds is how many rounds have an interval of their own.
+// MostRounds is the maximum number of rounds with an interval of their own.
 const MostRounds = 20
 
-// student is the quantile 0.975 of Student's t with n degrees of freedom. Beyond
-// the end of the table its last row counts, which makes the interval slightly
-// too wide.
+// student is the 0.975 quantile of Student's t with n degrees of freedom. Beyond the end of the
+// table its last row is used, which makes the interval slightly too wide.
 func student(freedom int) float64 {
 	table := [MostRounds - 1]float64{
 		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,

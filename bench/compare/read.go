@@ -12,25 +12,25 @@ import (
 	"atelier/bench/report"
 )
 
-// Set are runs that belong together: repeats, or different scenarios.
+// Set has runs to be compared together: repeats, or different scenarios.
 type Set struct {
 	Runs []Run
 }
 
 // Run has the parts of one report that are compared.
 type Run struct {
-	// Name names the load: runs of the same name are repeats.
+	// Name identifies the load: runs with the same name are repeats.
 	Name string
-	// Valid is false when the numbers describe the generator, for the reason in Invalid.
+	// Valid is false if the numbers describe the generator, for the reason in Invalid.
 	Valid   bool
 	Invalid []string
-	// Failures are the mistakes of the server, each in a sentence.
+	// Failures are the errors of the server, each as a sentence.
 	Failures []string
-	// Numbers by the names that thresholds use.
+	// Numbers are keyed by the names that thresholds use.
 	Numbers map[string]float64
 }
 
-// FormatOfSets names the form of a file with several reports.
+// FormatOfSets identifies the format of a file with several reports.
 const FormatOfSets = "atelier-bench-set/1"
 
 // fileOfSets is a file with several reports.
@@ -39,8 +39,8 @@ type fileOfSets struct {
 	Runs   []json.RawMessage `json:"runs"`
 }
 
-// Read reads a file with reports: one, a set as Write makes it, a list, or several
-// of these one behind the other.
+// Read reads a file with reports: one report, a set as Write makes it, a list, or several of these,
+// concatenated.
 func Read(path string) (*Set, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -94,8 +94,8 @@ func open(value json.RawMessage) ([]json.RawMessage, error) {
 	return nil, fmt.Errorf("format %q is neither %s nor %s", file.Format, report.Format, FormatOfSets)
 }
 
-// Write writes reports as one file. The timeline of each run is left out: it is
-// large, and nobody compares seconds.
+// Write writes reports as one file. It omits the timeline of each run, which is large and not
+// compared.
 func Write(path string, reports [][]byte) error {
 	file := fileOfSets{Format: FormatOfSets}
 	for _, text := range reports {
@@ -104,7 +104,7 @@ func Write(path string, reports [][]byte) error {
 			return fmt.Errorf("read report: %w", err)
 		}
 		members["series"] = json.RawMessage("[]")
-		members["command"] = json.RawMessage("[]") // paths of one machine; about says what was run
+		members["command"] = json.RawMessage("[]") // it has paths of one machine; about describes the run
 		delete(members, "percentiles")
 		delete(members, "memory")
 		short, err := json.Marshal(members)
@@ -123,7 +123,7 @@ func Write(path string, reports [][]byte) error {
 	return nil
 }
 
-// Parse reads one report.
+// Parse parses one report.
 func Parse(text []byte) (Run, error) {
 	var r struct {
 		Format     string   `json:"format"`

@@ -13,7 +13,7 @@ import (
 // Rows are the judgements of several works by the same two servers.
 type Rows struct {
 	Format string `json:"format"`
-	// Base and New say what the two servers were built of.
+	// Base and New describe the sources of the two servers.
 	Base string `json:"base"`
 	New  string `json:"new"`
 	// Incomplete means that later rounds and works are missing.
@@ -21,7 +21,7 @@ type Rows struct {
 	Rows       []Row `json:"works"`
 }
 
-// FormatOfRows names the form of the JSON file.
+// FormatOfRows identifies the format of the JSON file.
 const FormatOfRows = "atelier-bench-regress/1"
 
 // JSON returns the content of the table and the value of every run.
@@ -35,7 +35,7 @@ func (r *Rows) JSON() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// Text writes the table, what was wrong with which run, and the verdict.
+// Text writes the table, the problems of runs, and the verdict.
 func (r *Rows) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "base: %s\nnew:  %s\n\n", r.Base, r.New)
@@ -50,7 +50,7 @@ func (r *Rows) Text(w io.Writer) error {
 		}
 		within := row.Interval
 		if row.Verdict == Unjudged {
-			within = nil // that of two short rounds covers nearly everything
+			within = nil // that of two short rounds is nearly unbounded
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, unit, known(row.Base, figure(row.Base)), known(row.New, figure(row.New)),
 			known(row.Ratio, fmt.Sprintf("%.3f", row.Ratio)), within, row.Verdict)
@@ -85,7 +85,7 @@ func (i *Interval) String() string {
 	return fmt.Sprintf("%.3f to %.3f", i.Low, i.High)
 }
 
-// ExitCode fails if any work does, and is invalid if one could not be judged.
+// ExitCode returns a failure if any work fails, and invalid if one could not be judged.
 func (r *Rows) ExitCode() int {
 	switch {
 	case len(r.with(Fail)) > 0:
@@ -115,7 +115,7 @@ func (r *Rows) conclusion() string {
 	return fmt.Sprintf("PASS: nothing is shown to be more than %.0f %% slower", 100*Slower)
 }
 
-// with are the names of the works that have a verdict.
+// with returns the names of the works with a verdict.
 func (r *Rows) with(v Verdict) (works []string) {
 	for _, row := range r.Rows {
 		if row.Verdict == v {

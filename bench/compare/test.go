@@ -13,9 +13,9 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds) // which sorts them
 }
 
-// rankTest is the two-sided p of the test of Mann and Whitney: how likely ranks at least as
-// far apart are when both samples come from the same source. It is 1 if a sample is empty or
-// all values are equal.
+// rankTest returns the two-sided p of the test of Mann and Whitney: the probability of ranks at
+// least as far apart if both samples have the same source. It is 1 if a sample is empty or all
+// values are equal.
 func rankTest(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 1
@@ -23,7 +23,7 @@ func rankTest(a, b []float64) float64 {
 	return benchmath.AssumeNothing.Compare(sample(a), sample(b)).P
 }
 
-// smallest is the least p that n and m values can have, however far apart they are.
+// smallest returns the least p that n and m values can have, however far apart they are.
 func smallest(n, m int) float64 {
 	a, b := make([]float64, n), make([]float64, m)
 	for i := range a {
@@ -35,7 +35,7 @@ func smallest(n, m int) float64 {
 	return rankTest(a, b)
 }
 
-// median of some values; 0 of none.
+// median returns the median of some values; 0 for none.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -13,9 +13,9 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// Relaxed are settings of a spawned server without which a load test would measure its
-// limits per person. In a fan-out few publishers send many messages, and all registrations
-// come from one address at once.
+// Relaxed are settings of a spawned server without which a load test would measure its limits per
+// person. In a fan-out few publishers send many messages, and all registrations come from one
+// address at once.
 var Relaxed = []string{
 	"ATELIER_LIMITS_MESSAGES_PER_SECOND=1000000", "ATELIER_LIMITS_MESSAGE_BURST=1000000",
 	"ATELIER_LIMITS_REGISTRATIONS_PER_SECOND=100000", "ATELIER_LIMITS_REGISTRATION_BURST=100000",
@@ -23,10 +23,10 @@ var Relaxed = []string{
 	"ATELIER_LIMITS_SOCKETS_PER_PERSON=0",
 }
 
-// registerWithin bounds one registration.
+// registerWithin is the timeout of a registration.
 const registerWithin = 30 * time.Second
 
-// atelier is the dialect of an Atelier server: publishers chat.
+// atelier is the dialect of an Atelier server; publishers send chat messages.
 func atelier(size int) broadcast.Dialect {
 	return broadcast.Dialect{
 		Send: `{"type":"chat","ref":"{{seq}}","message":"{{stamp}} {{seq}} {{pad}}"}`, Size: size,
@@ -41,7 +41,7 @@ func atelier(size int) broadcast.Dialect {
 	}
 }
 
-// Atelier makes a codelab and registers an attendee for each client.
+// Atelier creates a codelab and registers an attendee for each client.
 func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.Context, int, int) (*Endpoint, error) {
 	return func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
 		client, err := api.New(target.URL, target.Via, registerWithin)
@@ -64,7 +64,7 @@ func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.C
 		for i, p := range people {
 			seats[i] = broadcast.Seat{Path: client.Path() + "/api/ws/" + lab.ID + "?as=attendee", Cookie: p.Session.Cookie()}
 		}
-		// The connections of the registrations are not those that are weighed.
+		// The connections of the registrations do not count towards the measured memory.
 		client.Close()
 		d := &Endpoint{
 			Address: client.Address(), Host: client.Host(), Dialect: atelier(size),

@@ -15,18 +15,18 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Clients are values of clients, which may be credentials: no error shows one.
+// Clients are the values of clients. They can be credentials, so no error contains one.
 type Clients struct {
 	// Columns are the names of the values.
 	Columns []string
-	// Rows have the values of one client each, in the order of the columns; Lines are
-	// where in the file each begins, from 1.
+	// Rows have the values of one client each, in the order of the columns. Lines are their line
+	// numbers in the file, from 1.
 	Rows  [][]string
 	Lines []int
 }
 
-// Bounds of a file with clients: what is read of it, a client's lines and a value, in
-// bytes, and how many columns there are.
+// Limits of a file with clients: bytes of the file, of a client's lines and of a value, and the
+// number of columns.
 const (
 	mostClients = 64 << 20
 	mostLine    = 1 << 20
@@ -37,8 +37,8 @@ const (
 // column matches the permitted names of columns.
 var column = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// ReadClients reads n clients from a CSV file (RFC 4180, UTF-8) with a line of names above
-// them. Further lines are ignored.
+// ReadClients reads n clients from a CSV file (RFC 4180, UTF-8) with a header line. Further lines
+// are ignored.
 func ReadClients(path string, count int) (*Clients, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,11 +52,11 @@ func ReadClients(path string, count int) (*Clients, error) {
 	return c, nil
 }
 
-// bounded reads a file, and not much of it for one client: a line of nothing but commas
-// would take sixteen times its length.
+// bounded limits the bytes that are read per client: a line of only commas would take sixteen times
+// its length in memory.
 type bounded struct {
 	from       io.Reader
-	line, file int // bytes that are left
+	line, file int // remaining bytes
 }
 
 // Read implements io.Reader.
@@ -156,8 +156,8 @@ func (c *Clients) checkHeader(header string) error {
 	return nil
 }
 
-// url is an address with the values of a client filled in, so that each is one piece of its
-// path or its query. Without clients, the address is returned unchanged.
+// url returns an address with the values of a client filled in, each as a single segment of the
+// path or part of the query. Without clients, the address is returned unchanged.
 func (c *Clients) url(text string, n int) string {
 	if c == nil {
 		return text
@@ -178,7 +178,7 @@ func (c *Clients) With(column string, value func(of map[string]string) string) *
 	return out
 }
 
-// values returns the values of a client by the names of the columns.
+// values returns the values of a client, keyed by column.
 func (c *Clients) values(n int) map[string]string {
 	out := make(map[string]string, len(c.Columns))
 	for i, name := range c.Columns {
@@ -187,7 +187,7 @@ func (c *Clients) values(n int) map[string]string {
 	return out
 }
 
-// row is the values of a client; nil without any.
+// row returns the values of a client; nil if there are none.
 func (c *Clients) row(n int) []broadcast.Raw {
 	if c == nil {
 		return nil
@@ -199,7 +199,7 @@ func (c *Clients) row(n int) []broadcast.Raw {
 	return out
 }
 
-// secrets returns all values, each once.
+// secrets returns all values, without duplicates.
 func (c *Clients) secrets() []string {
 	if c == nil {
 		return nil

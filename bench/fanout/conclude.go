@@ -14,7 +14,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// about says in a few words what is run.
+// about returns a short description of the run.
 func about(cfg *Config) string {
 	about := report.Count(cfg.Subscribers, "subscriber") + ", " + report.Count(cfg.Publishers, "publisher")
 	switch {
@@ -37,7 +37,7 @@ func newResult(cfg *Config) *report.Result {
 	}
 }
 
-// conclude puts together what the workers found.
+// conclude combines the results of the workers.
 func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	out := r.result
 	seconds := (r.until - r.from).Seconds()
@@ -152,8 +152,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	}
 }
 
-// unheard lists the patterns that have found nothing at all: more likely they are wrong
-// than the server.
+// unheard lists the patterns without any match: they are more likely to be wrong than the server.
 func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 	var messages, answers int64
 	var strange, strangeAnswer string
@@ -191,7 +190,7 @@ func (r *run) weights(seconds float64) {
 	}
 	out.Server = &report.Server{CPU: (r.end.CPU - r.begin.CPU).Seconds() / seconds, RSS: r.end.RSS, PeakRSS: r.end.PeakRSS}
 	if r.cfg.Scenario == "idle" && out.Connections.Open > 0 {
-		// The server may have given back more than a few connections take.
+		// The server may have released more memory than a few connections take.
 		const perConnection = "memory per connection"
 		if r.end.RSS > r.empty.RSS {
 			figure("bytes_per_connection", perConnection, float64(r.end.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
@@ -206,8 +205,8 @@ func (r *run) weights(seconds float64) {
 	}
 }
 
-// lastRecipients is how long each measured message took until all who read had
-// it, whichever worker they belong to.
+// lastRecipients returns, for each measured message, the time until all readers of all workers had
+// it.
 func (r *run) lastRecipients(outcomes []*broadcast.Outcome) *latency.Histogram {
 	all := latency.New()
 	for p := range r.cfg.Publishers {

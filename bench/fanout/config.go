@@ -27,61 +27,57 @@ var Names = report.Names{
 type Config struct {
 	// Scenario is fanout, idle, reconnect or slow.
 	Scenario string
-	// Subscribers listen, Publishers send.
+	// Subscribers receive, Publishers send.
 	Subscribers, Publishers int
-	// Connect is the time over which connections are opened. Settle follows it, so that the
-	// server comes to rest.
+	// Connect is the time over which connections are opened. Settle is a pause after it, for the
+	// server to become idle.
 	Connect, Settle time.Duration
-	// Warmup runs before Duration under the same load; it is audited and not
-	// measured.
+	// Warmup runs before Duration under the same load; it is audited and not measured.
 	Warmup, Duration time.Duration
-	// Stages of the rate, messages per second of all publishers, one after the other. The
-	// warm-up has the rate of the first, and the last goes on to the end. A single rate of
-	// 0 is unthrottled: each publisher has Window messages in progress.
+	// Stages are those of the rate, in messages per second of all publishers, one after another.
+	// The warm-up has the rate of the first stage, and the last stage lasts until the end. A single
+	// rate of 0 is unthrottled: each publisher has Window messages in progress.
 	Stages []broadcast.Stage
 	Window int
-	// Regular plans messages at equal distances instead of a Poisson process.
+	// Regular plans messages at equal intervals instead of a Poisson process.
 	Regular bool
-	// StepEvery is the time between two steps that a subscriber goes; 0 for none.
+	// StepEvery is the interval of a subscriber's steps; 0 for none.
 	StepEvery time.Duration
-	// Stalled subscribers stop reading in every second part of the time, Part
-	// long.
+	// Stalled subscribers stop reading in every second part of the time. Part is its length.
 	Stalled int
 	Part    time.Duration
-	// DropEvery is the time between two losses of all connections; Spread is the
-	// time over which subscribers come back.
+	// DropEvery is the interval of losses of all connections; Spread is the time over which
+	// subscribers reconnect.
 	DropEvery, Spread time.Duration
-	// Drain bounds the wait for messages in flight.
+	// Drain is the timeout for messages in flight.
 	Drain time.Duration
 	Seed  uint64
 
-	// Prepare makes the clients; it is called when the server has been weighed
-	// once without them.
+	// Prepare makes the clients; it is called after the server was measured without them.
 	Prepare func(ctx context.Context, subscribers, publishers int) (*Endpoint, error)
 	Plan    workers.Plan
-	// Usage and Inside look at the server; nil when that is not possible.
+	// Usage and Inside measure the server; nil if that is impossible.
 	Usage  func() (server.Usage, error)
 	Inside func() (server.Inside, error)
-	// Nodes are looked at one by one, if there are several.
+	// Nodes, if there are several, are measured individually.
 	Nodes []server.Node
-	// Beside, if set, runs on a goroutine of its own during the measured time; its
-	// context ends with it.
+	// Beside, if set, runs on its own goroutine during the measured time; its context ends with it.
 	Beside func(ctx context.Context)
-	// Progress is called about every second; nil for never.
+	// Progress is called about every second; nil for none.
 	Progress func(Progress)
-	// Meter counts what is going on; nil for nobody.
+	// Meter counts the load for Prometheus; nil for none.
 	Meter *metrics.Meter
 }
 
 // Endpoint describes how to connect to a server.
 type Endpoint struct {
-	// Address to connect to; Host goes into the Host header.
+	// Address is the address to connect to; Host is the Host header.
 	Address, Host string
 	// More are other nodes of the same server.
 	More []broadcast.Node
-	// TLS means that the server speaks it, and which certificates are good.
+	// TLS, if set, means that the server uses TLS, and selects the accepted certificates.
 	TLS *tunnel.Trust
-	// Stream asks for event streams.
+	// Stream selects event streams.
 	Stream  bool
 	Dialect broadcast.Dialect
 	// Secrets are values of clients that are never shown.
@@ -92,34 +88,34 @@ type Endpoint struct {
 
 // Progress is the state of a run in progress.
 type Progress struct {
-	// Phase is what the run is doing, Elapsed since its start.
+	// Phase is the current activity of the run, Elapsed the time since its start.
 	Phase   string
 	Elapsed time.Duration
-	// Done is the part of the planned time that has passed, 0..1.
+	// Done is the elapsed part of the planned time, 0..1.
 	Done float64
 	// Open of Wanted connections.
 	Open, Wanted int
-	// Of the last second: messages sent, deliveries, failures, and the latency of
-	// the deliveries, milliseconds.
+	// Of the last second: messages sent, deliveries, failures, and the latency of the deliveries,
+	// in milliseconds.
 	Messages, Deliveries, Errors int64
 	P50, P99, Max                float64
 	// Of the server, if it can be measured.
 	CPU float64
 	RSS int64
-	// Step of a search, from 1, and its rate, messages a second; 0 without one.
+	// Step is that of a search, from 1, with its rate in messages per second; 0 without a search.
 	Step int
 	Rate float64
 }
 
-// perWorker is how many connections one worker holds. It is below the limit of open files
-// of a process, 20,000 here.
+// perWorker is the maximum number of connections per worker. It is below a process's limit of open
+// files, 20,000 here.
 const perWorker = 15_000
 
-// perWorkerTLS is the same for a server that speaks TLS: there each connection
-// has a second one, through the worker's tunnel.
+// perWorkerTLS is the same for a server that uses TLS, where each connection has a second one,
+// through the worker's tunnel.
 const perWorkerTLS = 6_000
 
-// Workers is how many processes these connections need.
+// Workers returns the number of processes for these connections.
 func Workers(connections int, tls bool) int {
 	per := perWorker
 	if tls {
@@ -162,7 +158,7 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// share is which clients a worker has: n, beginning with first.
+// share is the clients of a worker: n, beginning with first.
 func share(all, workers, worker int) (first, count int) {
 	first = all * worker / workers
 	return first, all*(worker+1)/workers - first

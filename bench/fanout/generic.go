@@ -15,25 +15,24 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// Peer is a server that is not ours, as the command line describes it.
+// Peer is a server other than Atelier, as the command line describes it.
 type Peer struct {
-	// URL of the connection: ws, wss, or http and https for an event stream.
+	// URL is that of the connection: ws, wss, or http and https for an event stream.
 	URL string
-	// Publish is the URL that messages are posted to, for an event stream; "" for
-	// URL itself.
+	// Publish is the URL to which messages are posted, for an event stream; "" for URL itself.
 	Publish string
 	Trust   tunnel.Trust
-	// Dialect without columns; those are of Clients.
+	// Dialect has no columns; Clients have them.
 	Dialect broadcast.Dialect
-	// Clients have values for the dialect, and for path and query of the URLs: first
-	// those of the subscribers, then those of the publishers. Nil for none.
+	// Clients have the values for the dialect, and for path and query of the URLs: first those of
+	// the subscribers, then those of the publishers. nil for none.
 	Clients *Clients
-	// Elsewhere means that its workers are on other machines, which may reach a
-	// server that this one does not.
+	// Elsewhere means that the workers are on other machines, which can possibly reach a server
+	// that this one cannot.
 	Elsewhere bool
 }
 
-// Check refuses a peer that cannot be spoken with.
+// Check refuses an invalid peer.
 func (p *Peer) Check() error {
 	u, _, err := p.parse(p.URL)
 	if err == nil && p.Publish != "" {
@@ -61,7 +60,7 @@ func (p *Peer) dialect() broadcast.Dialect {
 	return d
 }
 
-// parse reads a URL and returns the address to connect to.
+// parse parses a URL and returns the address to connect to.
 func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 	if u, err = url.Parse(text); err != nil {
 		return nil, "", fmt.Errorf("server URL: %w", err)
@@ -76,7 +75,7 @@ func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 	return u, net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// thereWithin is how long a server has to take the first connection.
+// thereWithin is the timeout of the first connection.
 const thereWithin = 10 * time.Second
 
 // Generic returns the endpoint of any server.
@@ -89,7 +88,7 @@ func Generic(p *Peer) func(context.Context, int, int) (*Endpoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Is it there at all? Clients would try for a long time.
+		// First check whether the server exists: clients would retry for a long time.
 		if !p.Elsewhere {
 			conn, err := (&net.Dialer{Timeout: thereWithin}).DialContext(ctx, "tcp", address)
 			if err != nil {
@@ -116,7 +115,7 @@ func Generic(p *Peer) func(context.Context, int, int) (*Endpoint, error) {
 	}
 }
 
-// seat is client number n, which may be one that posts.
+// seat returns client number n, which may be a publisher that posts.
 func (p *Peer) seat(n int, posts bool) (broadcast.Seat, error) {
 	seat := broadcast.Seat{Values: p.Clients.row(n)}
 	u, _, err := p.parse(p.Clients.url(p.URL, n))
@@ -131,7 +130,7 @@ func (p *Peer) seat(n int, posts bool) (broadcast.Seat, error) {
 	if err != nil {
 		return seat, err
 	}
-	// Behind the tunnel everything is plain.
+	// Behind the tunnel everything is plaintext.
 	to.Scheme = "http"
 	seat.Publish = to.String()
 	return seat, nil

@@ -29,7 +29,7 @@ type run struct {
 	// key of the stamps.
 	key uint64
 
-	// Times of the run's timeline.
+	// Times on the run's timeline.
 	start, from, until   time.Duration
 	empty, full          server.Usage // the server without clients, and with them
 	begin, end           server.Usage // of the measured time
@@ -37,9 +37,8 @@ type run struct {
 	own                  time.Duration
 }
 
-// Run carries a load test out. When ctx ends, the load ends early, and what
-// happened until then is audited and reported all the same. An error means that
-// there is nothing to report.
+// Run runs a load test. If ctx ends, the load ends early, and the results until then are audited
+// and reported. An error means that there are no results.
 func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -69,7 +68,7 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	return r.finish(ctx)
 }
 
-// each gives every worker the same order.
+// each sends every worker the same order.
 func (r *run) each(o *workers.Order) ([]*workers.Report, error) {
 	return r.workers.All(func(int) *workers.Order { return o })
 }
@@ -88,8 +87,8 @@ func (r *run) job(worker int) *broadcast.Job {
 	}
 }
 
-// stalledBuffer is what the kernel keeps for somebody who stops reading: little,
-// so that the server notices soon.
+// stalledBuffer is the kernel's buffer for a client that stops reading. It is small, so that the
+// server notices soon.
 const stalledBuffer = 16 << 10
 
 // connect opens all connections and waits for them.
@@ -111,7 +110,7 @@ func (r *run) connect(ctx context.Context) error {
 			break
 		}
 		if m.Ready == 0 && m.Denied >= min(m.All, enoughDenied) {
-			return r.nobody(m) // nor will anybody
+			return r.nobody(m) // it will not change
 		}
 		if r.workers.Now() >= end {
 			if m.Ready == 0 {
@@ -126,10 +125,11 @@ func (r *run) connect(ctx context.Context) error {
 	return nil
 }
 
-// enoughDenied is after how many refusals, and nobody let in, no more is tried.
+// enoughDenied is the number of refusals, without any success, after which no more attempts are
+// made.
 const enoughDenied = 10
 
-// muster puts together who is ready.
+// muster combines the workers' numbers of ready clients.
 func (r *run) muster() (*broadcast.Muster, error) {
 	reports, err := r.each(&workers.Order{Ready: true})
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *run) muster() (*broadcast.Muster, error) {
 	return all, nil
 }
 
-// nobody explains why there is nobody to measure.
+// nobody explains why there are no clients to measure.
 func (r *run) nobody(m *broadcast.Muster) error {
 	often := ""
 	for _, how := range slices.Sorted(maps.Keys(m.Ends)) {
@@ -187,7 +187,7 @@ func unmatched(flag, pattern, when, came string) string {
 
 // load runs the load and waits for its end.
 func (r *run) load(ctx context.Context) error {
-	// The orders take a moment to reach everybody.
+	// The orders need a moment to reach all workers.
 	r.start = r.workers.Now() + 250*time.Millisecond
 	r.from = r.start + r.cfg.Warmup
 	r.until = r.from + r.cfg.Duration
@@ -223,7 +223,7 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// beside starts the functions that run during the load; the function it returns ends it and
+// beside starts the functions that run during the load; the function that it returns stops them and
 // waits.
 func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {
@@ -232,8 +232,8 @@ func (r *run) beside(ctx context.Context) func() {
 	return pacing.Beside(ctx, r.cfg.Beside)
 }
 
-// stages returns the stages of the configuration, the first with the warm-up before it, the
-// last as long as it takes.
+// stages returns the stages of the configuration. The first one includes the warm-up before it, and
+// the last one lasts until the end.
 func (r *run) stages() []broadcast.Stage {
 	stages := slices.Clone(r.cfg.Stages)
 	stages[0].During += r.cfg.Warmup
@@ -247,9 +247,8 @@ func (r *run) stages() []broadcast.Stage {
 	return stages
 }
 
-// parts divides the measured time. Where some stop reading, quiet and
-// stalled parts alternate, so that both see the same machine; else each stage is
-// a part.
+// parts divides the measured time. If some subscribers stop reading, quiet and stalled parts
+// alternate, so both have the same conditions. Otherwise each stage is a part.
 func (r *run) parts() []broadcast.Part {
 	var parts []broadcast.Part
 	switch {
@@ -268,7 +267,7 @@ func (r *run) parts() []broadcast.Part {
 	return parts
 }
 
-// partNames say what the kinds of parts are.
+// partNames describes the kinds of parts.
 func (r *run) partNames() []string {
 	if r.cfg.Stalled > 0 {
 		return []string{"all read", "some stalled"}
@@ -280,7 +279,7 @@ func (r *run) partNames() []string {
 	return names
 }
 
-// drops plans the losses of all connections; the last leaves time to come back.
+// drops plans the losses of all connections; the last one leaves time to reconnect.
 func (r *run) drops() error {
 	if r.cfg.DropEvery == 0 {
 		return nil
@@ -294,7 +293,7 @@ func (r *run) drops() error {
 	return nil
 }
 
-// finish lets everything arrive and puts the report together.
+// finish waits until everything has arrived and creates the report.
 func (r *run) finish(ctx context.Context) (*report.Result, error) {
 	r.timeline.enter("draining")
 	f := &broadcast.Finish{Sent: make([]int64, len(r.endpoint.Publishers)), Refused: map[int][]int64{}}

@@ -10,20 +10,20 @@ import (
 	"atelier/bench/report"
 )
 
-// search is how far it is known which rate a server keeps up with. Rates are messages a
-// second of all publishers.
+// search is the known bounds of the rate that a server sustains. Rates are in messages per second
+// of all publishers.
 type search struct {
-	// kept is the highest that was, missed the lowest that was not; 0 for none. unsure
-	// means that the generator was too slow for the latter.
+	// kept is the highest successful rate, missed the lowest failed one; 0 for none. unsure means
+	// that the generator was too slow for the latter.
 	kept, missed float64
 	unsure       bool
-	// doubted was missed once, and is tried again: whatever else a machine does for a
-	// moment must not pass for its limit. 0: none.
+	// doubted is a rate that failed once, and is tried again, because a brief disturbance of the
+	// machine must not count as its limit. 0 for none.
 	doubted float64
 }
 
-// closeEnough is by which share the rate that was missed is above the one that was kept
-// when the search ends.
+// closeEnough is the relative distance between the failed and the successful rate at which the
+// search ends.
 const closeEnough = 0.05
 
 // Bounds of the tried rates, in messages per second.
@@ -32,7 +32,7 @@ const (
 	mostRate  = 10_000_000
 )
 
-// note inserts the result of a rate between the known results.
+// note records the result of a rate.
 func (s *search) note(rate float64, outcome report.Outcome) {
 	switch {
 	case outcome == report.Kept:
@@ -44,9 +44,9 @@ func (s *search) note(rate float64, outcome report.Outcome) {
 	}
 }
 
-// next is the rate of the next step. While nothing was missed it is double the highest rate
-// that was kept. While nothing was kept it is half of the lowest that was missed. Then it
-// is the middle. It is 0 when the precision is sufficient.
+// next returns the rate of the next step. Without a failed rate it is double the highest successful
+// one. Without a successful rate it is half of the lowest failed one. Otherwise it is the middle.
+// It is 0 if the precision is sufficient.
 func (s *search) next() float64 {
 	rate := 0.0
 	switch {
@@ -65,7 +65,7 @@ func (s *search) next() float64 {
 	return rate
 }
 
-// limit is why the search ends, when this rate is not tried any more.
+// limit returns why the search ends, if this rate is not tried.
 func (s *search) limit(next float64) report.Limit {
 	switch {
 	case s.unsure:
@@ -78,11 +78,10 @@ func (s *search) limit(next float64) report.Limit {
 	return report.LimitedByServer
 }
 
-// FindMax searches for the highest rate that judge accepts. It repeats the load test at
-// most most times, first with the rate of the configuration. It returns the result of the
-// highest rate that passed, or of the lowest when none did, with all steps; the caller
-// judges it again. When ctx ends, the search ends with its results so far. An error means
-// that there are none.
+// FindMax searches for the highest rate that judge accepts. It repeats the load test at most most
+// times, beginning with the configured rate. It returns the result of the highest successful rate,
+// or of the lowest rate if none was successful, with all steps; the caller judges it again. If ctx
+// ends, the search ends with its results so far. An error means that there are none.
 func FindMax(ctx context.Context, cfg *Config, most int, judge func(*report.Result) error) (*report.Result, error) {
 	return findMax(cfg, most, func(c *Config) (*report.Result, error) {
 		r, err := Run(ctx, c)
@@ -104,7 +103,7 @@ func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (
 			return nil, err
 		}
 		if err != nil {
-			// Such as a server that takes no clients any more.
+			// Such as a server that no longer accepts clients.
 			found.Faults = append(found.Faults, fmt.Sprintf("the step at %g a second could not be run: %v", rate, err))
 			s.missed = rate
 			log.LimitedBy = report.LimitedByError
@@ -133,7 +132,7 @@ func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (
 	return found, nil
 }
 
-// HighestRate is the figure that a search finds.
+// HighestRate is the figure that a search determines.
 const HighestRate = "highest_messages_per_second"
 
 // step is a load test at one rate.

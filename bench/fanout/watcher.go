@@ -11,8 +11,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// watcher puts the workers' samples into the timeline of the run, and shows it to
-// people who watch.
+// watcher adds the workers' samples to the timeline of the run, and displays it.
 type watcher struct {
 	*timeline.Timeline
 	cfg *Config
@@ -45,7 +44,7 @@ func (w *watcher) begin(now func() time.Duration) {
 	w.now = now
 }
 
-// plan says when the load is.
+// plan records the times of the load.
 func (w *watcher) plan(start, until time.Duration) {
 	w.Begin(start)
 	w.mu.Lock()
@@ -61,7 +60,7 @@ func (w *watcher) enter(phase string) {
 	w.show(phase)
 }
 
-// add takes a worker's sample.
+// add adds a worker's sample.
 func (w *watcher) add(s broadcast.Sample) {
 	sample := report.Sample{Messages: s.Sent, Deliveries: s.Deliveries, Errors: s.Errors, Open: s.Open, Counts: s.Latencies}
 	if w.cfg.Meter != nil {

@@ -17,35 +17,35 @@ type Kind string
 
 // Kinds of faults.
 const (
-	// Kill ends a node as a power cut does, and starts it again.
+	// Kill ends a node like a power cut, and starts it again.
 	Kill Kind = "kill"
-	// Pause suspends it for a while; connections stay.
+	// Pause suspends a node for a while; connections stay open.
 	Pause Kind = "pause"
-	// Restart asks it to end, as an upgrade does, and starts it again.
+	// Restart stops a node in order, as for an upgrade, and starts it again.
 	Restart Kind = "restart"
-	// Cut swallows the messages between nodes, or to the database, for a while.
+	// Cut drops the messages between nodes, or to the database, for a while.
 	Cut Kind = "cut"
-	// RestartDB restarts the database, alternately in order and at once.
+	// RestartDB restarts the database, alternately in order and immediately.
 	RestartDB Kind = "restart-db"
-	// Roll restarts all nodes, one after the other.
+	// Roll restarts all nodes, one after another.
 	Roll Kind = "roll"
-	// Upgrade restarts all nodes with another program, one after the other: of another
-	// version. The next time it goes back.
+	// Upgrade restarts all nodes with another version of the program, one after another. The next
+	// upgrade reverts to the first version.
 	Upgrade Kind = "upgrade"
 	// KillAll kills all nodes at once, and starts them again.
 	KillAll Kind = "kill-all"
 )
 
-// Fault is one thing that is done.
+// Fault is one injected fault.
 type Fault struct {
 	Kind Kind
-	// Node, counted from 1, of a kill, a pause and a restart; 0 is any.
+	// Node is the node, counted from 1, of a kill, a pause or a restart; 0 means any.
 	Node int
-	// Ends and Way of a cut, as nodes.ParseCut and nodes.Both have them.
+	// Ends and Way are those of a cut, as in nodes.ParseCut and nodes.Both.
 	Ends, Way string
 }
 
-// String is the fault as Parse reads it.
+// String returns the fault in the form that Parse accepts.
 func (f Fault) String() string {
 	switch {
 	case f.Kind == Cut && f.Way != nodes.Both:
@@ -58,11 +58,10 @@ func (f Fault) String() string {
 	return string(f.Kind)
 }
 
-// Forms are what Parse reads, for people.
+// Forms describes the forms that Parse accepts.
 const Forms = "kill, pause or restart, each with :NODE or of any node; cut:A-B, cut:A-B:to, cut:A-B:from; restart-db; roll; upgrade; kill-all"
 
-// Parse reads a fault of n nodes; 0 is a single server, which has no
-// network and no database.
+// Parse parses a fault of n nodes; 0 is a single server, which has no network and no database.
 func Parse(text string, count int) (Fault, error) {
 	kind, rest, more := strings.Cut(text, ":")
 	f := Fault{Kind: Kind(kind)}

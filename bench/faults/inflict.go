@@ -15,17 +15,17 @@ import (
 	"atelier/bench/server"
 )
 
-// Inflictor does faults to the servers of a run. It is for one goroutine.
+// Inflictor injects faults into the servers of a run. It is not safe for concurrent use.
 type Inflictor struct {
 	Target *server.Target
-	// Pause and Cut are how long those last.
+	// Pause and Cut are the durations of these faults.
 	Pause, Cut time.Duration
-	// Upgrade is the path of the program of the fault Upgrade; "" is the servers' own.
+	// Upgrade is the path of the program for the fault Upgrade; "" is the servers' own.
 	Upgrade string
-	// Rng draws the nodes that nobody names.
+	// Rng draws the nodes of faults that name none.
 	Rng *rand.Rand
 
-	restarts int // of the database, so far
+	restarts int // of the database, until now
 }
 
 // Choose draws the node of a fault that names none.
@@ -39,7 +39,7 @@ func (i *Inflictor) Choose(f Fault) Fault {
 	return f
 }
 
-// Harmed are the nodes that a fault is done to, counted from 0.
+// Harmed returns the nodes that a fault affects, counted from 0.
 func (i *Inflictor) Harmed(f Fault) []int {
 	switch f.Kind {
 	case Kill, Pause, Restart:
@@ -58,8 +58,7 @@ func (i *Inflictor) Harmed(f Fault) []int {
 	return all
 }
 
-// Do does a fault, and returns when all is whole again: killed servers are ready,
-// cuts are healed.
+// Do injects a fault, and returns after the repair: killed servers are ready, cuts are healed.
 func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 	all := i.Target.Nodes()
 	p := all[max(f.Node, 1)-1].Process
@@ -97,7 +96,7 @@ func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 	return fmt.Errorf("unknown fault %q", f.Kind)
 }
 
-// Check refuses a plan that these servers cannot be put through.
+// Check refuses a plan that is impossible with these servers.
 func (i *Inflictor) Check(plan []Planned) error {
 	for _, planned := range plan {
 		switch f := planned.Fault; {
@@ -112,7 +111,7 @@ func (i *Inflictor) Check(plan []Planned) error {
 	return nil
 }
 
-// roll restarts all nodes with a program, one after the other.
+// roll restarts all nodes with a program, one after another.
 func roll(ctx context.Context, all []server.Node, binary string) error {
 	for _, n := range all {
 		if err := restart(ctx, n.Process, binary); err != nil {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Planned is a fault that is due at a moment of the load.
+// Planned is a fault with its time in the load.
 type Planned struct {
 	At    time.Duration
 	Fault Fault
 }
 
-// Every plans faults at an interval, one kind after the other: the first after one
-// interval, the last before until.
+// Every plans faults at an interval, cycling through the kinds. The first is after one interval,
+// the last before until.
 func Every(interval, until time.Duration, turns ...Fault) []Planned {
 	var out []Planned
 	if interval <= 0 || len(turns) == 0 {
@@ -28,15 +28,15 @@ func Every(interval, until time.Duration, turns ...Fault) []Planned {
 	return out
 }
 
-// Merge puts plans together in the order of their times.
+// Merge merges plans, sorted by time.
 func Merge(plans ...[]Planned) []Planned {
 	all := slices.Concat(plans...)
 	slices.SortStableFunc(all, func(a, b Planned) int { return int(a.At - b.At) })
 	return all
 }
 
-// Stages reads DURATION@FAULT,… : each fault is done at the beginning of its
-// stage. It also returns how long they take together.
+// Stages parses DURATION@FAULT,… Each fault is injected at the beginning of its stage. It also
+// returns the total duration.
 func Stages(text string, count int) (plan []Planned, all time.Duration, err error) {
 	for one := range strings.SplitSeq(text, ",") {
 		during, fault, ok := strings.Cut(strings.TrimSpace(one), "@")

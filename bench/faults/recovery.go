@@ -2,30 +2,30 @@ package faults
 
 import "time"
 
-// Window is the time over which a percentile is taken, Limit what the p99 must
-// be under for a service to be itself again.
+// Window is the time over which a percentile is taken, Limit the bound of the p99 for a recovered
+// service.
 const (
 	Window = time.Second
 	Limit  = 250 * time.Millisecond
 )
 
-// step is by how much two windows are apart: the grain of a recovery.
+// step is the distance between windows, and so the resolution of a recovery.
 const step = 100 * time.Millisecond
 
-// watched bounds how long after a fault is looked: 10 minutes.
+// watched is the maximum time after a fault that is analysed: 10 minutes.
 const watched = 10 * time.Minute
 
-// Recovery counts the fates of messages in the time after a fault. Each belongs to
-// the moment for which it was planned, so what waits through an outage is charged
-// to it, whenever it arrives. The zero value is ready. It is for one goroutine.
+// Recovery counts the deliveries after a fault. Each belongs to the time for which it was planned,
+// so a message that waits through an outage counts towards the outage, whenever it arrives. The
+// zero value is ready to use. It is not safe for concurrent use.
 type Recovery struct {
 	buckets []bucket
 }
 
-// bucket is one step: deliveries, and those of them that took Limit or longer.
+// bucket is one step: all deliveries, and those that took Limit or longer.
 type bucket struct{ count, slow int }
 
-// Add notes a delivery of a message that was planned so long after the fault.
+// Add records a delivery of a message, by its planned time after the fault.
 func (r *Recovery) Add(since, took time.Duration) {
 	n := int(since / step)
 	if since < 0 || n >= int(watched/step) {

@@ -16,11 +16,11 @@ const (
 	opPong         = 0xa
 )
 
-// maxMessage bounds a message from the server, bytes. The largest the interface
-// knows are relayed signals of 64 KiB.
+// maxMessage bounds a message from the server, in bytes. Atelier's largest messages are relayed
+// signals of 64 KiB.
 const maxMessage = 4 << 20
 
-// Violations of the protocol by the server.
+// Protocol errors of the server.
 var (
 	errReserved  = errors.New("reserved bits set")
 	errOpcode    = errors.New("unknown opcode")
@@ -34,39 +34,37 @@ var (
 	errCloseSize = errors.New("close frame of one byte")
 )
 
-// Sink takes what a Decoder finds. Payloads are valid only during the call.
+// Sink receives the results of a Decoder. Payloads are valid only during the call.
 type Sink interface {
 	Message(payload []byte)
 	Ping(payload []byte)
-	// Close is called for a close frame; 1005 stands for one without a code.
-	// Nothing is decoded after it.
+	// Close is called for a close frame; 1005 means that it has no code. Nothing is decoded after
+	// it.
 	Close(code int)
 }
 
-// Decoder turns the bytes of a server into messages, however they were cut on the network.
-// The zero value is ready. It holds bytes only while a frame or a fragmented message is
-// incomplete.
+// Decoder decodes the bytes of a server into messages, for any split on the network. The zero value
+// is ready to use. It holds bytes only while a frame or a fragmented message is incomplete.
 type Decoder struct {
-	// Binary allows binary messages, which are returned like text. Atelier sends none;
-	// others do.
+	// Binary allows binary messages, which are returned like text. Atelier sends none; others do.
 	Binary bool
 
-	// pending is the beginning of a frame whose end has not arrived.
+	// pending is the received part of an incomplete frame.
 	pending []byte
-	// parts has the fragments of a message that have arrived.
+	// parts has the received fragments of a message.
 	parts []byte
-	// fragmented means that a message has begun; parts may still be empty.
+	// fragmented means that a message has begun; parts can still be empty.
 	fragmented bool
 	stopped    bool
 }
 
-// Stop makes the decoder ignore everything from here on. A Sink may call it.
+// Stop makes the decoder ignore all further bytes. A Sink may call it.
 func (d *Decoder) Stop() { d.stopped = true }
 
 // Feed decodes p. An error is final.
 func (d *Decoder) Feed(p []byte, out Sink) error {
 	for len(d.pending) > 0 && len(p) > 0 {
-		// No more than the frame needs, so that what follows is not copied.
+		// Take no more than the frame needs, so that the rest is not copied.
 		n := min(d.wanted(), len(p))
 		d.pending, p = append(d.pending, p[:n]...), p[n:]
 		used, err := d.decode(d.pending, out)
@@ -87,16 +85,16 @@ func (d *Decoder) Feed(p []byte, out Sink) error {
 	return nil
 }
 
-// wanted is how many bytes are certainly missing of the frame that is pending.
+// wanted returns the minimum number of missing bytes of the pending frame.
 func (d *Decoder) wanted() int {
 	h, ok, err := d.header(d.pending)
 	if err != nil || !ok {
-		return 1 // to know its length, or to tell what is wrong with it
+		return 1 // to determine its length or its error
 	}
 	return h.size + h.length - len(d.pending)
 }
 
-// decode takes all complete frames of p and returns how many bytes they had.
+// decode decodes all complete frames of p and returns the number of their bytes.
 func (d *Decoder) decode(p []byte, out Sink) (int, error) {
 	used := 0
 	for !d.stopped {
@@ -123,8 +121,7 @@ type header struct {
 	size, length int
 }
 
-// header reads and checks the header of the frame p begins with; false when it
-// is not complete.
+// header parses and checks the header of the first frame of p; false if it is incomplete.
 func (d *Decoder) header(p []byte) (header, bool, error) {
 	if len(p) < 2 {
 		return header{}, false, nil
@@ -174,7 +171,7 @@ func (d *Decoder) header(p []byte) (header, bool, error) {
 	return h, true, nil
 }
 
-// frame acts on one complete frame.
+// frame handles one complete frame.
 func (d *Decoder) frame(h header, payload []byte, out Sink) error {
 	switch h.opcode {
 	case opPing:

@@ -2,6 +2,5 @@
 // consists of plain functions over bytes. An idle connection needs no sockets, goroutines
 // or buffers of this package.
 //
-// It is strict on purpose. A load test that forgives a server's mistakes hides
-// them.
+// It is strict on purpose, because a load test that tolerates a server's errors hides them.
 package frames

@@ -12,18 +12,18 @@ import (
 
 // Upgrade is a client's request to open a WebSocket.
 type Upgrade struct {
-	// Host and Path go into the request; Path includes the query.
+	// Host and Path are those of the request; Path includes the query.
 	Host, Path string
 	// Cookie is the value of the Cookie header; "" for none.
 	Cookie string
-	// Headers are further lines of the request, "Name: value".
+	// Headers are further header lines, "Name: value".
 	Headers []string
 	// Key is 16 random bytes in Base64 (RFC 6455, 4.1).
 	Key string
 }
 
-// Append appends the request. It offers no extension: a compressed fan-out
-// would measure the compressor.
+// Append appends the request. It offers no extension, because with compression a fan-out would
+// measure the compressor.
 func (u *Upgrade) Append(dst []byte) []byte {
 	dst = append(dst, "GET "+u.Path+" HTTP/1.1\r\nHost: "+u.Host+
 		"\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "+u.Key+"\r\n"...)
@@ -46,7 +46,7 @@ func (u *Upgrade) finish(dst []byte) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// CheckHeader refuses a line that is not a header, or that would be two.
+// CheckHeader refuses an invalid header line, or a text with several lines.
 func CheckHeader(line string) error {
 	name, _, ok := strings.Cut(line, ":")
 	if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(line, "\r\n\x00") {
@@ -58,8 +58,7 @@ func CheckHeader(line string) error {
 // maxAnswer bounds the header of the server's answer, bytes.
 const maxAnswer = 16 << 10
 
-// RefusedError means that the server answered the upgrade with another status
-// than 101.
+// RefusedError means that the server answered the upgrade with another status than 101.
 type RefusedError struct {
 	Status int
 }
@@ -68,9 +67,8 @@ func (e *RefusedError) Error() string { return "upgrade refused with status " + 
 
 var errAnswer = errors.New("not an HTTP answer")
 
-// Answer checks the server's answer to the upgrade with this key. It returns
-// how many bytes the answer takes, 0 while it is incomplete. A refusal is a
-// *RefusedError.
+// Answer checks the server's answer to the upgrade with this key. It returns the number of bytes of
+// the answer, 0 while it is incomplete. A refusal is a *RefusedError.
 func Answer(p []byte, key string) (int, error) {
 	end := bytes.Index(p, []byte("\r\n\r\n"))
 	if end < 0 {
@@ -92,7 +90,7 @@ func Answer(p []byte, key string) (int, error) {
 // status checks the first line of an answer and returns the lines after it.
 func status(head []byte, want int) (headers []byte, err error) {
 	line, headers, _ := bytes.Cut(head, []byte("\r\n"))
-	// An HTTP/1.0 server does not upgrade, and can give a reason as well.
+	// An HTTP/1.0 server does not upgrade, but can give a reason.
 	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) && !bytes.HasPrefix(line, []byte("HTTP/1.0 ")) {
 		return nil, errAnswer
 	}
@@ -115,7 +113,7 @@ func headerValue(headers []byte, name string) []byte {
 	return nil
 }
 
-// accept is the answer to a key (RFC 6455, 4.2.2).
+// accept returns the answer to a key (RFC 6455, 4.2.2).
 func accept(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	return base64.StdEncoding.EncodeToString(sum[:])

@@ -6,16 +6,15 @@ import (
 	"fmt"
 )
 
-// Violations of the event stream's own forms.
+// Format errors of the event stream.
 var (
 	errNotEvents = errors.New("answer is not an event stream")
 	errChunk     = errors.New("chunk is malformed")
 	errStreamEnd = errors.New("event stream ended")
 )
 
-// StreamAnswer checks the server's answer to AppendStream. It returns how many
-// bytes its head takes, 0 while it is incomplete, and whether the stream comes
-// in chunks. A refusal is a *RefusedError.
+// StreamAnswer checks the server's answer to AppendStream. It returns the length of its head in
+// bytes, 0 while it is incomplete, and whether the stream is chunked. A refusal is a *RefusedError.
 func StreamAnswer(p []byte) (n int, chunked bool, err error) {
 	end := bytes.Index(p, []byte("\r\n\r\n"))
 	if end < 0 {
@@ -35,29 +34,29 @@ func StreamAnswer(p []byte) (n int, chunked bool, err error) {
 	return end + 4, bytes.EqualFold(headerValue(headers, "Transfer-Encoding"), []byte("chunked")), nil
 }
 
-// Stream turns the bytes of an event stream (WHATWG HTML, 9.2) into messages, however they
-// were cut on the network. A message is the data of each event, with its lines joined. The
-// zero value reads a stream without chunks.
+// Stream decodes the bytes of an event stream (WHATWG HTML, 9.2) into messages, for any split on
+// the network. A message is the data of each event, with its lines joined. The zero value reads a
+// stream without chunks.
 type Stream struct {
-	// Chunked means that the bytes come in the chunks of RFC 9112, 7.1.
+	// Chunked means that the bytes are in chunks (RFC 9112, 7.1).
 	Chunked bool
 
-	// line is the beginning of a line whose end has not arrived.
+	// line is the received part of an incomplete line.
 	line []byte
-	// data is the data of the event whose end has not arrived. some means that it has a
-	// data field, even an empty one.
+	// data is the data of the incomplete event. some means that it has a data field, even an empty
+	// one.
 	data []byte
 	some bool
 	// Of the current chunk: the number of remaining bytes, and the received part of its
 	// head.
 	left int
 	head []byte
-	// tail is how many bytes of the line break after a chunk are missing.
+	// tail is the number of missing bytes of the line break after a chunk.
 	tail    int
 	stopped bool
 }
 
-// Stop makes the stream ignore everything from here on. A Sink may call it.
+// Stop makes the stream ignore all further bytes. A Sink may call it.
 func (s *Stream) Stop() { s.stopped = true }
 
 // Feed decodes p. An error is final; the end of a chunked stream is also an error.
@@ -108,8 +107,7 @@ func (s *Stream) Feed(p []byte, out Sink) error {
 	return nil
 }
 
-// chunkSize reads the head of a chunk: hexadecimal digits, and perhaps
-// extensions.
+// chunkSize parses the head of a chunk: hexadecimal digits, and optional extensions.
 func chunkSize(head []byte) (int, error) {
 	digits, _, _ := bytes.Cut(bytes.TrimRight(head, "\r\n"), []byte(";"))
 	digits = bytes.TrimSpace(digits)
@@ -130,8 +128,8 @@ func chunkSize(head []byte) (int, error) {
 	return n, nil
 }
 
-// lines takes a piece of the stream. Lines end with LF or CR LF. The standard also allows a
-// lone CR, but no server sends it.
+// lines handles a piece of the stream. Lines end with LF or CR LF. The standard also allows a
+// single CR, but no server sends it.
 func (s *Stream) lines(p []byte, out Sink) error {
 	for !s.stopped {
 		end := bytes.IndexByte(p, '\n')
@@ -156,8 +154,8 @@ func (s *Stream) lines(p []byte, out Sink) error {
 	return nil
 }
 
-// field handles one line. It collects data and passes the data on at the end of an event. It
-// ignores ids, names of events and comments.
+// field handles one line. It collects data and emits it at the end of an event. It ignores ids,
+// names of events and comments.
 func (s *Stream) field(line []byte, out Sink) error {
 	if len(line) == 0 {
 		if s.some {

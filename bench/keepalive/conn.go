@@ -13,17 +13,16 @@ import (
 	"time"
 )
 
-// Within bounds one request. Under a paused server it must be longer than the
-// pause, or the pause would show as errors instead of latency.
+// Within is the request timeout. With a paused server it must be longer than the pause, or the
+// pause would show as errors instead of latency.
 const Within = 30 * time.Second
 
-// maxBody bounds an answer, bytes.
+// maxBody bounds an answer, in bytes.
 const maxBody = 64 << 20
 
-// Conn is one connection. It connects when it is first used, and again after an
-// error.
+// Conn is one connection. It connects on first use, and again after an error.
 type Conn struct {
-	// Address to connect to; Host goes into the Host header.
+	// Address is the address to connect to; Host is the Host header.
 	Address, Host string
 
 	net  net.Conn
@@ -32,10 +31,10 @@ type Conn struct {
 	body []byte
 }
 
-// Request is what is sent.
+// Request is an HTTP request.
 type Request struct {
 	Method, Path string
-	// Headers are whole lines, each with its CR LF.
+	// Headers are complete lines, each with its CR LF.
 	Headers string
 	// Body is sent as JSON; nil sends none.
 	Body []byte
@@ -49,9 +48,8 @@ func (c *Conn) Close() {
 	}
 }
 
-// Do sends a request and returns status and body of the answer; the body is
-// valid until the next call. After an error nobody knows whether the request was
-// carried out.
+// Do sends a request and returns status and body of the answer; the body is valid until the next
+// call. After an error it is unknown whether the request was executed.
 func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
 	if c.net == nil {
 		if c.net, err = net.DialTimeout("tcp", c.Address, 5*time.Second); err != nil {
@@ -84,8 +82,7 @@ func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
 	return status, c.body, nil
 }
 
-// Unsent reports whether an error of Do says for certain that the server did not get
-// the request.
+// Unsent reports whether an error of Do guarantees that the server did not receive the request.
 func Unsent(err error) bool { return errors.Is(err, errConnect) }
 
 var (
@@ -94,8 +91,7 @@ var (
 	errLength  = errors.New("the answer has no Content-Length")
 )
 
-// read reads one answer. It must have a length: the chunks of an answer without
-// end are not for a load test.
+// read reads one answer. It must have a Content-Length; chunked answers are not supported.
 func (c *Conn) read() (status int, err error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package latency keeps latencies in HDR histograms: every value is counted,
-// quantiles come from the merged counts and are never averaged.
+// Package latency records latencies in HDR histograms: every value is counted, and quantiles are
+// computed from the merged counts and never averaged.
 package latency

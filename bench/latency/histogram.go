@@ -17,8 +17,8 @@ const (
 	digits  = 3
 )
 
-// Histogram counts latencies. It is for one goroutine at a time. Values beyond
-// ten minutes count as ten minutes, negative ones as zero.
+// Histogram counts latencies. It is not safe for concurrent use. Values above ten minutes count as
+// ten minutes, negative ones as zero.
 type Histogram struct {
 	counts *hdrhistogram.Histogram
 }
@@ -30,28 +30,28 @@ func New() *Histogram {
 
 // Record counts one latency.
 func (h *Histogram) Record(d time.Duration) {
-	// The range is closed by the clamp, so there is no error left to handle.
+	// The value is clamped to the range, so no error is possible.
 	_ = h.counts.RecordValue(int64(min(max(d, 0), longest) / unit))
 }
 
 // Merge adds the counts of another histogram.
 func (h *Histogram) Merge(other *Histogram) { h.counts.Merge(other.counts) }
 
-// Count is how many latencies were recorded.
+// Count returns the number of recorded latencies.
 func (h *Histogram) Count() int64 { return h.counts.TotalCount() }
 
-// Quantile returns the latency that this share of the values, 0..1, does not
-// exceed; 0 without values.
+// Quantile returns the latency that this share of the values, 0..1, does not exceed; 0 without
+// values.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	return time.Duration(h.counts.ValueAtQuantile(q*100)) * unit
 }
 
-// Sum is the sum of all latencies, to the precision of the histogram.
+// Sum returns the sum of all latencies, to the precision of the histogram.
 func (h *Histogram) Sum() time.Duration {
 	return time.Duration(h.counts.Mean() * float64(h.Count()) * float64(unit))
 }
 
-// Within returns how many latencies are within each of the bounds, which rise.
+// Within returns the number of latencies within each of the bounds, which rise.
 func (h *Histogram) Within(bounds []time.Duration) []int64 {
 	out := make([]int64, len(bounds))
 	for _, bar := range h.counts.Distribution() {
@@ -64,14 +64,14 @@ func (h *Histogram) Within(bounds []time.Duration) []int64 {
 	return out
 }
 
-// Max is the largest latency, to the precision of the histogram.
+// Max returns the largest latency, to the precision of the histogram.
 func (h *Histogram) Max() time.Duration { return time.Duration(h.counts.Max()) * unit }
 
-// Reset forgets all values.
+// Reset removes all values.
 func (h *Histogram) Reset() { h.counts.Reset() }
 
-// MarshalText writes the counts in the compressed form that all HDR tools read
-// (Base64). It makes a histogram a value of JSON.
+// MarshalText encodes the counts in the compressed form of the HDR tools (Base64), so a histogram
+// can be a JSON value.
 func (h *Histogram) MarshalText() ([]byte, error) {
 	b, err := h.counts.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	if err != nil {
@@ -80,8 +80,8 @@ func (h *Histogram) MarshalText() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalText reads what MarshalText wrote. It refuses counts of another
-// range or precision, which could not be merged.
+// UnmarshalText decodes the result of MarshalText. It refuses counts with another range or
+// precision, which could not be merged.
 func (h *Histogram) UnmarshalText(text []byte) error {
 	counts, err := hdrhistogram.Decode(text)
 	if err != nil {
@@ -94,15 +94,15 @@ func (h *Histogram) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Log writes the counts of an interval to a histogram log. They are
-// microseconds; the largest value beside them is in seconds.
+// Log writes the counts of an interval to a histogram log. They are in microseconds; the maximum
+// next to them is in seconds.
 func (h *Histogram) Log(log *hdrhistogram.HistogramLogWriter, from, until time.Time) error {
 	h.counts.SetStartTimeMs(from.UnixMilli())
 	h.counts.SetEndTimeMs(until.UnixMilli())
 	return log.OutputIntervalHistogram(h.counts)
 }
 
-// Point is a place on the percentile curve.
+// Point is a point of the percentile curve.
 type Point struct {
 	// Percentile is 0..100; Milliseconds is the latency that this share of the
 	// values does not exceed.
@@ -128,10 +128,10 @@ func (h *Histogram) Curve() []Point {
 	return append(out, Point{percent(1 - min(rest, 1/float64(h.Count()))), Milliseconds(h.Max())})
 }
 
-// percent is a share without what floating point added to it.
+// percent returns a share without floating-point noise.
 func percent(share float64) float64 { return math.Round(share*1e9) / 1e7 }
 
-// Summary is a histogram in a few numbers, milliseconds.
+// Summary summarizes a histogram, in milliseconds.
 type Summary struct {
 	Count int64   `json:"count"`
 	P50   float64 `json:"p50"`
@@ -141,7 +141,7 @@ type Summary struct {
 	Max   float64 `json:"max"`
 }
 
-// Summary returns the numbers of a report.
+// Summary returns the numbers for a report.
 func (h *Histogram) Summary() Summary {
 	return Summary{
 		Count: h.Count(),

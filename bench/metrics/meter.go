@@ -16,19 +16,18 @@ var bounds = [...]time.Duration{
 	5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute,
 }
 
-// Meter is a load test in numbers. The zero value has counted nothing. Safe for
-// concurrent use.
+// Meter has the totals of a load test. The zero value is empty. Safe for concurrent use.
 type Meter struct {
 	mu sync.Mutex
-	// Guarded by mu, all of it.
+	// Guarded by mu.
 	sent, deliveries, errors, open float64
 	timed                          uint64
 	took                           time.Duration
-	// within are how many latencies were within each of the bounds.
+	// within are the numbers of latencies within each of the bounds.
 	within [len(bounds)]uint64
 }
 
-// Add counts what happened in a second of a worker.
+// Add adds the results of a second of a worker.
 func (m *Meter) Add(s report.Sample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,22 +12,22 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Bounds for those who ask: connections at once, and times.
+// Limits of scrapers: concurrent connections, and timeouts.
 const (
 	mostConnections = 16
 	headWithin      = 5 * time.Second
 	answerWithin    = 10 * time.Second
 )
 
-// Serve answers GET /metrics at an address, host:port, until stop is called, which waits
-// for nobody. At is where, also if the port was 0.
+// Serve answers GET /metrics at an address, host:port, until stop is called, which does not wait.
+// At is the actual address, also if the port was 0.
 func Serve(address string, m *Meter) (at net.Addr, stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve metrics: %w", err)
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m) // a new registry refuses nothing
+	registry.MustRegister(m) // a new registry accepts it
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	s := &http.Server{

@@ -15,20 +15,20 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Balancer takes connections and leads each to a node that is ready, of those the one
-// with the fewest. It passes bytes on and repeats none: whose node dies loses the
-// connection, and decides what may be sent again.
+// Balancer forwards each connection to the ready node with the fewest connections. It passes bytes
+// on and repeats none. If a node dies, its clients lose their connections, and decide what can be
+// sent again.
 type Balancer struct {
 	listener net.Listener
 	client   http.Client
-	ends     []func() // of the probes
+	ends     []func() // stop the probes
 	done     sync.WaitGroup
 
 	mu       sync.Mutex
 	backends []backend // guarded by mu
 }
 
-// backend is a node from the balancer's side.
+// backend is a node as seen by the balancer.
 type backend struct {
 	public, probe string // addresses; "" while the node is away
 	ready         bool
@@ -41,7 +41,7 @@ const (
 	dialTime   = time.Second
 )
 
-// Balance listens for n nodes, none of which is there yet.
+// Balance listens on behalf of n nodes, none of which is available yet.
 func Balance(listen string, nodes int) (*Balancer, error) {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *Balancer) Put(node int, public, internal string) {
 	d.public, d.probe, d.ready = public, internal+"/readyz", true
 }
 
-// Remove marks a node as away.
+// Remove marks a node as unavailable.
 func (b *Balancer) Remove(node int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,14 +74,14 @@ func (b *Balancer) Remove(node int) {
 	d.public, d.probe, d.ready = "", "", false
 }
 
-// Look reports whether a node is ready, and how many connections it has.
+// Look reports whether a node is ready, and its number of connections.
 func (b *Balancer) Look(node int) (ready bool, open int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.backends[node].ready, b.backends[node].open
 }
 
-// Close ends everything.
+// Close stops everything.
 func (b *Balancer) Close() {
 	for _, end := range b.ends {
 		end()
@@ -117,14 +117,14 @@ func (b *Balancer) accept() {
 			return
 		}
 		if err != nil {
-			time.Sleep(probeEvery) // out of descriptors
+			time.Sleep(probeEvery) // no free descriptors
 			continue
 		}
 		go b.lead(conn)
 	}
 }
 
-// lead passes a connection on until either side ends.
+// lead forwards a connection until either side ends.
 func (b *Balancer) lead(from net.Conn) {
 	defer from.Close()
 	to, node := b.dial()
@@ -139,7 +139,7 @@ func (b *Balancer) lead(from net.Conn) {
 	}()
 	go func() {
 		_, _ = io.Copy(to, from)
-		_ = to.(*net.TCPConn).CloseWrite() // an answer may still come
+		_ = to.(*net.TCPConn).CloseWrite() // an answer can still arrive
 	}()
 	_, _ = io.Copy(from, to)
 }
@@ -165,7 +165,7 @@ func (b *Balancer) dial() (net.Conn, int) {
 	}
 }
 
-// choose counts a connection to the node that it chooses; -1 for none.
+// choose selects a node and counts a connection to it; -1 for none.
 func (b *Balancer) choose(tried map[int]bool) (node int, address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

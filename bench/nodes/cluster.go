@@ -19,7 +19,7 @@ import (
 // Most is the maximum number of nodes of a cluster.
 const Most = 9
 
-// Cluster is some nodes with their database and their network.
+// Cluster is a group of nodes with their database and their network.
 type Cluster struct {
 	Processes []*server.Process
 	Network   *Network
@@ -31,16 +31,16 @@ type Cluster struct {
 
 // Config describes the cluster to start.
 type Config struct {
-	// Binary is the server's executable, Count how many of it.
+	// Binary is the server's executable, Count the number of nodes.
 	Binary string
 	Count  int
-	// Postgres is the address of a server to make a database on; "" starts one.
+	// Postgres is the address of a server on which to create a database; "" starts one.
 	Postgres string
 	// Env are settings of every node in addition to those of the cluster, NAME=value.
 	Env []string
 }
 
-// Start starts everything, and returns when every node is ready.
+// Start starts everything, and returns when all nodes are ready.
 func Start(ctx context.Context, cfg *Config) (*Cluster, error) {
 	if cfg.Count < 1 || cfg.Count > Most {
 		return nil, fmt.Errorf("nodes: want 1 to %d", Most)
@@ -116,8 +116,8 @@ func (c *Cluster) settings(node int, listen string) []string {
 // Name returns the name of a node, counted from 1.
 func Name(node int) string { return fmt.Sprintf("n%d", node) }
 
-// knows asks a server whether it knows a setting: an unknown one is an error that
-// says so.
+// knows asks a server whether it supports a setting. If not, the server reports the setting as
+// unknown.
 func knows(binary, setting string) bool {
 	name, _, _ := strings.Cut(setting, "=")
 	cmd := exec.Command(binary, "checkconfig")
@@ -126,8 +126,7 @@ func knows(binary, setting string) bool {
 	return !strings.Contains(string(out), "unknown key "+name)
 }
 
-// Stop asks every node to end. It returns the data folders of nodes that did not end as
-// they should.
+// Stop asks every node to end. It returns the data folders of nodes that did not end properly.
 func (c *Cluster) Stop() error {
 	var problems []error
 	for i, p := range c.Processes {
@@ -138,8 +137,8 @@ func (c *Cluster) Stop() error {
 	return errors.Join(problems...)
 }
 
-// Remove removes what was made. Every node must have ended. With keep, the
-// folders of the nodes stay, and Remove names them.
+// Remove removes all created files. Every node must have ended. With keep, the folders of the nodes
+// stay, and Remove names them.
 func (c *Cluster) Remove(keep bool) (kept []string, err error) {
 	if keep {
 		for _, p := range c.Processes {

@@ -22,34 +22,32 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// databaseWithin bounds the start and the stop of the database.
+// databaseWithin is the timeout for the start and the stop of the database.
 const databaseWithin = 30 * time.Second
 
 // ErrNoPostgres means that no PostgreSQL is installed.
 var ErrNoPostgres = errors.New("PostgreSQL is not installed: no initdb in PATH or /usr/lib/postgresql (--postgres URL uses a running server)")
 
-// Database is the database of a cluster: a server of its own, or a new database
-// on one that runs.
+// Database is the database of a cluster: on its own server, or a new database on a running one.
 type Database struct {
-	// admin is the address of a database that is always there, name that of the
-	// cluster's own. Immutable.
+	// admin is the address of a database that always exists, name the name of the cluster's own.
+	// Immutable.
 	admin *url.URL
 	name  string
 
-	// If the server is its own: dir holds everything, bin the programs. Otherwise both are
-	// "".
+	// If the server was started for this run, dir has all its files, and bin is the folder of the
+	// programs. Otherwise both are "".
 	dir, bin string
 	port     int
-	cred     *syscall.Credential // nil: as who runs this
+	cred     *syscall.Credential // nil for the current user
 	process  *exec.Cmd
 	ended    chan struct{} // closed when process is gone
 }
 
-// Programs is the folder of the newest PostgreSQL's programs.
+// Programs returns the folder of the newest PostgreSQL's programs.
 func Programs() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		// The program in PATH may be a link: postgres finds its files beside
-		// itself.
+		// The program in PATH can be a link, but postgres looks for its files next to itself.
 		if path, err = filepath.EvalSymlinks(path); err == nil {
 			return filepath.Dir(path), nil
 		}
@@ -65,7 +63,7 @@ func Programs() (string, error) {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
 }
 
-// startDatabase starts a PostgreSQL on a temporary folder, and makes a database.
+// startDatabase starts a PostgreSQL in a temporary folder, and creates a database.
 func startDatabase(ctx context.Context) (*Database, error) {
 	bin, err := Programs()
 	if err != nil {
@@ -110,7 +108,7 @@ func (d *Database) initialise(ctx context.Context) error {
 	return d.create(ctx)
 }
 
-// useDatabase makes a database on a server that runs.
+// useDatabase creates a database on a running server.
 func useDatabase(ctx context.Context, address string) (*Database, error) {
 	u, err := parseDatabase(address)
 	if err != nil {
@@ -134,26 +132,26 @@ func parseDatabase(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckDatabase refuses what is not an address of a database.
+// CheckDatabase refuses an invalid address of a database.
 func CheckDatabase(address string) error {
 	_, err := parseDatabase(address)
 	return err
 }
 
-// Address is the host and port of the server.
+// Address returns the host and port of the server.
 func (d *Database) Address() string { return d.admin.Host }
 
 // Own reports whether the server was started for this run.
 func (d *Database) Own() bool { return d.dir != "" }
 
-// through is the address of the cluster's database by another way to its server.
+// through returns the address of the cluster's database by another way to its server.
 func (d *Database) through(hostPort string) string {
 	u := *d.admin
 	u.Host, u.Path = hostPort, "/"+d.name
 	return u.String()
 }
 
-// create makes a database that nobody else uses.
+// create creates a database that nobody else uses.
 func (d *Database) create(ctx context.Context) error {
 	d.name = "atelier_bench_" + strings.ToLower(rand.Text()[:10])
 	return d.exec(ctx, "create database "+d.name)
@@ -173,8 +171,8 @@ func (d *Database) exec(ctx context.Context, statement string) error {
 	return nil
 }
 
-// Restart ends the server and starts it again: in order, ending all sessions, or
-// at once, so that it recovers from its log.
+// Restart stops the server and starts it again: in order, ending all sessions, or immediately, so
+// that it recovers from its log.
 func (d *Database) Restart(ctx context.Context, immediate bool) error {
 	if !d.Own() {
 		return errors.New("the database is not the run's own: it is not restarted")
@@ -211,7 +209,7 @@ func (d *Database) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts the server and returns when it takes connections.
+// start starts the server and returns when it accepts connections.
 func (d *Database) start(ctx context.Context) error {
 	log, err := os.OpenFile(d.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -268,7 +266,7 @@ func (d *Database) stop(signal syscall.Signal) error {
 	return errors.New("the database did not stop within " + databaseWithin.String())
 }
 
-// remove ends a server of its own, or drops the database on another's.
+// remove stops the run's own server, or drops the database on another.
 func (d *Database) remove() error {
 	if !d.Own() {
 		return d.exec(context.Background(), "drop database if exists "+d.name+" with (force)")

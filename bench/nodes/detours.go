@@ -15,17 +15,17 @@ import (
 	"strings"
 )
 
-// A cut proves nothing while its ends are connected past the proxies. The kernel
-// knows every connection, so it is asked.
+// A cut proves nothing if its ends have a connection that bypasses the proxies. The kernel lists
+// every connection.
 
-// detours returns the connections that lead to a node or the database and are not
-// a proxy's: "from 127.0.0.1:50000 to node 2".
+// detours returns the connections that lead to a node or the database and do not belong to a proxy:
+// "from 127.0.0.1:50000 to node 2".
 func (n *Network) detours() ([]string, error) {
 	first, err := n.strangers()
 	if err != nil || len(first) == 0 {
 		return nil, err
 	}
-	// A proxy may open and close one while the tables are read.
+	// A proxy can open and close one while the tables are read.
 	again, err := n.strangers()
 	return slices.DeleteFunc(again, func(d string) bool { return !slices.Contains(first, d) }), err
 }
@@ -59,7 +59,7 @@ func (n *Network) strangers() (out []string, err error) {
 	return out, nil
 }
 
-// ownSockets are the inodes of this process's sockets.
+// ownSockets returns the inodes of this process's sockets.
 func ownSockets() (map[string]bool, error) {
 	links, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil {
@@ -69,7 +69,7 @@ func ownSockets() (map[string]bool, error) {
 	for _, link := range links {
 		to, err := os.Readlink(link)
 		if err != nil {
-			continue // closed since
+			continue // closed meanwhile
 		}
 		if inode, ok := strings.CutPrefix(to, "socket:["); ok {
 			own[strings.TrimSuffix(inode, "]")] = true
@@ -78,7 +78,7 @@ func ownSockets() (map[string]bool, error) {
 	return own, nil
 }
 
-// connection is an established one.
+// connection is an established connection.
 type connection struct {
 	local, remote netip.AddrPort
 	inode         string
@@ -87,8 +87,8 @@ type connection struct {
 // established is the state of a connection in the kernel's tables.
 const established = "01"
 
-// connections reads a table of the kernel: a heading, and lines with a number, both
-// addresses and the state, and the inode in the tenth column.
+// connections parses a table of the kernel: a heading, and lines with a number, both addresses and
+// the state, and the inode in the tenth column.
 func connections(table string) (out []connection) {
 	for line := range strings.Lines(table) {
 		f := strings.Fields(line)
@@ -104,8 +104,8 @@ func connections(table string) (out []connection) {
 	return out
 }
 
-// kernelAddress reads an address as the kernel writes it: words of four bytes in
-// hex, the last byte first, and the port.
+// kernelAddress parses an address as the kernel writes it: words of four bytes in hex, the last
+// byte first, and the port.
 func kernelAddress(s string) (a netip.AddrPort, ok bool) {
 	host, port, ok := strings.Cut(s, ":")
 	number, err := strconv.ParseUint(port, 16, 16)
@@ -124,8 +124,8 @@ func kernelAddress(s string) (a netip.AddrPort, ok bool) {
 	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), ok
 }
 
-// endsOf are the addresses of nodes, counted from 1, and of the database; those
-// that are names, of a database elsewhere, are left out.
+// endsOf returns the addresses of nodes, counted from 1, and of the database. Host names, such as
+// that of a remote database, are excluded.
 func endsOf(peers []string, db string) map[netip.AddrPort]int {
 	ends := map[netip.AddrPort]int{}
 	for i, address := range append([]string{db}, peers...) {
@@ -137,7 +137,7 @@ func endsOf(peers []string, db string) map[netip.AddrPort]int {
 	return ends
 }
 
-// proven fails when there is a way round the proxies.
+// proven returns an error if a connection bypasses the proxies.
 func (n *Network) proven() error {
 	around, err := n.detours()
 	if err == nil && len(around) > 0 {

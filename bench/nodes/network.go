@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Directions of a cut A-B: which bytes are swallowed.
+// Directions of a cut A-B: the direction whose bytes are dropped.
 const (
 	Both = "both"
 	// To is the direction from A to B, From the direction from B to A.
@@ -23,9 +23,9 @@ const (
 	From = "from"
 )
 
-// Ends of a cut that are not nodes, which are called 1, 2 and so on.
+// Ends of a cut that are not nodes. Nodes are called 1, 2 and so on.
 const (
-	// DB is the database, Others are all other nodes, All both.
+	// DB is the database, Others all other nodes, All both.
 	DB     = "db"
 	Others = "others"
 	All    = "all"
@@ -41,15 +41,14 @@ type Network struct {
 	ends map[netip.AddrPort]int
 }
 
-// link is a path from a node, counted from 1, to its target: another node or 0, the
-// database.
+// link is a path from a node, counted from 1, to its target: another node or 0, the database.
 type link struct{ from, to int }
 
-// database is the place of the database in a link.
+// database is the database's number in a link.
 const database = 0
 
-// newNetwork makes a proxy for every pair; peers are the addresses at which the
-// nodes listen for each other, in their order.
+// newNetwork creates a proxy for every pair; peers are the addresses at which the nodes listen for
+// each other, in their order.
 func newNetwork(peers []string, db string) (*Network, error) {
 	n := &Network{
 		api: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[link]*toxiproxy.Proxy{}, nodes: len(peers),
@@ -86,10 +85,10 @@ func name(end int) string {
 	return "node " + strconv.Itoa(end)
 }
 
-// address is the address of another node, or of the database, for a node.
+// address returns the address of another node, or of the database, for a node.
 func (n *Network) address(from, to int) string { return n.proxies[link{from, to}].Listen }
 
-// peers are the addresses of all others, for one node.
+// peers returns the addresses of all other nodes, for one node.
 func (n *Network) peers(of int) []string {
 	var out []string
 	for to := 1; to <= n.nodes; to++ {
@@ -100,19 +99,18 @@ func (n *Network) peers(of int) []string {
 	return out
 }
 
-// swallow is where bytes are swallowed: on one proxy, in one direction.
+// swallow is a place where bytes are dropped: one proxy, in one direction.
 type swallow struct {
 	link     link
 	upstream bool
 }
 
-// swallows are the places where a cut of a node from another, or from the
-// database, has to happen.
+// swallows returns the places of a cut between a node and another, or the database.
 func swallows(a, b int, way string) []swallow {
 	var out []swallow
 	if way == Both || way == To {
 		out = append(out, swallow{link{a, b}, true})
-		if b != database { // which dials nobody
+		if b != database { // which opens no connections
 			out = append(out, swallow{link{b, a}, false})
 		}
 	}
@@ -125,8 +123,8 @@ func swallows(a, b int, way string) []swallow {
 	return out
 }
 
-// ParseCut reads 1-2, 2-db, 1-others or 1-all, of n nodes. It returns the
-// node and all that it is cut from.
+// ParseCut parses 1-2, 2-db, 1-others or 1-all, of n nodes. It returns the node and everything that
+// it is cut from.
 func ParseCut(text string, nodes int) (from int, ends []int, err error) {
 	bad := fmt.Errorf("cut %q: want two of nodes 1 to %d, or a node and %s, %s or %s, such as 1-2 or 2-db", text, nodes, DB, Others, All)
 	a, b, ok := strings.Cut(text, "-")
@@ -154,11 +152,11 @@ func ParseCut(text string, nodes int) (from int, ends []int, err error) {
 	return from, ends, nil
 }
 
-// toxic swallows everything and closes nothing.
+// toxic drops all bytes without closing connections.
 const toxic = `{"name":"cut_%s","type":"timeout","stream":%q,"attributes":{"timeout":0}}`
 
-// Cut cuts as ParseCut reads it, in one direction or Both, until the function it
-// returns is called. Both fail when there is a connection past the proxies: then
+// Cut cuts the connection that ParseCut describes, in one direction or Both, until the returned
+// function is called. Both functions fail if a connection bypasses the proxies, because then
 // nothing was cut.
 func (n *Network) Cut(text string, way string) (heal func() error, err error) {
 	from, ends, err := ParseCut(text, n.nodes)
@@ -203,8 +201,8 @@ func (n *Network) close() {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePorts finds ports of loopback that nobody listens on. Another process can take one
-// before it is used; then repeat the load test.
+// freePorts finds unused loopback ports. Another process can take one before it is used; then
+// repeat the load test.
 func freePorts(n int) ([]int, error) {
 	var out []int
 	for range n {
@@ -212,7 +210,7 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
-		// All are held until the last is found, so that no two are the same.
+		// All are held until the last is found, so no two are the same.
 		defer l.Close()
 		out = append(out, l.Addr().(*net.TCPAddr).Port)
 	}

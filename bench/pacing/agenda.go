@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Never is the time at which an empty agenda has something to do.
+// Never is the next time of an empty agenda.
 const Never = time.Duration(math.MaxInt64)
 
-// Agenda is what is to be done when: streams of operations and single ones. One
-// heap for everything takes the place of a timer for each. The zero value is
-// empty. An Agenda is for one goroutine; what it runs may add to it.
+// Agenda has scheduled operations: streams and single ones. A single heap replaces a timer for
+// each. The zero value is empty. An Agenda is not safe for concurrent use; its functions may add to
+// it.
 type Agenda struct {
 	entries entries
-	// added numbers the entries, so that what is due at the same time runs in
-	// the order in which it was added.
+	// added numbers the entries, so that entries with the same time run in the order in which they
+	// were added.
 	added uint64
 }
 
@@ -27,12 +27,12 @@ type entry struct {
 	next func() (time.Duration, bool)
 }
 
-// At runs do once at the time given, or as soon as possible after it.
+// At schedules do for the given time, or as soon as possible after it.
 func (a *Agenda) At(due time.Duration, do func(due time.Duration)) {
 	a.push(entry{due: due, do: do})
 }
 
-// Stream runs do for each operation of the pacer, whose times count from start.
+// Stream calls do for each operation of the pacer, whose times count from start.
 func (a *Agenda) Stream(start time.Duration, p Pacer, do func(due time.Duration)) {
 	next := func() (time.Duration, bool) {
 		due, ok := p.Next()
@@ -43,9 +43,9 @@ func (a *Agenda) Stream(start time.Duration, p Pacer, do func(due time.Duration)
 	}
 }
 
-// Run does what is due by now, in the order of the planned times, and returns
-// when the next is due. Each operation gets its planned time: latency and the
-// generator's own lag both count from that.
+// Run runs all operations scheduled up to now, in the order of the planned times, and returns the
+// time of the next one. Each operation receives its planned time: latency and the generator's own
+// lag both count from that.
 func (a *Agenda) Run(now time.Duration) time.Duration {
 	for len(a.entries) > 0 && a.entries[0].due <= now {
 		e := heap.Pop(&a.entries).(entry)
@@ -62,7 +62,7 @@ func (a *Agenda) Run(now time.Duration) time.Duration {
 	return a.entries[0].due
 }
 
-// Clear forgets everything.
+// Clear removes everything.
 func (a *Agenda) Clear() { a.entries = nil }
 
 func (a *Agenda) push(e entry) {

@@ -2,8 +2,7 @@ package pacing
 
 import "time"
 
-// Clock returns the time since the start of a run. It is monotonic and may be read from any
-// goroutine.
+// Clock returns the time since the start of a run. It is monotonic and safe for concurrent use.
 type Clock struct {
 	start time.Time
 }
@@ -11,5 +10,5 @@ type Clock struct {
 // NewClock returns a clock that starts now.
 func NewClock() Clock { return Clock{time.Now()} }
 
-// Now is the time since the start.
+// Now returns the time since the start.
 func (c Clock) Now() time.Duration { return time.Since(c.start) }

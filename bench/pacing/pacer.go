@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// Pacer plans a stream of operations. Next returns when the next is due,
-// counted from the start of the stream and never decreasing, and false when the
-// stream has ended. A Pacer is for one goroutine.
+// Pacer plans a stream of operations. Next returns the time of the next one, counted from the start
+// of the stream and never decreasing, and false at the end. A Pacer is not safe for concurrent use.
 type Pacer interface {
 	Next() (due time.Duration, ok bool)
 }
 
-// Uniform plans perSecond operations a second at equal distances, the first at
-// once, for as long as said. A rate of zero or less plans nothing.
+// Uniform plans perSecond operations per second at equal intervals for a duration, beginning at
+// once. A rate of zero or less plans nothing.
 func Uniform(perSecond float64, during time.Duration) Pacer {
 	return &uniform{perSecond: perSecond, during: during}
 }
@@ -28,7 +27,7 @@ func (u *uniform) Next() (time.Duration, bool) {
 	if u.perSecond <= 0 {
 		return 0, false
 	}
-	// From the count, not from the last time: rounding must not add up.
+	// Computed from the count instead of the last time: rounding errors must not add up.
 	due := time.Duration(float64(u.count) / u.perSecond * float64(time.Second))
 	if due >= u.during {
 		return 0, false
@@ -37,8 +36,8 @@ func (u *uniform) Next() (time.Duration, bool) {
 	return due, true
 }
 
-// Poisson plans operations as independent people cause them: perSecond a second
-// on average, with exponential distances drawn from rng.
+// Poisson plans operations like those of independent people: perSecond per second on average, with
+// exponential intervals drawn from rng.
 func Poisson(perSecond float64, during time.Duration, rng *rand.Rand) Pacer {
 	return &poisson{perSecond: perSecond, during: during, rng: rng}
 }
@@ -61,8 +60,8 @@ func (p *poisson) Next() (time.Duration, bool) {
 	return time.Duration(p.last * float64(time.Second)), true
 }
 
-// Count plans exactly n operations at equal distances over the time given, each
-// in the middle of its share of it.
+// Count plans exactly n operations at equal intervals over a duration, each in the middle of its
+// slot.
 func Count(n int, over time.Duration) Pacer {
 	return &count{n: n, over: over}
 }

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Schedule hands out numbered operations to callers that are free, in the order in
-// which the operations are due. It may be used from many goroutines.
+// Schedule assigns numbered operations to free callers, in the order of their times. It is safe for
+// concurrent use.
 type Schedule struct {
-	// Rate is operations per second. 0 is unthrottled: each is due when it is taken.
+	// Rate is operations per second. 0 is unthrottled: each operation is scheduled for the time
+	// when it is taken.
 	Rate float64
 	// Start and Until bound the times of operations.
 	Start, Until time.Duration
@@ -16,7 +17,7 @@ type Schedule struct {
 	next atomic.Int64
 }
 
-// Take returns the next operation and when it is due; ok is false at the end.
+// Take returns the next operation and its time; ok is false at the end.
 func (s *Schedule) Take(now time.Duration) (number int64, due time.Duration, ok bool) {
 	number = s.next.Add(1) - 1
 	if due = now; s.Rate > 0 {
@@ -25,5 +26,5 @@ func (s *Schedule) Take(now time.Duration) (number int64, due time.Duration, ok 
 	return number, due, due < s.Until
 }
 
-// Taken is how many were handed out.
+// Taken returns the number of assigned operations.
 func (s *Schedule) Taken() int64 { return s.next.Load() }

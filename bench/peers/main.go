@@ -1,11 +1,11 @@
-// Command peers runs servers of other people's libraries, for the load generator
-// to be pointed at, and compares them with Atelier.
+// Command peers runs servers built on third-party libraries, as targets of the load generator, and
+// compares them with Atelier.
 //
 //	peers centrifuge --listen 127.0.0.1:8100
 //	peers compare --bench ../../bin/atelier-bench
 //
-// A server prints "listening ADDRESS" on standard error when it takes connections and ends
-// on SIGTERM.
+// A server prints "listening ADDRESS" on standard error when it accepts connections, and ends on
+// SIGTERM.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the command; it returns its exit code.
+// run runs the command and returns its exit code.
 func run(ctx context.Context, args []string, out, log io.Writer) int {
 	all := servers.All()
 	if len(args) == 0 || args[0] == "-h" || args[0] == "--help" {

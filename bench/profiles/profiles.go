@@ -1,5 +1,5 @@
-// Package profiles reads load profiles: TOML files that say which scenario to
-// run with which flags, and perhaps in which stages. Some come with the program.
+// Package profiles reads load profiles: TOML files with a scenario, its flags, and optional stages.
+// Some are included in the program.
 //
 //	scenario = "fanout"
 //	description = "A rising load"
@@ -12,7 +12,7 @@
 //
 // A stage of the chaos scenario has a fault instead of a rate.
 //
-// Every other member is a flag of the scenario by its name.
+// All other members are flags of the scenario, by name.
 package profiles
 
 import (
@@ -32,18 +32,17 @@ import (
 //go:embed *.toml
 var included embed.FS
 
-// Profile is a load that has been given a name.
+// Profile is a named load.
 type Profile struct {
 	Name, Scenario, Description string
-	// Flags by name, without the dashes; a flag with several values several
-	// times.
+	// Flags are by name, without the dashes; a flag with several values occurs several times.
 	Flags []Flag
 }
 
 // Flag is one flag and its value.
 type Flag struct{ Name, Value string }
 
-// Included are the profiles that come with the program.
+// Included are the profiles in the program.
 func Included() ([]*Profile, error) {
 	files, err := fs.Glob(included, "*.toml")
 	if err != nil {
@@ -60,7 +59,7 @@ func Included() ([]*Profile, error) {
 	return out, nil
 }
 
-// Load reads a profile: one that is included by its name, or a file.
+// Load reads a profile: an included one by its name, or a file.
 func Load(name string) (*Profile, error) {
 	text, err := included.ReadFile(name + ".toml")
 	if err != nil {
@@ -79,7 +78,7 @@ func Load(name string) (*Profile, error) {
 	return p, nil
 }
 
-// Parse reads the text of a profile.
+// Parse parses the text of a profile.
 func Parse(text []byte) (*Profile, error) {
 	var members map[string]any
 	if err := toml.Unmarshal(text, &members); err != nil {
@@ -122,7 +121,7 @@ func Parse(text []byte) (*Profile, error) {
 	return p, errors.Join(problems...)
 }
 
-// stages writes a list of stages as the flag has it.
+// stages formats a list of stages in the syntax of the flag.
 func stages(v any) (string, error) {
 	if v == nil {
 		return "", nil
@@ -153,7 +152,7 @@ func stages(v any) (string, error) {
 	return strings.Join(out, ","), nil
 }
 
-// values writes a value, or a list of them, as flags have them.
+// values formats a value, or a list of them, in the syntax of flags.
 func values(v any) ([]string, error) {
 	switch v := v.(type) {
 	case string:
@@ -175,9 +174,8 @@ func values(v any) ([]string, error) {
 	return nil, fmt.Errorf("%T is not a value of a flag", v)
 }
 
-// Args is the command line of the profile with more flags, which count where
-// both name the same. Where --url or --spawn is among them the profile's own of
-// the two does not count.
+// Args returns the command line of the profile with more flags, which take precedence. If these
+// include --url or --spawn, the profile's own choice of the two is ignored.
 func (p *Profile) Args(more []string) []string {
 	given := map[string]bool{}
 	for _, arg := range more {

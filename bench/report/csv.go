@@ -36,8 +36,7 @@ var columns = []struct {
 	{"generator_cores", func(s *Sample) string { return unless(!s.looked(), decimal(s.Generator)) }},
 }
 
-// more are the columns of a run whose servers were harmed, or were several, behind
-// the others.
+// more are further columns of a run with faults or with several servers, after the others.
 func (r *Result) more() []string {
 	if !r.harmed() && len(r.Nodes) == 0 {
 		return nil
@@ -49,13 +48,13 @@ func (r *Result) more() []string {
 	return out
 }
 
-// harmed reports whether something was done to the servers.
+// harmed reports whether faults were injected.
 func (r *Result) harmed() bool {
 	return slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Fault != "" })
 }
 
-// values are the same of one second. A second in which nobody looked at the nodes
-// has none of them.
+// values returns the values of one second. A second without a measurement of the nodes has none of
+// them.
 func (r *Result) values(s *Sample, more int) []string {
 	if more == 0 {
 		return nil
@@ -71,13 +70,13 @@ func (r *Result) values(s *Sample, more int) []string {
 	return out
 }
 
-// positive is a count that is unknown when it is 0.
+// positive formats a count that is unknown if it is 0.
 func positive(n int64) string { return unless(n == 0, strconv.FormatInt(n, 10)) }
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
-// WriteCSV writes the timeline of the run, a row per second. A run that is not valid
-// says so behind the head, after a #.
+// WriteCSV writes the timeline of the run, one row per second. For an invalid run it writes a note
+// after the head, beginning with #.
 func (r *Result) WriteCSV(path string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -85,14 +84,14 @@ func (r *Result) WriteCSV(path string) error {
 	for i, c := range columns {
 		row[i] = c.name
 	}
-	// A buffer takes everything, so there is no error to look for.
+	// A buffer does not fail, so no error is checked.
 	more := r.more()
 	_ = w.Write(append(row, more...))
 	w.Flush()
 	for _, why := range r.Verdict.Invalid {
 		fmt.Fprintf(&b, "# INVALID: %s\n", why)
 	}
-	// Some scenarios do not follow their connections.
+	// Some scenarios do not report their connections.
 	followed := slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Open > 0 })
 	for i := range r.Series {
 		for k, c := range columns {
@@ -106,8 +105,7 @@ func (r *Result) WriteCSV(path string) error {
 	return write(path, b.Bytes())
 }
 
-// WriteHDR writes the histograms of each second as the log that HDR tools read.
-// Values are microseconds.
+// WriteHDR writes the histograms of each second as a log for HDR tools. Values are in microseconds.
 func (r *Result) WriteHDR(path string) error {
 	var b bytes.Buffer
 	if err := r.hdrLog(&b); err != nil {

@@ -14,8 +14,8 @@ import (
 	"atelier/bench/latency"
 )
 
-// The page carries everything in itself, so that it opens years later and
-// without a network: the plots are drawn by uPlot (page/uplot.LICENSE).
+// The page is self-contained, so that it opens years later and without a network. uPlot draws the
+// plots (page/uplot.LICENSE).
 var (
 	//go:embed page/page.html
 	pageText string
@@ -60,7 +60,7 @@ type latencyRow struct {
 	Refused, Unanswered int
 }
 
-// plots is what the plots are drawn from: columns, as uPlot wants them.
+// plots has the data of the plots: columns, as uPlot requires.
 type plots struct {
 	Seconds    []float64       `json:"seconds"`
 	P50        []*float64      `json:"p50"`
@@ -78,7 +78,7 @@ type plots struct {
 	Faults     []faultPlot     `json:"faults,omitempty"`
 }
 
-// faultPlot is something that was done to the servers, and in which second.
+// faultPlot is an injected fault, and its second.
 type faultPlot struct {
 	Second float64 `json:"second"`
 	What   string  `json:"what"`
@@ -90,10 +90,10 @@ type nodePlot struct {
 	CPU  []*float64 `json:"cpu"`
 }
 
-// unquoted is what a shell takes as it is.
+// unquoted matches what a shell takes literally.
 var unquoted = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// quoted is a command that can be copied into a shell.
+// quoted returns a command that can be copied into a shell.
 func quoted(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
@@ -104,7 +104,7 @@ func quoted(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// HTML is the result as one page that needs nothing else.
+// HTML returns the result as a single self-contained page.
 func (r *Result) HTML() ([]byte, error) {
 	data, err := json.Marshal(r.plots())
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *Result) WriteHTML(path string) error {
 	return write(path, b)
 }
 
-// word is the verdict in one word, and how bad it is.
+// word returns the verdict as one word, and its severity.
 func (r *Result) word() (word, kind string) {
 	switch {
 	case len(r.Verdict.Failures) > 0:
@@ -156,7 +156,7 @@ func (r *Result) word() (word, kind string) {
 	return "Passed", "good"
 }
 
-// tiles are the numbers that one looks for first.
+// tiles returns the most important numbers.
 func (r *Result) tiles() []tile {
 	var out []tile
 	add := func(name, value, unit string) { out = append(out, tile{name, value, unit}) }
@@ -230,14 +230,14 @@ func (r *Result) plots() plots {
 	return p
 }
 
-// whole reports whether the load went on for all of a second: half of one would
-// look as if the server had become slow.
+// whole reports whether the load lasted for all of a second: half of one would look like a slower
+// server.
 func (r *Result) whole(s *Sample) bool {
 	const fuzzy = 0.001
 	return r.Duration == 0 || s.Second > -fuzzy && s.Second+1 < r.Warmup+r.Duration+fuzzy
 }
 
-// weighed is memory in MiB; "" if the server was not measured.
+// weighed formats memory in MiB; "" if the server was not measured.
 func weighed(n int64) *float64 {
 	if n == 0 {
 		return nil

@@ -11,12 +11,12 @@ import (
 	"atelier/bench/latency"
 )
 
-// Format names the form of the JSON report. It changes when a member is renamed,
-// removed or counts something else; new members do not change it.
+// Format identifies the format of the JSON report. It changes if a member is renamed, removed or
+// counts something else, but not for new members.
 const Format = "atelier-bench/1"
 
-// document is the form of the JSON file, which schema.json describes. The
-// numbers that scripts compare are at the top.
+// document is the JSON file, which schema.json describes. The numbers that scripts compare are at
+// the top.
 type document struct {
 	Format      string            `json:"format"`
 	Scenario    string            `json:"scenario"`
@@ -78,7 +78,7 @@ type document struct {
 	Zero        *time.Time           `json:"series_zero,omitempty"`
 }
 
-// JSON is the result for machines.
+// JSON returns the result for programs.
 func (r *Result) JSON() ([]byte, error) {
 	d := document{
 		Format: Format, Scenario: r.Scenario, About: r.About, Started: r.Started, Command: notNil(r.Command), Environment: r.Environment, Seed: r.Seed,

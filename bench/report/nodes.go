@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Node has the use of resources by one server of several while it was measured.
+// Node has the resource usage of one of several servers during the measured time.
 type Node struct {
 	Name    string  `json:"name"`
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`
 	PeakRSS int64   `json:"peak_rss"`
-	// Deliveries to the clients of this node, and its processor time for a million
-	// of them, seconds; 0 if they are not separated.
+	// Deliveries to the clients of this node, and its processor time per million of them, in
+	// seconds; 0 if they are not counted separately.
 	Deliveries    int64   `json:"deliveries"`
 	CPUPerMillion float64 `json:"cpu_per_million"`
-	// Sent and Received messages between nodes, Bytes of those sent; 0 if its
-	// metrics do not tell.
+	// Sent and Received messages between nodes, and Bytes of the sent ones; 0 if its metrics lack
+	// them.
 	Sent     int64 `json:"sent"`
 	Received int64 `json:"received"`
 	Bytes    int64 `json:"bytes"`
@@ -30,8 +30,8 @@ type NodeSample struct {
 	RSS int64   `json:"rss"`
 }
 
-// Recovery is the longest that the service took to be itself again after a fault,
-// milliseconds; ok is false if that was not measured.
+// Recovery returns the longest recovery time of the service after a fault, in milliseconds; ok is
+// false if it was not measured.
 func (r *Result) Recovery() (longest float64, ok bool) {
 	for _, f := range r.Restarts {
 		if f.Recovered || f.Recovery > 0 {
@@ -41,8 +41,8 @@ func (r *Result) Recovery() (longest float64, ok bool) {
 	return longest, ok
 }
 
-// Unrecovered is after how many faults it was not seen to be, where that was
-// measured: also those after which nobody said anything.
+// Unrecovered returns the number of faults after which no recovery was observed, if it was
+// measured. This includes faults after which there were no messages.
 func (r *Result) Unrecovered() int {
 	n := 0
 	for _, f := range r.Restarts {
@@ -56,8 +56,7 @@ func (r *Result) Unrecovered() int {
 	return n
 }
 
-// betweenNodes is the traffic between the nodes for one message of the load; 0 where
-// nothing is known of it.
+// betweenNodes returns the traffic between the nodes per message of the load; 0 if it is unknown.
 func (r *Result) betweenNodes() (messages, bytes float64) {
 	if r.Messages == 0 {
 		return 0, 0
@@ -75,7 +74,7 @@ func (r *Restart) recovered() string {
 	switch {
 	case r.Recovered:
 		fmt.Fprintf(&b, "; p99 under 250 ms after %.0f ms", r.Recovery)
-	case r.Recovery > 0: // a number that was not measured is left out
+	case r.Recovery > 0: // a number that was not measured is omitted
 		fmt.Fprintf(&b, "; p99 not under 250 ms within %.0f ms", r.Recovery)
 	}
 	if r.Repeated+r.Failed > 0 {

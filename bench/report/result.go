@@ -11,7 +11,7 @@ import (
 // seconds, memory in bytes, processor time in cores.
 type Result struct {
 	Scenario string
-	// About says in a few words what was run: "1000 attendees, 2 facilitators".
+	// About is a short description of the run: "1000 attendees, 2 facilitators".
 	About       string
 	Started     time.Time
 	Command     []string
@@ -25,12 +25,12 @@ type Result struct {
 	// time to the receipt, each receiver that reads.
 	Subject string
 	Latency latency.Summary
-	// Counts is the histogram that Latency summarizes; nil when only the summary is known.
+	// Counts is the histogram that Latency summarizes; nil if only the summary is known.
 	Counts *latency.Histogram
-	// Last is from the planned time of a message to its receipt by the last
-	// receiver that reads.
+	// Last is the time from the planned sending of a message to its receipt by the last receiver
+	// that reads.
 	Last *latency.Summary
-	// Messages were sent, Deliveries arrived, in the measured time.
+	// Messages were sent, and Deliveries arrived, in the measured time.
 	Messages, Deliveries int64
 	DeliveriesPerSecond  float64
 
@@ -38,32 +38,32 @@ type Result struct {
 	Attendees, Facilitators, Joined int
 	// Connections of a run without people; nil otherwise.
 	Connections *Connections
-	// Events is how many stored events of all kinds arrived; Acked how many
-	// operations were acknowledged.
+	// Events is the number of received stored events of all kinds; Acked is the number of
+	// acknowledged operations.
 	Events, Acked int64
 
-	// Parts of the measured time, when it is divided, and their comparison.
+	// Parts of the measured time, if it is divided, and their comparison.
 	Parts []Part
-	// Memory of the server over the measured time, when it is followed.
+	// Memory is that of the server over the measured time, if it was recorded.
 	Memory []Weight
-	// Series is the timeline of the run, a sample a second; its seconds count from
-	// Zero, when the load began.
+	// Series is the timeline of the run, one sample per second; its seconds count from Zero, the
+	// beginning of the load.
 	Series []Sample
 	Zero   time.Time
 
 	Operations []Operation
-	// Faults are the mistakes of the server that a scenario found and the audit does not
-	// count, each in a sentence.
+	// Faults are the errors of the server that a scenario found and the audit does not count, each
+	// as a sentence.
 	Faults []string
 	// Figures are the other results of a scenario.
 	Figures []Figure
-	// Remarks say why a figure is not among them.
+	// Remarks explain missing figures.
 	Remarks     []Remark
 	Audit       Audit
 	Disconnects map[string]int
 	Restarts    []Restart
 	Generator   Generator
-	// Server is nil when it could not be weighed.
+	// Server is nil if the server could not be measured.
 	Server *Server
 	// Nodes are the servers of a run with several, in their order.
 	Nodes []Node
@@ -74,7 +74,7 @@ type Result struct {
 	Verdict Verdict
 }
 
-// Figure is a number with a name: "bytes_per_connection".
+// Figure is a named number: "bytes_per_connection".
 type Figure struct {
 	Key string `json:"key"`
 	// Name and Unit are for people; bytes are shown as KiB or MiB.
@@ -83,7 +83,7 @@ type Figure struct {
 	Unit  string  `json:"unit"`
 }
 
-// Remark is a sentence for people in the place of a figure.
+// Remark is a sentence for people instead of a figure.
 type Remark struct{ Name, Text string }
 
 // Connections has the numbers of connections of a run.
@@ -91,18 +91,16 @@ type Connections struct {
 	Wanted     int `json:"wanted"`
 	Open       int `json:"open"`
 	Publishers int `json:"publishers"`
-	// Lost ended while they should have lasted; Gone of them are not there at the
-	// end.
+	// Lost is the number of connections that ended too early; Gone of them were missing at the end.
 	Lost int `json:"lost"`
 	Gone int `json:"gone,omitempty"`
 }
 
-// Part is a part of the measured time: what was going on, and the latency of
-// deliveries in it.
+// Part is a part of the measured time: what happened in it, and the latency of its deliveries.
 type Part struct {
 	Name    string          `json:"name"`
 	Latency latency.Summary `json:"latency"`
-	// Memory of the server in it: the lowest, the mean and the highest, bytes.
+	// Memory of the server in it: the lowest, the mean and the highest, in bytes.
 	Lowest  int64 `json:"lowest_rss"`
 	Mean    int64 `json:"mean_rss"`
 	Highest int64 `json:"highest_rss"`
@@ -117,9 +115,9 @@ type Weight struct {
 
 // Sample is one second of a run.
 type Sample struct {
-	// Second since the beginning of the load; the warm-up is before Warmup.
+	// Second is counted from the beginning of the load; the warm-up is before Warmup.
 	Second float64 `json:"second"`
-	// Phase of the run, as package timeline calls it: "connecting", "warm-up", "load".
+	// Phase is that of the run, as in package timeline: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
 	// Messages sent and deliveries (or operations) done in it, and their latency.
 	Messages   int64   `json:"messages"`
@@ -130,40 +128,40 @@ type Sample struct {
 	Errors     int64   `json:"errors"`
 	// Open connections.
 	Open int `json:"open"`
-	// Of the server, if they could be read.
+	// Values of the server, if they could be read.
 	CPU        float64 `json:"cpu"`
 	RSS        int64   `json:"rss"`
 	Heap       int64   `json:"heap"`
 	Goroutines int64   `json:"goroutines"`
-	// GC is the longest pause for garbage so far, milliseconds.
+	// GC is the longest garbage collection pause so far, in milliseconds.
 	GC float64 `json:"gc_pause"`
-	// Queued is what waits in the server's queues.
+	// Queued is the number of bytes in the server's queues.
 	Queued int64 `json:"queued"`
-	// Generator is its processor time, cores.
+	// Generator is its processor time, in cores.
 	Generator float64 `json:"generator"`
 
 	// Nodes are the parts of the server's numbers, in the order of the report's
 	// nodes.
 	Nodes []NodeSample `json:"nodes,omitempty"`
-	// Fault is what was done in it, such as "kill:1".
+	// Fault is the fault injected in it, such as "kill:1".
 	Fault string `json:"fault,omitempty"`
 
-	// Counts is what the latencies sum up; nil when nothing was done.
+	// Counts is the histogram of the latencies; nil without operations.
 	Counts *latency.Histogram `json:"-"`
 }
 
 // timed reports whether latencies of the second are known.
 func (s *Sample) timed() bool { return s.Counts != nil && s.Counts.Count() > 0 }
 
-// looked reports whether the machine was looked at in it, and a second before: the
-// generator itself always takes some processor time.
+// looked reports whether the machine was measured in this second and in the previous one. It uses
+// the generator, which always takes some processor time.
 func (s *Sample) looked() bool { return s.Generator > 0 }
 
-// weighed reports whether what the server took in it is known.
+// weighed reports whether the server's usage in this second is known.
 func (s *Sample) weighed() bool { return s.looked() && (s.RSS > 0 || s.CPU > 0) }
 
-// Slowdown is by how much the p99 in the last part is above that in the first,
-// as a share; 0 when the time is not divided.
+// Slowdown returns the relative increase of the p99 from the first to the last part; 0 if the time
+// is not divided.
 func (r *Result) Slowdown() float64 {
 	if len(r.Parts) < 2 || r.Parts[0].Latency.P99 <= 0 {
 		return 0
@@ -171,8 +169,7 @@ func (r *Result) Slowdown() float64 {
 	return r.Parts[len(r.Parts)-1].Latency.P99/r.Parts[0].Latency.P99 - 1
 }
 
-// Growth is by how much the highest memory in the last part is above that in
-// the first, bytes.
+// Growth returns the increase of the highest memory from the first to the last part, in bytes.
 func (r *Result) Growth() int64 {
 	if len(r.Parts) < 2 {
 		return 0
@@ -180,15 +177,15 @@ func (r *Result) Growth() int64 {
 	return r.Parts[len(r.Parts)-1].Highest - r.Parts[0].Highest
 }
 
-// Operation is one kind of operation.
+// Operation has the results of one kind of operation.
 type Operation struct {
 	Name       string          `json:"name"`
 	Latency    latency.Summary `json:"latency"`
 	Done       int             `json:"done"`
 	Refused    int             `json:"refused"`
 	Unanswered int             `json:"unanswered"`
-	// Repeated is how often one was made again at another node; Failed of the
-	// unanswered could not be repeated.
+	// Repeated is the number of retries at another node; Failed of the unanswered could not be
+	// retried.
 	Repeated int `json:"repeated,omitempty"`
 	Failed   int `json:"failed,omitempty"`
 	// Complaint is the last refusal or failure.
@@ -197,9 +194,9 @@ type Operation struct {
 
 // Audit counts what was lost, duplicated or out of order.
 type Audit struct {
-	// Missed events were sent, or reached somebody, but did not reach this subscriber.
-	// Unpublished events reached nobody, though their write is there; they are counted for
-	// each subscriber.
+	// Missed events were sent, or received by others, but not by this subscriber. Unpublished
+	// events were received by nobody, although their write was found; they are counted per
+	// subscriber.
 	Missed      int `json:"missed"`
 	Unpublished int `json:"unpublished"`
 	Duplicated  int `json:"duplicated"`
@@ -210,15 +207,14 @@ type Audit struct {
 	// messages that nobody sent in this run.
 	Forged  int `json:"forged,omitempty"`
 	Foreign int `json:"foreign,omitempty"`
-	// Away were sent while a subscriber was not connected, and it did not catch up
-	// with them, since the server promises none of it; they are no part of Missed.
-	// AwayMeant means that this is not a failure: the run itself keeps people away, or the
-	// server said so, which is a resync.
+	// Away events were sent while a subscriber was not connected, and it did not catch up, since
+	// the server promises none; they do not count as Missed. AwayMeant means that this is not a
+	// failure: the run itself disconnects people, or the server reported it with a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`
-	// Resyncs of people who read; each is a gap.
+	// Resyncs of people who read; each one is a gap.
 	Resyncs int `json:"resyncs"`
-	// Unfinished people did not get the last message in time.
+	// Unfinished people did not receive the last message in time.
 	Unfinished int                     `json:"unfinished"`
 	Stalled    Stalled                 `json:"stalled"`
 	Writes     map[string]audit.Writes `json:"writes"`
@@ -226,20 +222,20 @@ type Audit struct {
 	Tokens *Tokens `json:"tokens,omitempty"`
 }
 
-// Tokens counts the results of tokens, each of which must return its credential at most once.
+// Tokens counts the results of tokens. Each token must return its credential at most once.
 type Tokens struct {
-	// Begun pairs were due in the measured time, Timed of them were answered.
-	// Contested ones have no latency, since two callers used them; the rest failed.
+	// Begun pairs were scheduled in the measured time, Timed of them were answered. Contested pairs
+	// have no latency, since two callers used them; the rest failed.
 	Begun     int `json:"begun"`
 	Timed     int `json:"timed"`
 	Contested int `json:"contested"`
-	// Raced tokens were used by two callers at once, those of the warm-up too, and
-	// how many won; of the rest nobody knows, since an answer is missing.
+	// Raced tokens were used by two callers concurrently, including those of the warm-up, and Won
+	// of them had one winner. The outcome of the rest is unknown, since an answer is missing.
 	Raced      int `json:"raced"`
 	OneWinner  int `json:"one_winner"`
 	TwoWinners int `json:"two_winners"`
 	NoWinner   int `json:"no_winner"`
-	// Wrong credentials were not those that were given.
+	// Wrong credentials differed from the original ones.
 	Wrong int `json:"wrong"`
 }
 
@@ -252,7 +248,7 @@ func (a *Audit) Lost() int {
 	return n
 }
 
-// Doubled returns the number of events and writes that were there twice.
+// Doubled returns the number of duplicate events and writes.
 func (a *Audit) Doubled() int {
 	n := a.Duplicated
 	for _, w := range a.Writes {
@@ -261,7 +257,7 @@ func (a *Audit) Doubled() int {
 	return n
 }
 
-// Phantoms are writes that were refused and applied.
+// Phantoms returns the number of writes that were refused but applied.
 func (a *Audit) Phantoms() int {
 	n := 0
 	for _, w := range a.Writes {
@@ -270,21 +266,21 @@ func (a *Audit) Phantoms() int {
 	return n
 }
 
-// Stalled has the results of clients that stopped reading, once they read again.
+// Stalled has the results of clients that stopped reading, after they resumed.
 type Stalled struct {
 	People int `json:"people"`
-	// Closed connections while they did not read.
+	// Closed connections ended while their clients did not read.
 	Closed int `json:"closed"`
-	// Resynced learned of a gap from the server, CaughtUp missed nothing, Unfinished did
-	// not get to the end in time. Gaps were not reported, which counts as loss.
+	// Resynced clients were notified of a gap by the server, CaughtUp clients missed nothing,
+	// Unfinished clients did not receive everything in time. Gaps were not reported, and count as
+	// loss.
 	Resynced   int `json:"resynced"`
 	CaughtUp   int `json:"caught_up"`
 	Unfinished int `json:"unfinished"`
 	Gaps       int `json:"gaps"`
 }
 
-// Restart is one fault that was done to the server: milliseconds from it to
-// readiness, and to the last welcome.
+// Restart is one injected fault: the milliseconds from it to readiness, and to the last welcome.
 type Restart struct {
 	// Fault is "kill", "pause" or "restart".
 	Fault      string  `json:"fault"`
@@ -292,51 +288,48 @@ type Restart struct {
 	Resumed    float64 `json:"resumed"`
 	AllResumed bool    `json:"all_resumed"`
 
-	// Fault is what was done, as it was ordered, such as "cut:1-db", and to which nodes;
-	// empty for a single server.
+	// Fault is the injected fault, such as "cut:1-db", and its nodes; empty for a single server.
 	What  string   `json:"what,omitempty"`
 	Nodes []string `json:"nodes,omitempty"`
-	// At is its second of the measured time, Lasted how long it was done,
-	// milliseconds.
+	// At is its second of the measured time, Lasted its duration in milliseconds.
 	At     float64 `json:"at"`
 	Lasted float64 `json:"lasted"`
-	// Recovery is the time from the beginning of the fault until the p99 of deliveries over
-	// a second was under 250 ms and stayed so, in milliseconds. For clients of a paused
-	// server it begins when the server resumed. If the service had not Recovered by the
-	// next fault, or the end, it is the time up to there.
+	// Recovery is the time from the beginning of the fault until the p99 of deliveries over a
+	// second was under 250 ms and stayed so, in milliseconds. For clients of a paused server it
+	// begins when the server resumed. If the service had not Recovered by the next fault, or the
+	// end, it is the time until then.
 	Recovery  float64 `json:"recovery"`
 	Recovered bool    `json:"recovered"`
-	// Repeated requests went to another node; Failed ended in an error for the
-	// client, since nobody could know whether they had been carried out.
+	// Repeated requests were retried at another node; Failed ones ended in an error for the client,
+	// since it was unknown whether they had been executed.
 	Repeated int            `json:"repeated"`
 	Failed   int            `json:"failed"`
 	FailedBy map[string]int `json:"failed_by,omitempty"`
 }
 
-// Generator is the use of resources by the load test itself.
+// Generator is the resource usage of the load test itself.
 type Generator struct {
-	// Workers are its processes.
+	// Workers is the number of its processes.
 	Workers int `json:"workers"`
 	// Lag is from the planned time of an operation to its sending.
 	Lag latency.Summary `json:"lag"`
-	// Turns are the times between two looks at the sockets: a bound of how late
-	// a delivery was read.
+	// Turns are the times between two polls of the sockets: a bound of the delay in reading a
+	// delivery.
 	Turns latency.Summary `json:"turns"`
-	// CPU in cores, of all workers; Busy is the share of its time that the
-	// busiest socket loop worked.
+	// CPU is that of all workers, in cores; Busy is the busy share of the busiest socket loop.
 	CPU  float64 `json:"cpu"`
 	Busy float64 `json:"busy"`
 	// Shed operations were never sent.
 	Shed int `json:"shed"`
-	// Unopened connections are missing because the generator's machine lacked a resource,
-	// which is named in Lack.
+	// Unopened connections are missing because the generator's machine lacked a resource, which is
+	// in Lack.
 	Unopened int    `json:"unopened,omitempty"`
 	Lack     string `json:"lack,omitempty"`
-	// Seconds that were measured.
+	// Seconds is the length of the measured time.
 	Seconds float64 `json:"seconds"`
 }
 
-// Server is the use of resources by the server while it was measured.
+// Server is the resource usage of the server during the measured time.
 type Server struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`

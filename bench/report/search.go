@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Search is the search for the highest rate that keeps all thresholds. Rates are
-// messages a second of all publishers.
+// Search is the search for the highest rate that meets all thresholds. Rates are in messages per
+// second of all publishers.
 type Search struct {
-	// HighestRate is the highest that was kept, LowestMissed the lowest that was not; 0
-	// for none.
+	// HighestRate is the highest rate that met them, LowestMissed the lowest that did not; 0 for
+	// none.
 	HighestRate  float64 `json:"highest_rate"`
 	LowestMissed float64 `json:"lowest_missed"`
-	// LimitedBy is why nothing higher was found.
+	// LimitedBy is the reason why no higher rate was found.
 	LimitedBy Limit  `json:"limited_by"`
 	Steps     []Step `json:"steps"`
 }
@@ -20,9 +20,9 @@ type Search struct {
 // Limit is the reason why a search ended.
 type Limit string
 
-// Limits of searches. The server missed a threshold, or the generator was too slow, so that
-// the server can probably do more. All steps were made, or the highest rate was tried. The
-// server could not be tested any more, or somebody ended the search.
+// Limits of searches. The server missed a threshold, or the generator was too slow, so the server
+// can probably do more. All steps were made, or the highest rate was tried. The server could not be
+// tested any more, or somebody ended the search.
 const (
 	LimitedByServer       Limit = "server"
 	LimitedByGenerator    Limit = "generator"
@@ -36,7 +36,7 @@ const (
 type Step struct {
 	Rate    float64 `json:"rate"`
 	Outcome Outcome `json:"outcome"`
-	// Why names what was wrong first; "" when it was kept.
+	// Why names the first problem; "" if there was none.
 	Why string `json:"why,omitempty"`
 
 	P50                 float64 `json:"p50"`
@@ -49,8 +49,8 @@ type Step struct {
 // Outcome is the result of a step.
 type Outcome string
 
-// Outcomes of steps. In an invalid one the generator was too slow: whatever was missed,
-// nobody knows whose fault it was.
+// Outcomes of steps. In an invalid step the generator was too slow, so the cause of missed
+// thresholds is unknown.
 const (
 	Kept    Outcome = "kept"
 	Missed  Outcome = "missed"
@@ -72,7 +72,7 @@ func NewStep(rate float64, r *Result) Step {
 	return s
 }
 
-// bound says in a few words what ended the search.
+// bound returns a short description of the limit.
 func (s *Search) bound() string {
 	missed := unless(s.LowestMissed == 0, fmt.Sprintf("%g was missed", s.LowestMissed))
 	switch s.LimitedBy {
@@ -90,7 +90,7 @@ func (s *Search) bound() string {
 	return cmp.Or(missed, "none was missed") + " until the search was interrupted"
 }
 
-// facts are the search in lines.
+// facts returns the search as lines.
 func (s *Search) facts() []fact {
 	out := []fact{{"search", s.bound()}}
 	for i, step := range s.Steps {

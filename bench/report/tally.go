@@ -16,12 +16,12 @@ type Tally struct {
 	latency *latency.Histogram
 }
 
-// NewTally returns an empty one.
+// NewTally returns an empty tally.
 func NewTally(name string) *Tally {
 	return &Tally{of: Operation{Name: name}, latency: latency.New()}
 }
 
-// Done counts a request that was answered as it should be, and how long it took.
+// Done counts a successful request and its duration.
 func (t *Tally) Done(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -29,7 +29,7 @@ func (t *Tally) Done(took time.Duration) {
 	t.latency.Record(took)
 }
 
-// Refused counts one that the server refused.
+// Refused counts a request that the server refused.
 func (t *Tally) Refused(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +45,7 @@ func (t *Tally) Unanswered(why error) {
 	t.of.Complaint = why.Error()
 }
 
-// Operation returns the tally as a report shows it.
+// Operation returns the tally in the form of a report.
 func (t *Tally) Operation() Operation {
 	t.mu.Lock()
 	defer t.mu.Unlock()

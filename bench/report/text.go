@@ -12,9 +12,9 @@ import (
 	"atelier/bench/latency"
 )
 
-// Style is how a report is printed.
+// Style configures the printing of a report.
 type Style struct {
-	// Colour the verdict.
+	// Colour adds colour to the verdict.
 	Colour bool
 }
 
@@ -48,13 +48,13 @@ func (r *Result) Text(w io.Writer, style Style) error {
 	return nil
 }
 
-// rows are the latencies of a run, the one it is about first.
+// rows returns the latencies of a run, the main one first.
 func (r *Result) rows() []latencyRow {
 	var out []latencyRow
 	row := func(name string, s latency.Summary, refused, unanswered int) {
 		out = append(out, latencyRow{name, s, refused, unanswered})
 	}
-	// One operation may be what the run is about: it has one row, not two.
+	// If an operation is the subject of the run, it has one row instead of two.
 	subject := -1
 	if r.Latency.Count > 0 {
 		refused, unanswered := 0, 0
@@ -84,7 +84,7 @@ func (r *Result) rows() []latencyRow {
 	return out
 }
 
-// latencies is the table of all operations.
+// latencies returns the table of all operations.
 func (r *Result) latencies(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "latency, ms\tcount\tp50\tp90\tp99\tp99.9\tmax\trefused\tno answer\t")
@@ -100,7 +100,7 @@ func (r *Result) latencies(b *strings.Builder) {
 	}
 }
 
-// fact is a line of a name and a sentence.
+// fact is a line with a name and a sentence.
 type fact struct{ Name, Text string }
 
 // facts returns the findings of a run in addition to latencies.
@@ -187,7 +187,7 @@ func (r *Result) facts() []fact {
 	return out
 }
 
-// text is a figure for people.
+// text formats a figure for people.
 func (f *Figure) text() (value, unit string) {
 	switch v := f.Value; {
 	case f.Unit == "bytes" && v >= 1<<20:
@@ -203,8 +203,8 @@ func (f *Figure) text() (value, unit string) {
 	}
 }
 
-// overTime is the server's memory over the measured time in some numbers, those
-// of the last part in brackets.
+// overTime summarizes the server's memory over the measured time, with the values of the last part
+// in brackets.
 func (r *Result) overTime() string {
 	const most = 40
 	var b strings.Builder
@@ -253,7 +253,7 @@ func (s Style) paint(colour, text string) string {
 	return "\x1b[1;" + colour + "m" + text + "\x1b[0m"
 }
 
-// grouped writes a large number so that it can be read: 1,234,567.
+// grouped formats a large number with commas: 1,234,567.
 func grouped(n int64) string {
 	if n < 0 {
 		return "-" + grouped(-n)
@@ -265,7 +265,7 @@ func grouped(n int64) string {
 	return text
 }
 
-// some is a count that says nothing when it is zero.
+// some formats a count that is omitted if it is zero.
 func some(n int) string {
 	if n == 0 {
 		return "-"

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Threshold is a bound of a number in the report: `p99<50ms`.
+// Threshold is a bound for a number in the report: `p99<50ms`.
 //
 // The name is the name of a member of the JSON report, with dots for nested members: p99, lost,
 // deliveries_per_second, server.rss, generator.lag.p99. The latency of an operation and the
@@ -17,12 +17,12 @@ import (
 type Threshold struct {
 	text, metric, operator string
 	bound                  float64
-	unit                   string // as it was written; "" for that of the report
+	unit                   string // as it was written; "" for the report's unit
 }
 
 func (t Threshold) String() string { return t.text }
 
-// Of is the name of the number, up to the first dot.
+// Of returns the name of the number, up to the first dot.
 func (t Threshold) Of() string {
 	first, _, _ := strings.Cut(t.metric, ".")
 	return plain(first)
@@ -30,15 +30,14 @@ func (t Threshold) Of() string {
 
 var expression = regexp.MustCompile(`^\s*([a-zA-Z0-9_. ]+?)\s*(<=|>=|==|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Zµ%]*)\s*$`)
 
-// units turn what people write into what the report counts in: milliseconds,
-// bytes, shares.
+// units convert from the units of thresholds to those of the report: milliseconds, bytes, shares.
 var units = map[string]float64{
 	"": 1, "us": 0.001, "µs": 0.001, "ms": 1, "s": 1000, "m": 60_000,
 	"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
 	"%": 0.01,
 }
 
-// ParseThreshold reads a threshold.
+// ParseThreshold parses a threshold.
 func ParseThreshold(text string) (Threshold, error) {
 	m := expression.FindStringSubmatch(text)
 	if m == nil {
@@ -55,7 +54,7 @@ func ParseThreshold(text string) (Threshold, error) {
 	return Threshold{text: strings.TrimSpace(text), metric: m[1], operator: m[2], bound: bound * factor, unit: m[4]}, nil
 }
 
-// holds reports whether a value keeps the bound.
+// holds reports whether a value meets the bound.
 func (t Threshold) holds(value float64) bool {
 	switch t.operator {
 	case "<":
@@ -70,8 +69,8 @@ func (t Threshold) holds(value float64) bool {
 	return value == t.bound
 }
 
-// check evaluates the thresholds and records the result of each. One that names what
-// this run has not is missed: nothing shows that it was kept.
+// check evaluates the thresholds and records the result of each. A threshold on a number that this
+// run lacks is missed, because nothing shows that it was met.
 func (r *Result) check(thresholds []Threshold) error {
 	if len(thresholds) == 0 {
 		return nil
@@ -96,7 +95,7 @@ func (r *Result) check(thresholds []Threshold) error {
 	return nil
 }
 
-// say writes a value in the unit of the threshold.
+// say formats a value in the unit of the threshold.
 func (t Threshold) say(value float64) string {
 	unit := t.unit
 	if path := strings.Split(t.metric, "."); unit == "" && slices.Contains(percentiles, path[len(path)-1]) {
@@ -111,7 +110,7 @@ func (t Threshold) say(value float64) string {
 	return digits(value/units[unit]) + " " + unit
 }
 
-// digits is a number without what floating point added to it.
+// digits formats a number without floating-point noise.
 func digits(v float64) string {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
 	if err != nil {
@@ -120,8 +119,7 @@ func digits(v float64) string {
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// members is the JSON report as it will be written, plus the members that have a short
-// name.
+// members returns the JSON report as it will be written, plus the members with a short name.
 func (r *Result) members() (map[string]any, error) {
 	b, err := r.JSON()
 	if err != nil {
@@ -153,11 +151,11 @@ func member(v any, path ...string) any {
 	return v
 }
 
-// plain is a name as one word: "chat ack" is chat_ack.
+// plain returns a name as one word: "chat ack" is chat_ack.
 func plain(name string) string { return strings.ReplaceAll(name, " ", "_") }
 
-// lookUp finds a number; lack is why there is none. The percentiles of nothing are no
-// numbers, whatever the report has there.
+// lookUp finds a number; lack is the reason why there is none. Percentiles without values do not
+// count as numbers, whatever the report contains.
 func lookUp(document map[string]any, name string) (value float64, lack string) {
 	path := strings.Split(plain(name), ".")
 	value, ok := member(document, path...).(float64)
@@ -171,5 +169,5 @@ func lookUp(document map[string]any, name string) (value float64, lack string) {
 	return value, ""
 }
 
-// percentiles are the members of a latency that are nothing without a count.
+// percentiles are the members of a latency that are meaningless if its count is 0.
 var percentiles = []string{"p50", "p90", "p99", "p999", "max"}

@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// audit says, for people, whether each token gave what it stands for once.
+// audit describes whether each token returned its credential once.
 func (t *Tokens) audit() string {
 	wrong := fmt.Sprintf("; %s", counted(int64(t.Wrong), "wrong credential"))
 	raced := counted(int64(t.Raced), "token") + " used by two callers at once"

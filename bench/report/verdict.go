@@ -10,30 +10,31 @@ import (
 
 // Limits decide whether a run is valid and whether it passes.
 type Limits struct {
-	// MaxLag is the largest p99 of the generator's own lag, MaxBusy the largest
-	// share of its time that a socket loop of it may work; 0 for no bound.
+	// MaxLag bounds the p99 of the generator's own lag, MaxBusy the busy share of its socket loops;
+	// 0 for no bound.
 	MaxLag  time.Duration
 	MaxBusy float64
-	// AllowLag lets a run pass whose generator was late.
+	// AllowLag accepts a run whose generator was late.
 	AllowLag bool
-	// Thresholds of the caller's. One that names what has a threshold of its own
-	// (lost, duplicated, reordered, resyncs, refused, …) takes its place.
+	// Thresholds are the caller's. They replace the defaults for the same number (lost, duplicated,
+	// reordered, resyncs, refused, …).
 	Thresholds []Threshold
 }
 
 // Verdict is the judgement of a run.
 type Verdict struct {
-	// Invalid is why the numbers mean nothing; Failures are the problems of the server.
+	// Invalid is the reason why the numbers are meaningless; Failures are the problems of the
+	// server.
 	Invalid, Failures []string
-	// Allowed is what would make it invalid, had it not been allowed.
+	// Allowed is the reason why it would be invalid without AllowLag.
 	Allowed []string
 	// Checks are the caller's thresholds and their results.
 	Checks []Check
-	// asked are all thresholds, also those without a value in the run.
+	// asked are all thresholds, including those without a value in the run.
 	asked []string
 }
 
-// Check is a threshold that was looked at.
+// Check is an evaluated threshold.
 type Check struct {
 	Threshold string  `json:"threshold"`
 	Value     float64 `json:"value"`
@@ -53,8 +54,8 @@ const (
 	ExitInterrupted = 130
 )
 
-// ExitCode returns the exit code of the command: a failure of the server counts even
-// when the generator was late, since what is lost is lost.
+// ExitCode returns the exit code of the command. A failure of the server counts even if the
+// generator was late, since lost messages remain lost.
 func (r *Result) ExitCode() int {
 	switch {
 	case len(r.Verdict.Failures) > 0:
@@ -67,7 +68,7 @@ func (r *Result) ExitCode() int {
 	return ExitPassed
 }
 
-// Judge fills in the verdict.
+// Judge sets the verdict.
 func (r *Result) Judge(limits *Limits) error {
 	v := &r.Verdict
 	*v = Verdict{}
@@ -112,7 +113,7 @@ func (r *Result) Judge(limits *Limits) error {
 	if s := r.Search; s != nil {
 		fail(s.HighestRate == 0 && !r.Interrupted && s.LimitedBy != LimitedByGenerator, "no rate kept the thresholds")
 	}
-	// A bound for the time of recovery requires a recovery.
+	// A bound on the recovery time requires a recovery.
 	wanted := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == "recovery" })
 	fail(wanted && r.Unrecovered() > 0, "after %s the p99 was not seen to be under 250 ms again", Count(r.Unrecovered(), "fault"))
 	err := r.check(limits.Thresholds)
@@ -140,8 +141,8 @@ func (r *Result) Judge(limits *Limits) error {
 	return err
 }
 
-// Refused is how many operations were refused, or got no answer although the
-// server was there.
+// Refused returns the number of operations that were refused, or were not answered although the
+// server was available.
 func (r *Result) Refused() int {
 	n := 0
 	for _, op := range r.Operations {
@@ -153,8 +154,8 @@ func (r *Result) Refused() int {
 	return n
 }
 
-// Failed is how many requests ended in an error for the client, since they could
-// not be repeated.
+// Failed returns the number of requests that ended in an error for the client, since they could not
+// be retried.
 func (r *Result) Failed() int {
 	n := 0
 	for _, op := range r.Operations {

@@ -2,13 +2,13 @@ package report
 
 import "fmt"
 
-// Count is a number with its noun in the right form: "1 token", "2 tokens".
+// Count returns a number with its noun in the right form: "1 token", "2 tokens".
 func Count(n int, what string) string { return fmt.Sprintf("%d %s", n, form(int64(n), what)) }
 
 // counted is Count for large numbers: "1,234 tokens".
 func counted(n int64, what string) string { return grouped(n) + " " + form(n, what) }
 
-// form is the singular or plural for n.
+// form returns the singular or plural for n.
 func form(n int64, what string) string {
 	if n == 1 {
 		return what
@@ -16,7 +16,7 @@ func form(n int64, what string) string {
 	return what + "s"
 }
 
-// deliveries is the word after n deliveries.
+// deliveries returns the noun for n deliveries.
 func deliveries(n int) string {
 	if n == 1 {
 		return "1 delivery"

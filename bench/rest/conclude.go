@@ -15,7 +15,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// conclude puts the report together. The workers have ended.
+// conclude creates the report. The workers have ended.
 func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool) *report.Result {
 	out := &report.Result{
 		Scenario: "rest", About: r.cfg.about(), Subject: "request", Started: time.Now().Add(-r.clock.Now()).UTC().Truncate(time.Second),
@@ -72,13 +72,12 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 	return out
 }
 
-// keptMessages is how many messages a codelab keeps, the newest: so says the
+// keptMessages is the number of messages that a codelab keeps, the newest ones, according to the
 // server's own description of GET /codelabs/{id}/chat.
 const keptMessages = 200_000
 
-// keptFrom is the number of the first message that is certainly among those, 0
-// for all, by how often each was found. Messages that were sent concurrently may have
-// come in another order.
+// keptFrom returns the number of the first message that is certainly kept, 0 for all, from the
+// number of times that each was found. Concurrent messages may be stored in another order.
 func keptFrom(found []int, atATime int) int {
 	first, all := len(found), 0
 	for n, times := range found {

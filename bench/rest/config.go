@@ -21,32 +21,31 @@ var Names = report.Names{
 type Config struct {
 	// Attendees are registered before the load.
 	Attendees int
-	// Reading and Writing are what the connections do.
+	// Reading and Writing are the two sides of the load.
 	Reading, Writing Side
-	// ReadKinds and WriteKinds are the requests, one kind after the other; see Reads and
-	// Writes.
+	// ReadKinds and WriteKinds are the kinds of requests, in turn; see Reads and Writes.
 	ReadKinds, WriteKinds []string
-	// Warmup and Duration of a load by time; with counts neither matters.
+	// Warmup and Duration are those of a load by time; with counts they are ignored.
 	Warmup, Duration time.Duration
 	Seed             uint64
-	// Compressed asks for compressed answers.
+	// Compressed requests compressed answers.
 	Compressed bool
 
-	// Progress is called about every second; nil for never.
+	// Progress is called about every second; nil for none.
 	Progress func(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64)
 }
 
 // Side is the reading or the writing half of a load.
 type Side struct {
-	// Connections; 0 leaves the side out.
+	// Connections; 0 disables the side.
 	Connections int
-	// Count of requests, if it is more than 0: as fast as the connections carry
-	// them. Else Rate per second for the time of the run; 0 is unthrottled.
+	// Count is the number of requests, sent as fast as the connections allow. If it is 0, Rate is
+	// per second for the time of the run; 0 is unthrottled.
 	Count int
 	Rate  float64
 }
 
-// Reads and Writes are the kinds of requests there are.
+// Reads and Writes are the available kinds of requests.
 var (
 	Reads  = []string{"codelab", "attendees", "chat", "help", "self"}
 	Writes = []string{"chat", "step", "help"}
@@ -57,7 +56,7 @@ type Row struct {
 	Attendees, Reads, Writes, Readers, Writers int
 }
 
-// Matrix are the loads by which implementations of this interface are compared.
+// Matrix has the loads by which implementations of this interface are compared.
 var Matrix = []Row{
 	{10, 1000, 500, 50, 25},
 	{50, 3000, 1500, 120, 60},
@@ -69,7 +68,7 @@ func (r Row) String() string {
 	return fmt.Sprintf("%d/%d/%d/%d-%d", r.Attendees, r.Reads, r.Writes, r.Readers, r.Writers)
 }
 
-// Apply makes a configuration of the row.
+// Apply returns the configuration of the row.
 func (r Row) Apply(c Config) *Config {
 	c.Attendees = r.Attendees
 	c.Reading = Side{Connections: r.Readers, Count: r.Reads}

@@ -21,24 +21,23 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// FloorConfig is one request that is sent again and again to any server.
+// FloorConfig is one request that is repeated to any server.
 type FloorConfig struct {
-	// URL of the request, http or https. Headers are "Name: value". With a Body it is a
-	// POST.
+	// URL is that of the request, http or https. Headers are "Name: value". With a Body the request
+	// is a POST.
 	URL     string
 	Trust   tunnel.Trust
 	Headers []string
 	Body    []byte
-	// Connections that are kept alive. Rate is requests per second of all of them; 0 is
-	// unthrottled.
+	// Connections are persistent. Rate is requests per second of all of them; 0 is unthrottled.
 	Connections      int
 	Rate             float64
 	Warmup, Duration time.Duration
-	// Usage weighs the server; nil when that is not possible.
+	// Usage measures the server; nil if that is impossible.
 	Usage func() (server.Usage, error)
 }
 
-// Check refuses what cannot be sent.
+// Check refuses an invalid request.
 func (c *FloorConfig) Check() error {
 	u, err := url.Parse(c.URL)
 	if err == nil {
@@ -54,7 +53,7 @@ func (c *FloorConfig) Check() error {
 	return errors.Join(problems...)
 }
 
-// Floor carries such a load out.
+// Floor runs such a load.
 func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

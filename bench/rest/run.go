@@ -31,7 +31,7 @@ type run struct {
 	timeline *timeline.Timeline
 	marker   string
 
-	// Of the load: what is planned from From until Until is measured.
+	// Requests planned between From and Until are measured.
 	start, from, until time.Duration
 	workers            []*worker
 	reads, writes      *pacing.Schedule
@@ -40,9 +40,8 @@ type run struct {
 	fates []audit.Fate // guarded by mu: of chat messages by number
 }
 
-// Run carries a load test out. When ctx ends, the load ends early, and what
-// happened until then is reported all the same. An error means that there is
-// nothing to report.
+// Run runs a load test. If ctx ends, the load ends early, and the results until then are reported.
+// An error means that there are no results.
 func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	return out, nil
 }
 
-// prepare makes a codelab with its attendees.
+// prepare creates a codelab with its attendees.
 func (r *run) prepare(ctx context.Context) error {
 	r.timeline.Enter(timeline.Preparing)
 	var err error
@@ -99,7 +98,7 @@ func (r *run) prepare(ctx context.Context) error {
 	return err
 }
 
-// plan says when what is sent. The display of the progress reads it.
+// plan schedules the requests. The progress display reads the schedule.
 func (r *run) plan() {
 	cfg := r.cfg
 	// Counted requests begin at once, and all of them are measured.
@@ -114,7 +113,7 @@ func (r *run) plan() {
 	r.timeline.Begin(r.start)
 }
 
-// load carries the requests out, and weighs before and after.
+// load sends the requests, and measures the server before and after.
 func (r *run) load(ctx context.Context) (begin, end timeline.Weight) {
 	cfg := r.cfg
 	weighed, stop := r.begin()
@@ -138,8 +137,8 @@ func (r *run) load(ctx context.Context) (begin, end timeline.Weight) {
 	return begin, end
 }
 
-// begin enters the load. The first weight of the measured time comes when that
-// begins; stop gives it up.
+// begin enters the load. The first measurement is made when the measured time begins; stop cancels
+// it.
 func (r *run) begin() (weighed chan timeline.Weight, stop func() bool) {
 	r.timeline.Enter(timeline.WarmUp)
 	weighed = make(chan timeline.Weight, 1)
@@ -170,7 +169,7 @@ func (r *run) show() func() {
 	})
 }
 
-// done is the completed part of the load, 0..1.
+// done returns the completed part of the load, 0..1.
 func (r *run) done(now time.Duration) float64 {
 	count := r.cfg.Reading.Count + r.cfg.Writing.Count
 	switch {
@@ -182,8 +181,7 @@ func (r *run) done(now time.Duration) float64 {
 
 func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
 
-// readBack counts how often each chat message is in the history; nil when that
-// cannot be known.
+// readBack counts how often each chat message is in the history; nil if that is unknown.
 func (r *run) readBack(client *api.Client) ([]int, error) {
 	found := make([]int, len(r.fates))
 	err := client.History(r.admin, r.lab.ID, func(m api.ChatMessage) {

@@ -43,7 +43,7 @@ func (r *run) worker(i int) *worker {
 	return w
 }
 
-// work carries out requests until there are none left, or the time has passed.
+// work sends requests until none are left, or the time has passed.
 func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do func(number int64) (kind string, status int, body []byte, err error)) {
 	defer w.conn.Close()
 	for ctx.Err() == nil {
@@ -66,8 +66,8 @@ func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do fun
 	}
 }
 
-// late notes how late the generator is with a measured request. It was free, so that is its
-// own fault.
+// late records how late the generator is with a measured request. The worker was idle, so the delay
+// is the generator's own fault.
 func (w *worker) late(due time.Duration) {
 	if due >= w.r.from {
 		w.lag.Record(w.r.clock.Now() - due)
@@ -101,7 +101,7 @@ func (w *worker) note(kind string, due time.Duration, status int, body []byte, e
 	}
 }
 
-// read reads one thing.
+// read makes one read request.
 func (w *worker) read(number int64) (string, int, []byte, error) {
 	kind := w.r.cfg.ReadKinds[number%int64(len(w.r.cfg.ReadKinds))]
 	path, headers := w.base, w.headers
@@ -117,7 +117,7 @@ func (w *worker) read(number int64) (string, int, []byte, error) {
 	return "read " + kind, status, body, err
 }
 
-// write writes one thing, which is stored when it is answered.
+// write makes one write request; its answer means that the data is durable.
 func (w *worker) write(number int64) (string, int, []byte, error) {
 	kind := w.r.cfg.WriteKinds[number%int64(len(w.r.cfg.WriteKinds))]
 	path := w.base + "/messages"
@@ -139,7 +139,7 @@ func (w *worker) write(number int64) (string, int, []byte, error) {
 	return "write " + kind, status, body, err
 }
 
-// say gives a chat message its number.
+// say assigns a number to a chat message.
 func (r *run) say() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,8 +10,8 @@ type addresses struct {
 	public, internal string
 }
 
-// read takes a line of the server's log. It reports whether both addresses are
-// known now. Text and JSON logs are understood.
+// read handles a line of the server's log, in text or JSON. It reports whether both addresses are
+// known now.
 func (a *addresses) read(line string) bool {
 	if strings.Contains(line, "listening") {
 		if addr := attribute(line, "addr"); addr != "" {

@@ -1,10 +1,9 @@
-// Package server runs a server process of a load test's own: on a temporary
-// data folder and free ports, started, weighed, paused, killed and started
-// again on the same data.
+// Package server runs the server process of a load test on a temporary data folder and free ports.
+// It can start, measure, pause and kill it, and start it again on the same data.
 //
-// [Remote] is a server that somebody else has started, which can only be asked.
+// [Remote] is a server that somebody else has started. It can only be measured.
 //
-// Both can be watched while they work ([Watch]).
+// Both can be monitored while they run ([Watch]).
 //
-// A Process is for one goroutine at a time, but for Usage. The child dies with its parent.
+// A Process is not safe for concurrent use, except for Usage. The child dies with its parent.
 package server

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// ticksPerSecond is the unit of times in /proc, 100 on every Linux that Go
-// runs on.
+// ticksPerSecond is the unit of times in /proc: 100 on every Linux on which Go runs.
 const ticksPerSecond = 100
 
-// Usage weighs the server. While it is down only the time of its earlier lives
-// is known. It may be called from any goroutine.
+// Usage measures the server. While it is down only the time of its earlier processes is known. It
+// is safe for concurrent use.
 func (p *Process) Usage() (Usage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -27,7 +26,7 @@ func (p *Process) Usage() (Usage, error) {
 	return u, err
 }
 
-// OfPID weighs any process of this machine.
+// OfPID measures any process of this machine.
 func OfPID(pid int) func() (Usage, error) { return func() (Usage, error) { return usage(pid) } }
 
 func usage(pid int) (Usage, error) {
@@ -44,7 +43,7 @@ func usage(pid int) (Usage, error) {
 }
 
 // ticks reads utime and stime, fields 14 and 15 of /proc/PID/stat. The name in field 2 can
-// contain anything, so counting starts behind it.
+// contain anything, so counting starts after it.
 func ticks(stat []byte) time.Duration {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {

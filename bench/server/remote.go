@@ -12,19 +12,18 @@ import (
 	"time"
 )
 
-// Remote is a server that somebody else has started, seen through its internal
-// listener.
+// Remote is a server that somebody else has started, accessed through its internal listener.
 type Remote struct {
 	// URL of the internal listener, without a path.
 	URL string
-	// Within bounds one question; 0 is 5 s.
+	// Within is the timeout of a request; 0 is 5 s.
 	Within time.Duration
 }
 
-// remoteWithin bounds one question to the internal listener.
+// remoteWithin is the timeout of a request to the internal listener.
 const remoteWithin = 5 * time.Second
 
-// Ready fails when the server does not say that it is ready.
+// Ready returns an error if the server is not ready.
 func (r *Remote) Ready(ctx context.Context) error {
 	body, err := r.get(ctx, "/readyz")
 	if err != nil {
@@ -33,7 +32,7 @@ func (r *Remote) Ready(ctx context.Context) error {
 	return body.Close()
 }
 
-// Usage reads what the server's metrics say of its process.
+// Usage reads the process values from the server's metrics.
 func (r *Remote) Usage() (Usage, error) {
 	in, err := r.Inside()
 	if err != nil {
@@ -42,20 +41,20 @@ func (r *Remote) Usage() (Usage, error) {
 	return in.Usage, nil
 }
 
-// Inside has the values that a server reports of itself. Missing values are zero.
+// Inside has the values that a server reports about itself. Missing values are zero.
 type Inside struct {
 	Usage
 	// Heap in use, bytes.
 	Heap int64
-	// Goroutines of it.
+	// Goroutines of the process.
 	Goroutines int64
-	// GCPause is the longest pause for garbage that it remembers.
+	// GCPause is the longest recent garbage collection pause.
 	GCPause time.Duration
-	// Queued is the bytes in its queues that wait for the disk.
+	// Queued is the number of queued bytes that are not yet on disk.
 	Queued int64
 	// Bus counts its messages to other nodes.
 	Bus Bus
-	// Nodes are the parts of this when it is that of several; else nil.
+	// Nodes are the individual values if this is the sum of several nodes; otherwise nil.
 	Nodes []Inside
 }
 
@@ -69,7 +68,7 @@ func (r *Remote) Inside() (Inside, error) {
 	return metrics(body), nil
 }
 
-// metrics reads the lines that count from the Prometheus text format.
+// metrics parses the required lines of the Prometheus text format.
 func metrics(text io.Reader) Inside {
 	var in Inside
 	for lines := bufio.NewScanner(text); lines.Scan(); {
@@ -92,7 +91,7 @@ func metrics(text io.Reader) Inside {
 		case "atelier_journal_queue_bytes":
 			in.Queued = int64(n)
 		default:
-			// Metrics of the traffic between nodes can have labels, which are added up.
+			// Metrics of the traffic between nodes can have labels, whose values are added up.
 			family, _, _ := strings.Cut(name, "{")
 			switch family {
 			case "atelier_bus_sent_total":
@@ -104,7 +103,7 @@ func metrics(text io.Reader) Inside {
 			}
 		}
 	}
-	// The peak is not reported; the present value is a lower bound of it.
+	// The peak is not reported; the current value is a lower bound of it.
 	in.PeakRSS = in.RSS
 	return in
 }
@@ -114,7 +113,7 @@ func (r *Remote) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Compression costs the server time and 3 MB, which are not the load's.
+	// Compression costs the server time and 3 MB, which do not belong to the load.
 	client := http.Client{Timeout: cmp.Or(r.Within, remoteWithin), Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 	resp, err := client.Do(req)
 	if err != nil {

@@ -8,43 +8,41 @@ import "context"
 type Target struct {
 	// URL is the address of the server, or of the first node.
 	URL, AdminID, AdminPW string
-	// Via is the address of the tunnel to a server that speaks TLS, else "".
+	// Via is the address of the tunnel to a server that uses TLS, otherwise "".
 	Via string
-	// Process is set when the server is the run's own, and the only one. It must
-	// be started.
+	// Process is set if the run has started the server, and it is the only one. It must be running.
 	Process *Process
-	// Usage weighs the server, Inside reads its metrics; nil when that is not
-	// possible. Both may be called from any goroutine. Of several nodes they give
-	// the sum.
+	// Usage measures the server, Inside reads its metrics; nil if that is impossible. Both are safe
+	// for concurrent use. For several nodes they return the sum.
 	Usage  func() (Usage, error)
 	Inside func() (Inside, error)
 
-	// Several are all nodes of a run with more than one server, or with one that
-	// could have others; else nil.
+	// Several are all nodes of a run with more than one server, or with one server that supports
+	// several; otherwise nil.
 	Several []Node
-	// Network connects the run's own nodes, Database is what they
-	// share; nil if there is none that could be harmed.
+	// Network connects the run's own nodes, Database is shared by them; nil if there is none to
+	// inject faults into.
 	Network  Network
 	Database Database
 }
 
 // Node is one server of several.
 type Node struct {
-	// Name is how reports call it; URL and Via as in Target.
+	// Name is the name in reports; URL and Via are as in Target.
 	Name, URL, Via string
-	// Process is nil when somebody else has started it.
+	// Process is nil if somebody else has started it.
 	Process *Process
 	Usage   func() (Usage, error)
 	Inside  func() (Inside, error)
 }
 
-// Network can be cut: between 1-2, 2-db, 1-others or 1-all, in the direction
-// both, to or from, until heal is called.
+// Network can be cut: between 1-2, 2-db, 1-others or 1-all, in the direction both, to or from,
+// until heal is called.
 type Network interface {
 	Cut(ends, way string) (heal func() error, err error)
 }
 
-// Database can be restarted: in order, or at once.
+// Database can be restarted: in order, or immediately.
 type Database interface {
 	Restart(ctx context.Context, immediate bool) error
 }
@@ -57,7 +55,7 @@ func (t *Target) Nodes() []Node {
 	return []Node{{URL: t.URL, Via: t.Via, Process: t.Process, Usage: t.Usage, Inside: t.Inside}}
 }
 
-// Join makes a target of nodes: its weight is theirs together.
+// Join combines nodes into a target, whose usage is their sum.
 func Join(nodes []Node) *Target {
 	t := &Target{URL: nodes[0].URL, Via: nodes[0].Via, Several: nodes}
 	weighed, looked := true, true
@@ -86,8 +84,8 @@ func sum(nodes []Node) (all Usage, err error) {
 	return all, err
 }
 
-// Look reads the metrics of all nodes at once. Of one that is down or
-// paused, its weight alone is known.
+// Look reads the metrics of all nodes concurrently. For a node that is down or paused, only its
+// usage is known.
 func Look(nodes []Node) []Inside {
 	all := make([]Inside, len(nodes))
 	done := make(chan int, len(nodes))
@@ -112,7 +110,7 @@ func Look(nodes []Node) []Inside {
 	return all
 }
 
-// insides is the sum of all nodes, with its parts.
+// insides returns the sum of all nodes, with its parts.
 func insides(nodes []Node) (Inside, error) {
 	all := Inside{Nodes: Look(nodes)}
 	for _, in := range all.Nodes {

@@ -2,9 +2,9 @@ package server
 
 import "time"
 
-// Usage is the use of the machine's resources by a process.
+// Usage is the resource usage of a process.
 type Usage struct {
-	// Resident memory now and at its peak, bytes.
+	// Resident memory, current and peak, in bytes.
 	RSS, PeakRSS int64
 	// CPU is the processor time since the first start.
 	CPU time.Duration
@@ -12,7 +12,7 @@ type Usage struct {
 
 // Bus counts the messages between nodes since their start.
 type Bus struct {
-	// Sent and Received messages, Bytes of those sent.
+	// Sent and Received are numbers of messages, Bytes is that of the sent ones.
 	Sent, Received, Bytes int64
 }
 

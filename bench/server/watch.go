@@ -7,10 +7,9 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Watch looks at a server every second until ctx ends, or the function it
-// returns is called, which waits for the last look. The weight comes from usage,
-// the rest from inside; either may be nil. Values that cannot be read, as of a
-// server that is down, are left out of a look.
+// Watch measures a server every second until ctx ends or the returned function is called, which
+// waits for the last measurement. Resources come from usage, the rest from inside; either may be
+// nil. Unreadable values, such as those of a server that is down, are omitted.
 func Watch(ctx context.Context, usage func() (Usage, error), inside func() (Inside, error), see func(time.Time, Inside)) (stop func()) {
 	return pacing.Every(ctx, time.Second, func() { see(time.Now(), look(usage, inside)) })
 }

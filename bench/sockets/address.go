@@ -26,8 +26,8 @@ func Resolve(hostPort string) (unix.Sockaddr, error) {
 // connections have ended.
 const perSource = 12_000
 
-// Source returns the address from which the n-th client connects to the server:
-// 127.0.0.1 and up for a server on IPv4 loopback, else nil.
+// Source returns the address from which the n-th client connects to the server: 127.0.0.1 and up
+// for a server on IPv4 loopback, otherwise nil.
 func Source(server unix.Sockaddr, n int) unix.Sockaddr {
 	four, ok := server.(*unix.SockaddrInet4)
 	if !ok || four.Addr[0] != 127 {

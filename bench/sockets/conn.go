@@ -23,12 +23,12 @@ const (
 	closed
 )
 
-// maxWaiting bounds what waits for room in a socket, bytes.
+// maxWaiting bounds the bytes that wait for free space in a socket.
 const maxWaiting = 1 << 20
 
 var errWaiting = errors.New("server does not read")
 
-// End is how a connection ended.
+// End describes how a connection ended.
 type End struct {
 	// Code is the code of the server's close frame; 0 without one.
 	Code int
@@ -52,21 +52,21 @@ func (e End) String() string {
 	return e.Err.Error()
 }
 
-// Quotes reports whether String can contain text of the server.
+// Quotes reports whether String can contain text from the server.
 func (e End) Quotes() bool {
 	var refused *frames.RefusedError
 	var errno unix.Errno
 	return e.Err != nil && !errors.As(e.Err, &refused) && !errors.As(e.Err, &errno)
 }
 
-// Denied reports whether the server refused by a status that asking again does not change.
+// Denied reports whether the server refused permanently, by its status.
 func (e End) Denied() bool {
 	var refused *frames.RefusedError
 	if !errors.As(e.Err, &refused) {
 		return false
 	}
 	switch refused.Status {
-	case 408, 425, 429: // later, perhaps
+	case 408, 425, 429: // temporary
 		return false
 	}
 	return refused.Status >= 300 && refused.Status < 500
@@ -74,25 +74,25 @@ func (e End) Denied() bool {
 
 // Target is the address to which to connect.
 type Target struct {
-	// Address of the server.
+	// Address is that of the server.
 	Address unix.Sockaddr
-	// Source to connect from; nil leaves it to the kernel.
+	// Source is the address to connect from; nil lets the kernel choose.
 	Source unix.Sockaddr
 	// Upgrade is the request; its Key is chosen by Dial.
 	Upgrade frames.Upgrade
-	// ReceiveBuffer is SO_RCVBUF, bytes; 0 for the default.
+	// ReceiveBuffer is SO_RCVBUF, in bytes; 0 for the default.
 	ReceiveBuffer int
-	// Stream asks for an event stream (SSE) instead of a WebSocket: nothing can
-	// be sent, and each event is a message.
+	// Stream selects an event stream (SSE) instead of a WebSocket. Nothing can be sent, and each
+	// event is a message.
 	Stream bool
-	// Binary allows binary messages, which come like text; SendBinary sends what is sent
-	// as such.
+	// Binary allows binary messages, which are received like text; SendBinary selects them for
+	// sending.
 	Binary, SendBinary bool
 }
 
 // Conn is one WebSocket, or event stream, of a Loop.
 type Conn struct {
-	// Owner is for the handler's use.
+	// Owner is for use by the handler.
 	Owner int
 
 	loop    *Loop
@@ -102,19 +102,19 @@ type Conn struct {
 	paused  bool
 	watched uint32
 	upgrade frames.Upgrade
-	// answer is the beginning of the server's answer to the upgrade.
+	// answer is the received part of the server's answer to the upgrade.
 	answer  []byte
 	decoder frames.Decoder
-	// stream decodes instead when this is an event stream.
+	// stream replaces the decoder if this is an event stream.
 	stream *frames.Stream
-	// binary means that what is sent is.
+	// binary means that sent messages are binary.
 	binary bool
 	// waiting has the bytes that did not fit into the socket.
 	waiting []byte
 }
 
-// Dial begins to connect. An error means that nothing was begun; whatever goes
-// wrong later is reported to Handler.Closed.
+// Dial starts to connect. An error means that nothing was started; later failures are reported to
+// Handler.Closed.
 func (l *Loop) Dial(owner int, t *Target) (*Conn, error) {
 	family := unix.AF_INET
 	if _, six := t.Address.(*unix.SockaddrInet6); six {
@@ -151,14 +151,14 @@ func prepare(fd int, t *Target) error {
 		return fmt.Errorf("set nodelay: %w", err)
 	}
 	if t.ReceiveBuffer > 0 {
-		// Before the connect: the window scale is agreed on in the handshake.
+		// Before the connect, because the handshake determines the window scale.
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, t.ReceiveBuffer); err != nil {
 			return fmt.Errorf("set receive buffer: %w", err)
 		}
 	}
 	if t.Source != nil {
-		// The port is chosen at the connect, when the destination is known:
-		// then 28,000 are free for each pair of addresses.
+		// The kernel chooses the port at the connect, when the destination is known: then 28,000
+		// are available for each pair of addresses.
 		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
 			return fmt.Errorf("delay port: %w", err)
 		}
@@ -172,11 +172,11 @@ func prepare(fd int, t *Target) error {
 	return nil
 }
 
-// Asking reports whether the server has accepted the connection, and not answered the opening
+// Asking reports whether the server has accepted the connection, but not yet answered the opening
 // request.
 func (c *Conn) Asking() bool { return c.state == upgrading }
 
-// connected sends the upgrade when the connect has succeeded.
+// connected sends the upgrade after a successful connect.
 func (c *Conn) connected() {
 	code, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err == nil && code != 0 {
@@ -197,7 +197,7 @@ func (c *Conn) connected() {
 	}
 }
 
-// read takes what has arrived, at most one buffer; the rest is reported again.
+// read reads the received bytes, at most one buffer; the poller reports the rest again.
 func (c *Conn) read() {
 	l := c.loop
 	n, err := unix.Read(c.fd, l.buffer[:])
@@ -230,8 +230,8 @@ func (c *Conn) decode(p []byte) error {
 	return c.decoder.Feed(p, sink{c})
 }
 
-// answered takes the answer to the upgrade and returns what follows it; nil when
-// there is nothing to go on with.
+// answered handles the answer to the upgrade and returns the bytes after it; nil if the connection
+// cannot continue.
 func (c *Conn) answered(p []byte) []byte {
 	c.answer = append(c.answer, p...)
 	var n int
@@ -257,7 +257,7 @@ func (c *Conn) answered(p []byte) []byte {
 	return rest
 }
 
-// sink takes what the decoder finds.
+// sink handles the results of the decoder.
 type sink struct{ c *Conn }
 
 func (s sink) Message(payload []byte) { s.c.loop.handler.Message(s.c, payload) }
@@ -265,13 +265,13 @@ func (s sink) Ping(payload []byte) {
 	s.c.write(frames.AppendPong(nil, s.c.loop.random.Uint32(), payload))
 }
 func (s sink) Close(code int) {
-	// The answer is a courtesy; the server has ended the conversation.
+	// The answer is a courtesy; the server has closed the connection.
 	s.c.write(frames.AppendClose(nil, s.c.loop.random.Uint32(), 1000))
 	s.c.end(End{Code: code})
 }
 
-// Send sends a message, of text unless the target wants it binary. It reports false when
-// the connection is not open.
+// Send sends a message, as text unless the target is binary. It returns false if the connection is
+// not open.
 func (c *Conn) Send(payload []byte) bool {
 	if c.state != open || c.stream != nil {
 		return false
@@ -284,7 +284,7 @@ func (c *Conn) Send(payload []byte) bool {
 	return c.state == open
 }
 
-// Pause stops reading: the server is to find out that this client is stalled.
+// Pause stops reading, so that the server notices that this client is stalled.
 func (c *Conn) Pause() {
 	c.paused = true
 	c.watch()
@@ -296,8 +296,8 @@ func (c *Conn) Resume() {
 	c.watch()
 }
 
-// Close ends the connection without a close frame, as a lost network does.
-// Handler.Closed is not called.
+// Close ends the connection without a close frame, like a failed network. Handler.Closed is not
+// called.
 func (c *Conn) Close() { c.release() }
 
 func (c *Conn) write(p []byte) {
@@ -323,7 +323,7 @@ func (c *Conn) write(p []byte) {
 	c.watch()
 }
 
-// flush writes what was waiting.
+// flush writes waiting bytes.
 func (c *Conn) flush() {
 	p := c.waiting
 	c.waiting = nil
@@ -335,7 +335,7 @@ func (c *Conn) flush() {
 	}
 }
 
-// watch requests the events that the connection needs.
+// watch subscribes to the events that the connection needs.
 func (c *Conn) watch() {
 	want := uint32(0)
 	if !c.paused {

@@ -1,5 +1,4 @@
-// Package sockets keeps all WebSockets and event streams of a run on one epoll
-// loop (Linux only).
+// Package sockets has all WebSockets and event streams of a run on one epoll loop (Linux only).
 //
 // # Why one loop
 //
@@ -10,19 +9,17 @@
 //
 // # Concurrency
 //
-// Post, Do and Stop may be called from any goroutine. Everything else, with all
-// methods of Conn, is for the loop's own goroutine: that is for the Handler, the
-// agenda, and functions that were posted.
+// Post, Do and Stop are safe for concurrent use. Everything else, including all methods of Conn,
+// may be used only by the loop's own goroutine: by the Handler, the agenda, and posted functions.
 //
 // # Order and bounds
 //
-// Between two batches of ready sockets (at most 128) the loop runs what the
-// agenda has due, so that planned sends are not late because of a fan-out. Bytes
-// that do not fit into a socket wait in a buffer of the connection; a connection
-// with more than 1 MiB waiting is closed.
+// Between two batches of ready sockets (at most 128) the loop runs the agenda's due operations, so
+// that a fan-out does not delay planned sends. Bytes that do not fit into a socket wait in a buffer
+// of the connection; a connection with more than 1 MiB waiting is closed.
 //
 // # Failure
 //
-// A connection that ends, in whatever way, is reported once to Handler.Closed
-// and is never used again; reconnecting is the handler's business.
+// A connection that ends, for any reason, is reported once to Handler.Closed and is never used
+// again; the handler is responsible for reconnecting.
 package sockets

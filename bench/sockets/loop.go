@@ -13,14 +13,13 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Handler gets what happens. It is called on the loop's goroutine and must
-// not block.
+// Handler handles events. It is called on the loop's goroutine and must not block.
 type Handler interface {
-	// Open: the server has accepted the upgrade.
+	// Open means that the server has accepted the upgrade.
 	Open(c *Conn)
-	// Message: a text message came. The payload is valid only during the call.
+	// Message handles a text message. The payload is valid only during the call.
 	Message(c *Conn, payload []byte)
-	// Closed is called when the connection is gone, once for each successful Dial.
+	// Closed is called after the connection has ended, once for each successful Dial.
 	Closed(c *Conn, end End)
 }
 
@@ -33,9 +32,8 @@ type Loop struct {
 
 	// Agenda has the planned operations. Owned by the loop's goroutine.
 	Agenda pacing.Agenda
-	// Turns is how long the loop was away between two looks at its sockets: how
-	// late a delivery may have been read because of the generator itself. Owned
-	// by the loop's goroutine.
+	// Turns are the times between two polls of the loop's sockets: the possible delay in reading a
+	// delivery because of the generator itself. Owned by the loop's goroutine.
 	Turns *latency.Histogram
 	// Busy is the time in which the loop was not parked. Owned by the loop's
 	// goroutine.
@@ -45,9 +43,9 @@ type Loop struct {
 	conns map[uint64]*Conn
 	// Owned by the loop's goroutine.
 	lastID uint64
-	// Owned by the loop's goroutine: when the last read(2) returned.
+	// Owned by the loop's goroutine: the time of the last read(2).
 	readAt time.Duration
-	// Owned by the loop's goroutine: the reads of all its connections go here.
+	// Owned by the loop's goroutine: the read buffer of all its connections.
 	buffer [64 << 10]byte
 	// Owned by the loop's goroutine; the source of masking keys.
 	random *rand.Rand
@@ -74,15 +72,15 @@ func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 	}, nil
 }
 
-// Now is the time on the loop's clock.
+// Now returns the time on the loop's clock.
 func (l *Loop) Now() time.Duration { return l.clock.Now() }
 
-// ReadAt returns the arrival time of the bytes that a Handler gets: a clock that is read
-// once for all messages of a read(2).
+// ReadAt returns the arrival time of a Handler's bytes. The clock is read once for all messages of
+// a read(2).
 func (l *Loop) ReadAt() time.Duration { return l.readAt }
 
-// Post runs f on the loop's goroutine, after what was posted before. After Stop
-// it does nothing.
+// Post runs f on the loop's goroutine, after previously posted functions. After Stop it does
+// nothing.
 func (l *Loop) Post(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +93,8 @@ func (l *Loop) Post(f func()) {
 	}
 }
 
-// Do runs f on the loop's goroutine and returns when it is done, or the loop has
-// ended. It must not be called on that goroutine.
+// Do runs f on the loop's goroutine and returns after it, or when the loop has ended. It must not
+// be called on that goroutine.
 func (l *Loop) Do(f func()) {
 	ran := make(chan struct{})
 	l.Post(func() { f(); close(ran) })
@@ -106,7 +104,7 @@ func (l *Loop) Do(f func()) {
 	}
 }
 
-// Stop ends Run and waits for it. Connections are closed without a word.
+// Stop ends Run and waits for it. Connections are closed without a close frame.
 func (l *Loop) Stop() {
 	l.mu.Lock()
 	if !l.stopping {
@@ -117,7 +115,7 @@ func (l *Loop) Stop() {
 	<-l.done
 }
 
-// Run serves until Stop. Call it once, on a goroutine of its own.
+// Run serves until Stop. Call it once, on its own goroutine.
 func (l *Loop) Run() {
 	defer close(l.done)
 	begin := l.clock.Now()
@@ -145,7 +143,7 @@ func (l *Loop) Run() {
 	l.poller.close()
 }
 
-// runPosted reports false when the loop shall end.
+// runPosted returns false if the loop must end.
 func (l *Loop) runPosted() bool {
 	l.mu.Lock()
 	posted, stopping := l.posted, l.stopping
@@ -174,7 +172,7 @@ func (l *Loop) serve(ev unix.EpollEvent) {
 		return
 	}
 	if c.paused {
-		// Nothing is asked for, so this can only be an error or a reset.
+		// No events are requested, so this can only be an error or a reset.
 		if ev.Events&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
 			c.end(End{Err: unix.ECONNRESET})
 		}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// batch is the most sockets served before the agenda is looked at again.
+// batch is the maximum number of sockets served before the agenda runs again.
 const batch = 128
 
 // poller is an epoll set and an eventfd to wake its owner.
@@ -54,7 +54,7 @@ func newPoller() (*poller, error) {
 	return p, nil
 }
 
-// control changes what is watched of a descriptor. Id 0 is the eventfd.
+// control changes the watched events of a descriptor. Id 0 is the eventfd.
 func (p *poller) control(op, fd int, events uint32, id uint64) error {
 	ev := unix.EpollEvent{Events: events, Fd: int32(uint32(id)), Pad: int32(uint32(id >> 32))}
 	if err := unix.EpollCtl(p.epfd, op, fd, &ev); err != nil {
@@ -63,10 +63,10 @@ func (p *poller) control(op, fd int, events uint32, id uint64) error {
 	return nil
 }
 
-// id is which connection an event is about.
+// id returns the connection of an event.
 func id(ev unix.EpollEvent) uint64 { return uint64(uint32(ev.Fd)) | uint64(uint32(ev.Pad))<<32 }
 
-// poll returns what is ready now. The slice is good until the next call.
+// poll returns the ready events. The slice is valid until the next call.
 func (p *poller) poll() []unix.EpollEvent {
 	n, err := unix.EpollWait(p.epfd, p.ready[:], 0)
 	if err != nil {
@@ -75,8 +75,7 @@ func (p *poller) poll() []unix.EpollEvent {
 	return p.ready[:n]
 }
 
-// park returns when something is ready, the poller was woken, or the time has
-// passed.
+// park returns when something is ready, the poller was woken, or the timeout has passed.
 func (p *poller) park(atMost time.Duration) {
 	if atMost <= 0 {
 		return
@@ -86,8 +85,8 @@ func (p *poller) park(atMost time.Duration) {
 	}
 	asked := false
 	_ = p.raw.Read(func(uintptr) bool {
-		// The first call asks whether there is a reason to wait at all: the
-		// runtime's note of an earlier edge may be stale or still to come.
+		// The first call checks whether waiting is necessary at all: the runtime's record of an
+		// earlier edge can be stale or not yet made.
 		if !asked {
 			asked = true
 			return p.pending()
@@ -103,7 +102,7 @@ func (p *poller) pending() bool {
 	return err != nil || n > 0
 }
 
-// wake ends park. It may be called from any goroutine, but not after close.
+// wake ends park. It is safe for concurrent use, but not after close.
 func (p *poller) wake() {
 	one := [8]byte{0: 1}
 	_, _ = unix.Write(p.wakefd, one[:])

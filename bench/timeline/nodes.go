@@ -5,16 +5,15 @@ import (
 	"atelier/bench/server"
 )
 
-// Nodes returns the resources that each of several nodes used between two samples,
-// seconds apart. deliveries are those to the clients of each; nil if they are
-// not counted by node.
+// Nodes returns the resources that each of several nodes used between two samples, seconds apart.
+// deliveries are those to the clients of each node; nil if they are not counted per node.
 func Nodes(names []string, begin, end []server.Inside, deliveries []int64, seconds float64) []report.Node {
 	if len(begin) != len(names) || len(end) != len(names) || seconds <= 0 {
 		return nil
 	}
 	out := make([]report.Node, len(names))
 	for i, name := range names {
-		// A node that was started again counts its messages from zero.
+		// A restarted node counts its messages from zero.
 		since := func(a, b int64) int64 {
 			if b < a {
 				return b

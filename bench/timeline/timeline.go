@@ -1,5 +1,5 @@
-// Package timeline keeps what happens in each second of a run: what was done, how
-// long it took, and what the server looked like.
+// Package timeline records each second of a run: the operations, their durations, and the state of
+// the server.
 package timeline
 
 import (
@@ -12,16 +12,16 @@ import (
 	"atelier/bench/server"
 )
 
-// Timeline is the timeline of one run. It may be used from many goroutines.
+// Timeline is the timeline of one run. It is safe for concurrent use.
 type Timeline struct {
 	now func() time.Duration
 
 	mu sync.Mutex
-	// Guarded by mu, all of it.
+	// Guarded by mu.
 	phase            string
 	zero             time.Duration
 	seconds          map[int64]*second
-	looked           time.Time // when the server was looked at last
+	looked           time.Time // when the server was last measured
 	lastCPU, lastOwn time.Duration
 	lastNodes        []time.Duration // processor time of each node
 }
@@ -29,11 +29,11 @@ type Timeline struct {
 // second is one second of the run's clock.
 type second struct {
 	report.Sample
-	// told means that there is more in it than a look at the server.
+	// told means that it has more than a measurement of the server.
 	told bool
 }
 
-// longest timeline that is kept, seconds: a day.
+// longest is the maximum length of a timeline, in seconds: a day.
 const longest = 86_400
 
 // New returns an empty timeline of a run with this clock.
@@ -41,7 +41,7 @@ func New(now func() time.Duration) *Timeline {
 	return &Timeline{now: now, seconds: map[int64]*second{}}
 }
 
-// Phases of a run, called alike in all scenarios.
+// Phases of a run, with the same names in all scenarios.
 const (
 	Preparing   = "preparing"
 	Connecting  = "connecting"
@@ -65,15 +65,14 @@ func (c *Timeline) Phase() string {
 	return c.phase
 }
 
-// Begin says at which time of the clock the load begins: the samples count from
-// there.
+// Begin records the time when the load begins: the samples count from it.
 func (c *Timeline) Begin(zero time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.zero = zero
 }
 
-// at is a second; when there are too many, one that is thrown away.
+// at returns a second; after too many, a temporary one.
 func (c *Timeline) at(n int64) *second {
 	s := c.seconds[n]
 	if s == nil {
@@ -85,7 +84,7 @@ func (c *Timeline) at(n int64) *second {
 	return s
 }
 
-// Online notes how many connections are open.
+// Online records the number of open connections.
 func (c *Timeline) Online(n int) {
 	second := int64(c.now() / time.Second)
 	c.mu.Lock()
@@ -94,8 +93,8 @@ func (c *Timeline) Online(n int) {
 	s.Open, s.told = n, true
 }
 
-// Done notes a finished operation, and its time if it is measured. Operations of the
-// warm-up are not.
+// Done records a finished operation, and its time if it is measured. Operations of the warm-up are
+// not.
 func (c *Timeline) Done(took time.Duration, measured bool) {
 	n := int64(c.now() / time.Second)
 	c.mu.Lock()
@@ -112,13 +111,13 @@ func (c *Timeline) Done(took time.Duration, measured bool) {
 	s.Counts.Record(took)
 }
 
-// Sent notes a message that has just been sent, Failed what has just failed.
+// Sent records a message that has just been sent.
 func (c *Timeline) Sent() { c.Add(report.Sample{Messages: 1}, int64(c.now()/time.Second)) }
 
-// Failed notes an operation that has just failed.
+// Failed records an operation that has just failed.
 func (c *Timeline) Failed() { c.Add(report.Sample{Errors: 1}, int64(c.now()/time.Second)) }
 
-// Add adds what happened in a second of the clock.
+// Add adds the results of a second of the clock.
 func (c *Timeline) Add(more report.Sample, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +135,7 @@ func (c *Timeline) Add(more report.Sample, n int64) {
 	}
 }
 
-// See takes a look at the server.
+// See measures the server.
 func (c *Timeline) See(when time.Time, in server.Inside) {
 	own, n := server.OwnCPU(), int64(c.now()/time.Second)
 	c.mu.Lock()
@@ -168,7 +167,7 @@ func (c *Timeline) nodes(now []server.Inside, passed time.Duration) []report.Nod
 	return out
 }
 
-// Fault notes what has just been done to the servers.
+// Fault records a fault that has just been injected.
 func (c *Timeline) Fault(what string) {
 	n := int64(c.now() / time.Second)
 	c.mu.Lock()
@@ -199,7 +198,7 @@ func (c *Timeline) Put(out *report.Result) {
 	out.Zero = time.Now().Add(c.zero - c.now()).UTC()
 }
 
-// Samples is the whole timeline.
+// Samples returns the whole timeline.
 func (c *Timeline) Samples() []report.Sample {
 	c.mu.Lock()
 	defer c.mu.Unlock()

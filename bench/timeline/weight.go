@@ -7,17 +7,17 @@ import (
 	"atelier/bench/server"
 )
 
-// Weight is what generator and server had taken of the machine at a moment.
+// Weight is the resource usage of generator and server up to a moment.
 type Weight struct {
 	// At is the time on the run's clock; Generator the processor time of this
 	// process.
 	At, Generator time.Duration
-	// Server is zero if it could not be weighed.
+	// Server is zero if it could not be measured.
 	Server server.Usage
 }
 
-// Weigh measures now. usage is nil for a server that cannot be measured. If the server has
-// just gone, the caller notices that later.
+// Weigh measures the usage up to now. usage is nil for a server that cannot be measured. If the
+// server has just ended, the caller notices that later.
 func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
 	w := Weight{At: at, Generator: server.OwnCPU()}
 	if usage != nil {
@@ -26,8 +26,8 @@ func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
 	return w
 }
 
-// Account puts into a result what was taken between two moments. It reports false
-// when there is no time between them.
+// Account puts the usage between two moments into a result. It returns false if there is no time
+// between them.
 func (end Weight) Account(begin Weight, weighed bool, out *report.Result) bool {
 	seconds := (end.At - begin.At).Seconds()
 	out.Duration, out.Generator.Seconds = max(seconds, 0), max(seconds, 0)

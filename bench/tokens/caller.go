@@ -10,8 +10,8 @@ import (
 	"atelier/bench/keepalive"
 )
 
-// caller is one who asks, on a connection to one node at a time: a caller that loses it
-// goes to the next node.
+// caller is a client, on a connection to one node at any time. If it loses that, it connects to the
+// next node.
 type caller struct {
 	clients *api.Spread
 	node    int
@@ -25,7 +25,7 @@ type caller struct {
 // repeated, whose results are unknown.
 type trip struct{ repeated, failed int }
 
-// Bounds of repeating a request.
+// Limits of retries.
 const (
 	repeats     = 60
 	repeatAfter = 250 * time.Millisecond
@@ -34,9 +34,8 @@ const (
 // Close ends the connection.
 func (c *caller) Close() { c.conn.Close() }
 
-// post asks. With an Idempotency-Key, or where it did certainly not arrive, a
-// request without an answer is made again at another node; an answer is valid
-// until the next call.
+// post sends a request. Without an answer, or with 503, it retries at another node if the request
+// has an Idempotency-Key or certainly did not arrive. An answer is valid until the next call.
 func (c *caller) post(operation, path, key, idempotency string, body []byte) (status int, answer []byte, err error) {
 	headers := "Authorization: Bearer " + key + "\r\n"
 	if idempotency != "" {

@@ -21,25 +21,23 @@ var Names = report.Names{
 
 // Config of a run.
 type Config struct {
-	// Rate is pairs a second; 0 is as many as there are connections for.
+	// Rate is pairs per second; 0 is as many as the connections allow.
 	Rate             float64
 	Connections      int
 	Warmup, Duration time.Duration
-	// Reuse is the share of tokens, 0..1, that two callers use at once.
+	// Reuse is the share of tokens, 0..1, that two callers use concurrently.
 	Reuse float64
-	// Participants is how many platforms, and as many businesses, take part;
-	// each has a rate limit of its own.
+	// Participants is the number of platforms, and also of businesses; each has its own rate limit.
 	Participants int
-	// Live tokens are made and left before the load; they expire together.
+	// Live is the number of tokens that are made and left before the load; they expire together.
 	Live int
-	// LiveFor is how long they live, at least.
+	// LiveFor is the minimum lifetime of these tokens.
 	LiveFor time.Duration
-	// Faults are done to the servers in the measured time, from whose beginning
-	// they count. Pause is how long a paused server stands, Cut how long a cut
-	// lasts.
+	// Faults are injected in the measured time; their times count from its beginning. Pause is how
+	// long a server is paused, Cut how long a cut lasts.
 	Faults     []faults.Planned
 	Pause, Cut time.Duration
-	// Progress gets a line now and then; nil for none.
+	// Progress receives a line now and then; nil for none.
 	Progress func(line string)
 }
 

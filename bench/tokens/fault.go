@@ -12,8 +12,7 @@ import (
 	"atelier/bench/report"
 )
 
-// harm does the faults that are planned, during the load; the function it returns
-// waits for the last.
+// harm injects the planned faults during the load; the function that it returns waits for the last.
 func (r *run) harm(ctx context.Context, from time.Duration) func() error {
 	if len(r.cfg.Faults) == 0 {
 		return func() error { return nil }
@@ -36,7 +35,7 @@ func (r *run) inflict(ctx context.Context, from time.Duration) error {
 		f := r.inflictor.Choose(planned.Fault)
 		began := r.clock.Now()
 		r.timeline.Fault(f.String())
-		// Also a run that is interrupted leaves its servers as they were.
+		// An interrupted run repairs its servers, too.
 		if err := r.inflictor.Do(context.WithoutCancel(ctx), f); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", f, err))
 			break

@@ -15,7 +15,7 @@ type party struct {
 	businessID, identity     string
 }
 
-// onboard makes participants: their keys are kept here and nowhere else.
+// onboard creates participants. Their keys are stored only here.
 func (r *run) onboard() error {
 	for i := range r.cfg.Participants {
 		platform, err := r.add(fmt.Sprintf("Bench platform %d", i+1), "platform", "tokenize")
@@ -66,7 +66,7 @@ func (r *run) admin(path string, body, into any) error {
 	if err != nil {
 		return fmt.Errorf("onboard: %w", err)
 	}
-	if a.Err() != nil { // without the body: it could hold a secret
+	if a.Err() != nil { // without the body, which can have a secret
 		return fmt.Errorf("onboard: POST %s answers %d", path, a.Status)
 	}
 	if into == nil {

@@ -24,13 +24,13 @@ func newResult(cfg *Config) *report.Result {
 	}
 }
 
-// crowd is what many live tokens took.
+// crowd has the cost of many live tokens.
 type crowd struct {
 	tokens          int
 	mintedPerSecond float64
 	rss, peakRSS    int64
-	// restarted is from the start of a new process, after a SIGKILL, to the first
-	// answered pair, milliseconds.
+	// restarted is the time from the start of a new process, after a SIGKILL, to the first answered
+	// pair, in milliseconds.
 	restarted        float64
 	restartedRSS     int64
 	idleCores        float64
@@ -54,7 +54,7 @@ func (c *crowd) figures(r *report.Result) {
 	)
 }
 
-// operations are what is measured of each worker.
+// operations are the measurements of each worker.
 var operations = []struct {
 	name string
 	of   func(*worker) *tally
@@ -71,7 +71,7 @@ func named() (names []string) {
 	return names
 }
 
-// conclude fills in what the workers found. They have ended.
+// conclude adds the results of the workers. They have ended.
 func (r *run) conclude(workers []*worker, begin, end weight) {
 	out := r.result
 	lag := latency.New()
@@ -126,7 +126,7 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(a.Raced)})
 }
 
-// broken are promises that were broken.
+// broken returns the violated guarantees.
 func broken(doubled, denied, wrong int) []string {
 	var out []string
 	for _, f := range []struct {

@@ -32,15 +32,15 @@ type run struct {
 	path    string // before /handler
 	parties []party
 	result  *report.Result
-	// made numbers every pair of the run, so that no card comes twice.
+	// made numbers every pair of the run, so that no card is used twice.
 	made int64
-	// marker makes the keys of this run its own.
+	// marker makes the keys of this run unique.
 	marker    string
 	inflictor faults.Inflictor
 	timeline  *timeline.Timeline
 }
 
-// Run carries a load test out. An error means that there is nothing to report.
+// Run runs a load test. An error means that there are no results.
 func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -84,13 +84,14 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	return r.result, nil
 }
 
-// contested reports whether two callers use the pair's token: an even share.
+// contested reports whether two callers use the pair's token; contested pairs are evenly
+// distributed.
 func (r *run) contested(pair int64) bool {
 	share := r.cfg.Reuse
 	return int64(float64(pair+1)*share) > int64(float64(pair)*share)
 }
 
-// load carries out pairs.
+// load runs pairs.
 func (r *run) load(ctx context.Context) error {
 	r.show("load")
 	s := &pacing.Schedule{Rate: r.cfg.Rate, Start: r.clock.Now() + 50*time.Millisecond}
@@ -142,8 +143,8 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// crowd makes the live tokens, weighs the server with them, restarts it, and
-// watches them expire.
+// crowd makes the live tokens, measures the server with them, restarts it, and observes their
+// expiry.
 func (r *run) crowd(ctx context.Context) error {
 	c := &crowd{tokens: r.cfg.Live}
 	r.timeline.Enter("live tokens")
@@ -169,12 +170,12 @@ func (r *run) crowd(ctx context.Context) error {
 	return r.expiry(ctx, c, ends)
 }
 
-// mintAll makes the live tokens so that all of them end within a minute.
+// mintAll makes the live tokens, which all expire within a minute.
 func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 	var next atomic.Int64
 	var failed atomic.Int64
 	for next.Load() < int64(r.cfg.Live) && ctx.Err() == nil {
-		// A token's life is set for a while, so they end that much apart.
+		// The lifetime is set once per slice, so the tokens expire at most a slice apart.
 		const slice = 20 * time.Second
 		life := time.Until(ends)
 		if life < time.Minute {
@@ -210,8 +211,7 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 	return ctx.Err()
 }
 
-// restart stops the server and starts it again; ready is when it answered a
-// pair.
+// restart stops the server and starts it again; ready is the time when it answered a pair.
 func (r *run) restart(ctx context.Context, c *crowd) error {
 	r.show("restarting")
 	r.target.Process.Kill()
@@ -233,8 +233,7 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 	return nil
 }
 
-// expiry compares a quiet minute before the tokens end with the one in which
-// they do.
+// expiry compares a quiet minute before the tokens expire with the minute of the expiry.
 func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	const window = time.Minute
 	if quiet := time.Until(ends) - window - 10*time.Second; quiet > window {
@@ -282,7 +281,7 @@ func (r *run) show(line string) {
 
 func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
 
-// weight is what was taken at a moment, by each node too.
+// weight is the resource usage up to a moment, also of each node.
 type weight struct {
 	timeline.Weight
 	nodes []server.Inside

@@ -27,8 +27,7 @@ func (t *tally) record(measured bool, took time.Duration) {
 	}
 }
 
-// fail takes note of an answer that should have been another. Only the code is
-// kept: the rest could hold a secret.
+// fail records an unexpected answer. Only the code is kept, because the rest can have a secret.
 func (t *tally) fail(status int, body []byte, err error) {
 	if err != nil {
 		t.unanswered++
@@ -48,7 +47,7 @@ func code(body []byte) string {
 	return string(name[:min(len(name), 40)])
 }
 
-// worker carries out pairs on connections of its own.
+// worker runs pairs on its own connections.
 type worker struct {
 	r     *run
 	party *party
@@ -58,17 +57,17 @@ type worker struct {
 
 	tokenize, detokenize, pair tally
 	lag                        *latency.Histogram
-	// These must never happen: a credential that is not the one given, a token that
-	// gave it twice, and one that gave it to neither of two callers.
+	// Violations: a credential that differs from the original, a token that returned it twice, and
+	// one that returned it to neither of two callers.
 	wrong, doubled, denied int
-	// raced tokens were used by two at once; won of them had exactly one winner.
+	// raced tokens were used by two callers concurrently; won of them had exactly one winner.
 	raced, won int
-	// begun pairs were due in the measured time, contested of them were raced.
+	// begun pairs were scheduled in the measured time, contested of them were raced.
 	begun, contested int
 }
 
 func newWorker(r *run, i int) *worker {
-	// Two callers of a token come to two nodes, if there are several.
+	// The two callers of a token use two nodes, if there are several.
 	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New(), conn: caller{clients: r.clients, node: i}, rival: caller{clients: r.clients, node: i + 1}}
 	for _, t := range []*tally{&w.tokenize, &w.detokenize, &w.pair} {
 		t.latency = latency.New()
@@ -76,7 +75,7 @@ func newWorker(r *run, i int) *worker {
 	return w
 }
 
-// credential writes the card of a pair: a number that no other pair has.
+// credential writes the card of a pair: a unique number.
 func credential(dst []byte, pair int64) []byte {
 	dst = append(dst, `{"type":"card","card_number_type":"fpan","number":"`...)
 	dst = appendNumber(dst, pair)
@@ -129,15 +128,15 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	return token, true
 }
 
-// late notes how late the generator is with a measured operation. It was free, so that is
-// its own fault.
+// late records how late the generator is with a measured operation. The worker was idle, so the
+// delay is the generator's own fault.
 func (w *worker) late(due, measuredFrom time.Duration) {
 	if due >= measuredFrom {
 		w.lag.Record(w.r.clock.Now() - due)
 	}
 }
 
-// do carries out one pair that was due at a moment.
+// do runs one pair that was scheduled for a given time.
 func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	contested := w.r.contested(pair)
 	if measured {
@@ -174,7 +173,7 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	w.r.timeline.Done(used-due, measured)
 }
 
-// race lets two callers use a token at once.
+// race lets two callers use a token concurrently.
 func (w *worker) race(pair int64, path string) {
 	w.raced++
 	var status [2]int
@@ -202,7 +201,7 @@ func (w *worker) race(pair int64, path string) {
 		w.won++
 	case winners > 1:
 		w.doubled++
-	// Where one of them got no answer it may be the winner.
+	// If one of them got no answer, it can be the winner.
 	case told(status[0], errs[0]) && told(status[1], errs[1]):
 		w.denied++
 	}
@@ -230,8 +229,7 @@ func (w *worker) check(pair int64, body []byte) {
 	}
 }
 
-// key makes a tokenization one that may be repeated, if there is another node
-// to repeat it at.
+// key makes a tokenization idempotent, if there is another node for retries.
 func (w *worker) key(pair int64) string {
 	if w.r.clients.Size() == 1 {
 		return ""

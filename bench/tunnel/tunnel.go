@@ -16,14 +16,13 @@ import (
 	"time"
 )
 
-// Trust is the certificates to accept.
+// Trust selects the accepted certificates.
 type Trust struct {
-	// CAFile (PEM) holds authorities that are trusted in addition to the system's; ""
-	// for none.
+	// CAFile (PEM) has authorities that are trusted in addition to the system's; "" for none.
 	CAFile string `json:"-"`
 	// CA is the content of such a file.
 	CA []byte `json:"ca,omitempty"`
-	// Insecure takes any certificate.
+	// Insecure accepts any certificate.
 	Insecure bool `json:"insecure,omitempty"`
 }
 
@@ -52,7 +51,7 @@ type Tunnel struct {
 	done   sync.WaitGroup
 }
 
-// dialWithin bounds connect and handshake.
+// dialWithin is the timeout for connect and handshake.
 const dialWithin = 10 * time.Second
 
 // Open opens a tunnel to a server, host:port.
@@ -74,7 +73,7 @@ func Open(server string, trust Trust) (*Tunnel, error) {
 		}
 	}
 	t := &Tunnel{server: server, config: config, conns: map[net.Conn]struct{}{}}
-	// Before anything depends on it: is it there, and is it trusted?
+	// Check early whether the server exists, and whether it is trusted.
 	c, err := t.dial()
 	if err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func Open(server string, trust Trust) (*Tunnel, error) {
 	return t, nil
 }
 
-// Address is the plain port.
+// Address is that of the plain port.
 func (t *Tunnel) Address() string { return t.listen.Addr().String() }
 
 // Close ends every connection.
@@ -125,7 +124,7 @@ func (t *Tunnel) accept() {
 	}
 }
 
-// pass carries one connection, both ways, until both ends have closed.
+// pass forwards one connection, in both directions, until both ends have closed.
 func (t *Tunnel) pass(near net.Conn) {
 	defer near.Close()
 	if !t.keep(near) {

@@ -11,32 +11,29 @@ import (
 	"atelier/bench/workshop"
 )
 
-// Names are what a run measures; the sizes of uploads are in theirs.
+// Names are the names of the values that a run measures; those of uploads include the sizes.
 var Names = report.Names{Operations: slices.Concat(workshop.Names.Operations, []string{"upload_*"}), Figures: workshop.Names.Figures}
 
-// Config is what a run is like. The flags of cmd/atelier-bench have the
-// defaults.
+// Config is the configuration of a run. The flags of cmd/atelier-bench have the defaults.
 type Config struct {
-	// Workshop is what goes on all the time. Its Parts, PartOf and Beside are
-	// set here.
+	// Workshop is the workshop that runs all the time. The run sets its Parts, PartOf and Beside.
 	Workshop workshop.Config
-	// Phase is how long uploads go on, and how long they then rest. The run
-	// begins with a rest; a measured time of 2, 4, … phases gives each the same.
+	// Phase is the length of a phase with uploads, and of the pause after it. The run begins with a
+	// pause; a measured time of 2, 4, … phases gives each the same.
 	Phase time.Duration
-	// Settle is what is not counted of each phase.
+	// Settle is the time at the beginning of each phase that does not count.
 	Settle time.Duration
-	// Small and Large uploads a second while they go on.
+	// Small and Large are the rates of uploads per second in a phase with uploads.
 	Small, Large float64
 	// SmallBytes and LargeBytes are their sizes.
 	SmallBytes, LargeBytes int
-	// AtOnce bounds the uploads in progress; more are not begun.
+	// AtOnce bounds the uploads in progress; further ones are not started.
 	AtOnce int
-	// Weigh is the time between two looks at the server's memory.
+	// Weigh is the interval of measurements of the server's memory.
 	Weigh time.Duration
 }
 
-// perSession is how many uploads a minute one attendee makes: less than the
-// server allows.
+// perSession is the number of uploads per minute of one attendee: less than the server's limit.
 const perSession = 40
 
 func (c *Config) validate() error {
@@ -55,7 +52,7 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// The parts of a run.
+// Parts of a run.
 const (
 	resting = iota
 	uploading
@@ -73,7 +70,7 @@ func (c *Config) partOf(since time.Duration) int {
 	return c.phase(since)
 }
 
-// sessions is how many attendees upload, each one file at a time.
+// sessions returns the number of attendees who upload, each one file at any time.
 func (c *Config) sessions() int {
 	return max(16, int((c.Small+c.Large)*60/perSession)+1)
 }

@@ -19,7 +19,7 @@ import (
 
 type usage = func() (server.Usage, error)
 
-// sender is an attendee who uploads, one file at a time.
+// sender is an attendee who uploads, one file after another.
 type sender struct {
 	session api.Session
 	path    string
@@ -30,8 +30,8 @@ type sender struct {
 type load struct {
 	cfg    *Config
 	client *api.Client
-	free   chan *sender // those who send nothing at the moment
-	filler []byte       // what files are filled with; immutable
+	free   chan *sender // the idle ones
+	filler []byte       // content of files; immutable
 
 	mu sync.Mutex
 	// Guarded by mu.
@@ -54,7 +54,7 @@ func newLoad(cfg *Config, client *api.Client, senders []*sender) *load {
 	return l
 }
 
-// run makes what is planned until ctx ends, and waits for it.
+// run makes the planned uploads until ctx ends, and waits for them.
 func (l *load) run(ctx context.Context, began time.Time) {
 	underway := make(chan struct{}, l.cfg.AtOnce)
 	var streams, uploads sync.WaitGroup
@@ -93,8 +93,7 @@ func (l *load) note(change func()) {
 	change()
 }
 
-// upload hands one file in that no other is like. When all attendees are busy
-// it waits, and the waiting counts.
+// upload submits a unique file. If all attendees are busy it waits, and the wait counts.
 func (l *load) upload(due time.Time, size int, t *report.Tally) {
 	s := <-l.free
 	defer func() { l.free <- s }()

@@ -12,11 +12,10 @@ import (
 	"atelier/bench/workshop"
 )
 
-// uploadWithin bounds one upload.
+// uploadWithin is the timeout of an upload.
 const uploadWithin = 60 * time.Second
 
-// Run holds the workshop and the uploads. An error means that there is nothing
-// to report.
+// Run runs the workshop and the uploads. An error means that there are no results.
 func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	return result, nil
 }
 
-// enter makes a codelab for the uploads and its attendees.
+// enter creates a codelab for the uploads and its attendees.
 func enter(ctx context.Context, client *api.Client, cfg *Config, target *server.Target) ([]*sender, error) {
 	admin, err := client.Login(target.AdminID, target.AdminPW, "Uploads")
 	if err != nil {
@@ -81,7 +80,7 @@ func enter(ctx context.Context, client *api.Client, cfg *Config, target *server.
 	return senders, nil
 }
 
-// scale follows the server's memory. Owned by one goroutine at a time.
+// scale records the server's memory. Not safe for concurrent use.
 type scale struct {
 	cfg     *Config
 	usage   usage
@@ -107,7 +106,7 @@ func (s *scale) follow(ctx context.Context, began time.Time) {
 	}
 }
 
-// fill sums up the memory in one part.
+// fill summarizes the memory of one part.
 func (s *scale) fill(p *report.Part, part int) {
 	var sum, n int64
 	for _, w := range s.weights {

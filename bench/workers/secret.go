@@ -18,10 +18,10 @@ import (
 	"golang.org/x/crypto/scrypt"
 )
 
-// shortest secret, characters.
+// shortest is the minimum length of a secret, in characters.
 const shortest = 16
 
-// CheckSecret refuses a secret that could be guessed.
+// CheckSecret refuses a secret that can be guessed.
 func CheckSecret(secret string) error {
 	if len(secret) < shortest {
 		return fmt.Errorf("the workers' secret has fewer than %d characters", shortest)
@@ -29,13 +29,13 @@ func CheckSecret(secret string) error {
 	return nil
 }
 
-// errStranger is all that is said to, and of, somebody without the secret.
+// errStranger is the only error for a peer without the secret.
 var errStranger = errors.New("the other side does not know the secret")
 
-// proveWithin bounds the handshake.
+// proveWithin is the timeout of the handshake.
 const proveWithin = 10 * time.Second
 
-// ephemeral makes a certificate for this process.
+// ephemeral generates a certificate for this process.
 func ephemeral() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -49,8 +49,8 @@ func ephemeral() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// prove makes both sides show that they know the secret; each side's proof has a
-// word of its own, so that none can be sent back.
+// prove exchanges proofs of the secret with the other side. Each side's proof contains a different
+// word, so neither can be sent back.
 func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	if err := conn.SetDeadline(time.Now().Add(proveWithin)); err != nil {
 		return fmt.Errorf("bound handshake: %w", err)
@@ -74,9 +74,9 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 		return mac.Sum(nil)
 	}
 	l := line{conn: conn}
-	// The coordinator goes last: it calls an address that somebody typed, and has the
-	// passwords of the server. A caller of a worker gets a proof, against which it
-	// can try secrets; each try costs it a tenth of a second.
+	// The coordinator proves last: it connects to an address that somebody typed, and has the
+	// passwords of the server. A caller of a worker receives a proof, against which it can try
+	// secrets; each try costs it a tenth of a second.
 	ask := func() error { return l.send(proof(mine)) }
 	check := func() error {
 		var got []byte
@@ -101,7 +101,7 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-// stretched is the key that a secret gives, with so much work that few can be tried.
+// stretched derives the key of a secret, with enough work to make guessing slow.
 func stretched(secret string) ([]byte, error) {
 	keys.Lock()
 	defer keys.Unlock()
@@ -127,13 +127,13 @@ const (
 	roleWorker      = "worker"
 )
 
-// reach connects to a worker that listens, and proves.
+// reach connects to a listening worker, and proves the secret.
 func reach(address, secret string) (net.Conn, error) {
 	raw, err := net.DialTimeout("tcp", address, proveWithin)
 	if err != nil {
 		return nil, fmt.Errorf("reach worker: %w", err)
 	}
-	// The certificate is not looked at: what counts is the proof below.
+	// The certificate is not verified: only the proof below counts.
 	conn := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
 	if err := prove(conn, secret, roleCoordinator, roleWorker); err != nil {
 		_ = conn.Close()

@@ -12,16 +12,15 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Order is what the coordinator wants. Exactly one member is set.
+// Order is a request of the coordinator. Exactly one member is set.
 type Order struct {
-	// Tick asks for the worker's clock.
+	// Tick requests the worker's clock.
 	Tick bool `json:"tick,omitempty"`
-	// Offset of the run's timeline against the worker's clock.
+	// Offset is that of the run's timeline against the worker's clock.
 	Offset *time.Duration `json:"offset,omitempty"`
 	// Job begins a run and ends the previous one.
 	Job *broadcast.Job `json:"job,omitempty"`
-	// Connect dials everybody, spread over the time; Ready asks how many are
-	// connected.
+	// Connect dials all clients, spread over the time; Ready requests the number of connected ones.
 	Connect *time.Duration    `json:"connect,omitempty"`
 	Ready   bool              `json:"ready,omitempty"`
 	Load    *broadcast.Load   `json:"load,omitempty"`
@@ -31,10 +30,10 @@ type Order struct {
 	Finish  *broadcast.Finish `json:"finish,omitempty"`
 }
 
-// Report is what a worker answers; or, with Sample or Last, what it says unasked.
+// Report is a worker's answer or, with Sample or Last, an unprompted message.
 type Report struct {
 	Error string `json:"error,omitempty"`
-	// Last is why it ends.
+	// Last is the reason for the worker's end.
 	Last    string             `json:"last,omitempty"`
 	Clock   time.Duration      `json:"clock,omitempty"`
 	Boot    string             `json:"boot,omitempty"`
@@ -44,13 +43,14 @@ type Report struct {
 	Sample  *broadcast.Sample  `json:"sample,omitempty"`
 }
 
-// largest message, bytes: a job of 20,000 clients, or the outcome of a long run.
+// largest is the maximum message size, in bytes: a job of 20,000 clients, or the outcome of a long
+// run.
 const largest = 256 << 20
 
 var errLarge = errors.New("message is too large")
 
-// line is one side of the stream. Reading and writing can be concurrent; each is for one
-// goroutine at a time.
+// line is one side of the stream. Reading and writing can be concurrent, but neither is safe for
+// concurrent use by itself.
 type line struct {
 	conn net.Conn
 	in   []byte
@@ -81,7 +81,7 @@ func (l *line) receive(v any, limit int) error {
 	if int64(n) > int64(limit) {
 		return errLarge
 	}
-	// Announced bytes are not taken before they are there.
+	// Memory grows with the received bytes, not with the announced length.
 	l.in = l.in[:0]
 	for len(l.in) < int(n) {
 		piece := min(int(n)-len(l.in), 1<<20)

@@ -21,13 +21,13 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Serve carries out the orders that come over a stream until it ends.
+// Serve executes the orders that arrive over a stream until it ends.
 func Serve(conn net.Conn) error { return newWorker(conn).serve() }
 
 func newWorker(conn net.Conn) *worker {
 	w := &worker{line: line{conn: conn}, clock: pacing.NewClock()}
-	// The clock counts from some moment; what matters is how far that is from
-	// zero of the machine's own.
+	// The clock counts from an arbitrary moment; the distance from the zero of the machine's own
+	// clock matters.
 	w.base = monotonic() - w.clock.Now()
 	return w
 }
@@ -50,8 +50,8 @@ func (w *worker) serve() error {
 	}
 }
 
-// gone reports whether an error only means that the other side has ended. A stream that is
-// closed while samples are in flight is reset.
+// gone reports whether an error only means that the other side has ended. A stream that is closed
+// while samples are in flight is reset.
 func gone(err error) bool {
 	for _, end := range []error{io.EOF, net.ErrClosed, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
@@ -61,24 +61,25 @@ func gone(err error) bool {
 	return false
 }
 
-// lastWithin bounds the last words: a coordinator that does not read must not keep a worker.
+// lastWithin is the timeout of the last message: a coordinator that does not read must not block a
+// worker.
 const lastWithin = time.Second
 
-// last sends the coordinator the reason why there will be no more.
+// last sends the coordinator the reason why no more messages follow.
 func (w *worker) last(words string) {
 	if w.line.conn.SetWriteDeadline(time.Now().Add(lastWithin)) == nil {
 		_ = w.say(&Report{Last: words})
 	}
 }
 
-// worker is one worker. Orders are carried out on the goroutine of Serve.
+// worker is one worker. Orders are executed on the goroutine of Serve.
 type worker struct {
 	line   line
 	clock  pacing.Clock
-	base   time.Duration // of the clock on the machine's
+	base   time.Duration // zero of the clock on the machine's clock
 	offset time.Duration // of the timeline against the machine's clock
 	engine *broadcast.Engine
-	// samples of the engine, to be sent.
+	// samples are those of the engine, to be sent.
 	samples chan broadcast.Sample
 
 	mu sync.Mutex // guards writing to line
@@ -95,7 +96,7 @@ func (w *worker) end() {
 	_ = w.line.conn.Close()
 }
 
-// drop ends the job that there may be.
+// drop ends the current job, if any.
 func (w *worker) drop() {
 	if w.engine != nil {
 		w.engine.Close()
@@ -104,7 +105,7 @@ func (w *worker) drop() {
 	}
 }
 
-// do carries out one order.
+// do executes one order.
 func (w *worker) do(o *Order) *Report {
 	switch {
 	case o.Tick:
@@ -141,8 +142,8 @@ func (w *worker) do(o *Order) *Report {
 // begin makes the clients of a job.
 func (w *worker) begin(job *broadcast.Job) error {
 	w.drop()
-	// A coordinator that does not read must not stop the loop: samples wait, and
-	// when too many do, they are dropped.
+	// A coordinator that does not read must not stop the loop: samples wait, and are dropped when
+	// there are too many.
 	samples := make(chan broadcast.Sample, 100)
 	engine, err := broadcast.NewEngine(job, w.clock, w.base+w.offset, func(s broadcast.Sample) {
 		select {
@@ -156,7 +157,7 @@ func (w *worker) begin(job *broadcast.Job) error {
 	w.engine, w.samples = engine, samples
 	go func() {
 		for s := range samples {
-			// When nobody listens any more, Serve finds out.
+			// If nobody reads any more, Serve notices.
 			_ = w.say(&Report{Sample: &s})
 		}
 	}()
@@ -170,7 +171,7 @@ func failed(err error) *Report {
 	return &Report{Error: err.Error()}
 }
 
-// monotonic is the machine's clock, which all its processes share.
+// monotonic returns the machine's clock, which all its processes share.
 func monotonic() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
@@ -188,13 +189,13 @@ func boot() string {
 	return strings.TrimSpace(string(b))
 }
 
-// strangers is how many connections may be about to prove themselves. Each has
-// proveWithin for it, so they must not block one another.
+// strangers bounds the connections that have not yet proved the secret. Each has proveWithin for
+// it, so they must not block each other.
 const strangers = 256
 
-// Listen serves one coordinator after the other that knows the secret, until ctx
-// ends; a second one that comes meanwhile is refused with the reason. It calls listening with the
-// address when it is there, and turnedAway for each who does not know the secret.
+// Listen serves coordinators that know the secret, one after another, until ctx ends. It refuses a
+// concurrent one with the reason. It calls listening with the address once it listens, and
+// turnedAway for each caller that does not know the secret.
 func Listen(ctx context.Context, address, secret string, listening func(net.Addr), turnedAway func(net.Addr, error)) error {
 	if err := CheckSecret(secret); err != nil {
 		return err
@@ -255,11 +256,10 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 	}
 }
 
-// turnWithin is how long a coordinator waits for the previous one, which may just
-// be ending.
+// turnWithin is how long a coordinator waits for the previous one, which can be about to end.
 const turnWithin = 2 * time.Second
 
-// decline answers a coordinator's first order: there is another one.
+// decline answers a coordinator's first order: another one is active.
 func decline(conn net.Conn) {
 	defer conn.Close()
 	if conn.SetDeadline(time.Now().Add(proveWithin)) != nil {

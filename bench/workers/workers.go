@@ -17,12 +17,11 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Group is a coordinator's side of its workers. Methods are for one goroutine at
-// a time.
+// Group is a coordinator's side of its workers. Its methods are not safe for concurrent use.
 type Group struct {
 	// Uncertain bounds the error of the workers' clocks.
 	Uncertain time.Duration
-	// Separate means that the workers are processes of their own.
+	// Separate means that the workers are separate processes.
 	Separate bool
 
 	start   time.Duration // zero of the timeline on this machine's clock
@@ -31,37 +30,37 @@ type Group struct {
 	members []*member
 }
 
-// member is one worker as the coordinator sees it.
+// member is one worker, from the coordinator's side.
 type member struct {
 	name    string
 	line    line
 	answers chan *Report
 	process *exec.Cmd
 	running sync.WaitGroup
-	// last words of the worker, and why answers has ended; to be read when it has.
+	// last is the last message of the worker, and the reason why answers has ended; read it only
+	// afterwards.
 	last string
 	err  error
-	exit func() error // ends its process, if it has one, and says how that ended
+	exit func() error // ends its process, if any, and returns how that ended
 }
 
 // Plan describes the workers of a group.
 type Plan struct {
-	// Processes of this machine, started from Binary with the arguments Args; 1
-	// works inside this process.
+	// Processes is the number of processes on this machine, started from Binary with the arguments
+	// Args; 1 works inside this process.
 	Processes int
 	Binary    string
 	Args      []string
-	// Remote workers' addresses, and the secret they know. If there are any,
-	// Processes are not started.
+	// Remote has the addresses of remote workers, with their secret. If there are any, Processes
+	// are not started.
 	Remote []string
 	Secret string
 }
 
-// sampled gets what workers report of each second.
+// sampled receives the workers' reports of each second.
 type sampled func(broadcast.Sample)
 
-// Gather starts or reaches the workers. Samples come from goroutines of their
-// own.
+// Gather starts or connects to the workers. It calls sampled on separate goroutines.
 func Gather(p *Plan, onSample func(broadcast.Sample)) (*Group, error) {
 	c := &Group{start: monotonic(), gone: make(chan struct{})}
 	var err error
@@ -99,8 +98,7 @@ func Gather(p *Plan, onSample func(broadcast.Sample)) (*Group, error) {
 	return c, nil
 }
 
-// spawn starts a worker that speaks over its third file, which nobody else can
-// reach.
+// spawn starts a worker that communicates over its third file, which no other process can reach.
 func (c *Group) spawn(p *Plan, i int, onSample sampled) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -116,7 +114,7 @@ func (c *Group) spawn(p *Plan, i int, onSample sampled) error {
 	cmd := exec.Command(p.Binary, p.Args...)
 	cmd.ExtraFiles = []*os.File{its}
 	cmd.Stderr = os.Stderr
-	// Ctrl-C is for the coordinator, which ends its workers in its turn.
+	// Ctrl-C is for the coordinator, which then ends its workers.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		_ = conn.Close()
@@ -126,7 +124,7 @@ func (c *Group) spawn(p *Plan, i int, onSample sampled) error {
 	return nil
 }
 
-// Inherited is the stream of a worker that was started by a coordinator.
+// Inherited returns the stream of a worker that was started by a coordinator.
 func Inherited() (net.Conn, error) {
 	f := os.NewFile(3, "coordinator")
 	if f == nil {
@@ -165,17 +163,16 @@ func (c *Group) add(name string, conn net.Conn, process *exec.Cmd, onSample samp
 	})
 }
 
-// Gone is closed when the first worker has ended: there is nothing to wait for
-// any more.
+// Gone is closed when the first worker has ended; then the coordinator need not wait any more.
 func (c *Group) Gone() <-chan struct{} { return c.gone }
 
-// Size is the number of workers.
+// Size returns the number of workers.
 func (c *Group) Size() int { return len(c.members) }
 
-// Now is the time on the timeline.
+// Now returns the time on the timeline.
 func (c *Group) Now() time.Duration { return monotonic() - c.start }
 
-// exchanges of clocks with a worker of another machine.
+// exchanges is the number of clock exchanges with a worker of another machine.
 const exchanges = 31
 
 // synchronise sends each worker the position of its clock on the timeline.
@@ -206,12 +203,12 @@ func (c *Group) synchronise() error {
 	return nil
 }
 
-// do gives an order and waits for the answer.
+// do sends an order and waits for the answer.
 func (m *member) do(o *Order) (*Report, error) {
 	if err := m.line.send(o); errors.Is(err, errLarge) {
 		return nil, fmt.Errorf("%s: %w", m.name, err)
 	} else if err != nil {
-		// Earlier messages of it are still to be read.
+		// Its earlier messages must still be read.
 		_ = m.line.conn.Close()
 	}
 	r, ok := <-m.answers
@@ -248,8 +245,7 @@ func (m *member) wait() error {
 	return m.process.Wait()
 }
 
-// All gives every worker its order, all at once, and returns the answers in
-// their order.
+// All sends every worker its order concurrently, and returns the answers in their order.
 func (c *Group) All(order func(worker int) *Order) ([]*Report, error) {
 	reports := make([]*Report, len(c.members))
 	errs := make([]error, len(c.members))
@@ -266,7 +262,7 @@ func (c *Group) Close() error {
 	var errs []error
 	for _, m := range c.members {
 		_ = m.line.conn.Close()
-		// Later messages of it are not read any more.
+		// Its later messages are not read any more.
 		for range m.answers {
 		}
 		m.running.Wait()

@@ -11,7 +11,7 @@ import (
 	"atelier/bench/api"
 )
 
-// ownSteps is how many steps the codelab of the run's own has.
+// ownSteps is the number of steps of the run's own codelab.
 const ownSteps = 8
 
 // prepare returns the codelab of the run with its steps.

@@ -10,10 +10,10 @@ import (
 	"atelier/bench/audit"
 )
 
-// appendEvery is which share of the comments goes to an existing thread.
+// appendEvery is the interval, in comments, of additions to an existing thread.
 const appendEvery = 3
 
-// commentLedger is every inline comment of the run. Owned by the loop.
+// commentLedger has every inline comment of the run. Owned by the loop.
 type commentLedger struct {
 	fates []audit.Fate
 	// ranges have been commented on by an acknowledged comment; by number.
@@ -24,8 +24,7 @@ type commentLedger struct {
 	hashes []string
 }
 
-// annotate lets an attendee comment: on a range of its own, or, every third
-// time, on one that has a thread.
+// annotate lets an attendee comment: on a new range or, every third time, on one that has a thread.
 func (c *crowd) annotate(due time.Duration) {
 	p := c.active()
 	if p == nil {
@@ -44,7 +43,7 @@ func (c *crowd) annotate(due time.Duration) {
 		place = l.ranges[c.rng.IntN(len(l.ranges))]
 	}
 	step := place % len(c.lab.Steps)
-	// Two apart and one wide: ranges of different comments never overlap.
+	// Ranges are two apart and one wide, so they overlap only if they are equal.
 	start := place * 2
 	anchor := fmt.Sprintf("step|%s|%s|%d|%d", c.lab.Steps[step].ID, l.hashes[step], start, start+1)
 	body := fmt.Appendf(nil,

@@ -13,42 +13,40 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Config is what a workshop is like. The flags of cmd/atelier-bench have the
-// defaults.
+// Config is the configuration of a workshop. The flags of cmd/atelier-bench have the defaults.
 type Config struct {
-	// Attendees and Facilitators are the people; at least one of each.
+	// Attendees and Facilitators are the numbers of people; at least one of each.
 	Attendees, Facilitators int
-	// Join is over how long the registrations are spread.
+	// Join is the time over which the registrations are spread.
 	Join time.Duration
-	// Warmup runs before Duration under the same load; it is audited and not
-	// measured.
+	// Warmup runs before Duration under the same load; it is audited and not measured.
 	Warmup, Duration time.Duration
-	// StepEvery is the time between two steps of one attendee; 0 for none.
+	// StepEvery is the interval of an attendee's steps; 0 for none.
 	StepEvery time.Duration
-	// Chat messages, help requests and inline comments a second, in total.
+	// Total rates of chat messages, help requests and inline comments, per second.
 	Chat, Help, Comments float64
-	// Churn is how many attendees per second lose their connection and come back.
+	// Churn is the number of attendees per second who lose their connection and reconnect.
 	Churn float64
-	// BurstEvery is the time between two bursts, 0 for none: Burst people ask for
-	// help, and as many comment, all at the same moment.
+	// BurstEvery is the interval of bursts, 0 for none: Burst people ask for help, and as many
+	// comment, all at the same moment.
 	BurstEvery time.Duration
 	Burst      int
-	// FacilitatorReads a second: lists of attendees, requests for help, threads
-	// and the overview, as the facilitators' screens read them.
+	// FacilitatorReads is the rate per second of reads of facilitators' screens: lists of
+	// attendees, requests for help, threads and the overview.
 	FacilitatorReads float64
-	// Regular plans operations at equal distances instead of a Poisson process.
+	// Regular plans operations at equal intervals instead of a Poisson process.
 	Regular bool
 	// Stalled is the share of attendees, 0..1, who stop reading after the join.
 	Stalled float64
-	// Faults are done to the servers in the measured time, from whose beginning
-	// they count. Pause is how long a paused server stands, Cut how long a cut
-	// lasts. Upgrade is the program of an upgrade; "" is the servers' own.
+	// Faults are injected in the measured time; their times count from its beginning. Pause is how
+	// long a server is paused, Cut how long a cut lasts. Upgrade is the program of an upgrade; ""
+	// is the servers' own.
 	Faults     []faults.Planned
 	Pause, Cut time.Duration
 	Upgrade    string
-	// Drain bounds each wait at the end for messages in flight.
+	// Drain is the timeout of each wait at the end for messages in flight.
 	Drain time.Duration
-	// Seed decides everything that is drawn.
+	// Seed determines all random choices.
 	Seed uint64
 
 	// CodelabID is an existing codelab, and Markdown is one to import. Without either, a
@@ -64,12 +62,11 @@ type Config struct {
 	// Its deliveries are counted there as well.
 	Parts  int
 	PartOf func(since time.Duration) int
-	// Beside, if set, runs on a goroutine of its own from the beginning of the
-	// measured time, and ends with ctx, which is its end.
+	// Beside, if set, runs on its own goroutine from the beginning of the measured time. Its ctx
+	// ends with that time.
 	Beside func(ctx context.Context)
 
-	// Progress is called about every second from a goroutine of its own; nil
-	// for never.
+	// Progress is called about every second from its own goroutine; nil for none.
 	Progress func(Snapshot)
 }
 

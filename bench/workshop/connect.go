@@ -14,12 +14,11 @@ import (
 	"atelier/bench/sockets"
 )
 
-// stalledBuffer is SO_RCVBUF of those who stop reading: small, so that the
-// server notices within seconds.
+// stalledBuffer is SO_RCVBUF of people who stop reading: small, so that the server notices within
+// seconds.
 const stalledBuffer = 4096
 
-// connect begins a connection; one that was welcomed before resumes from where
-// it is.
+// connect starts a connection; a person who was welcomed before resumes from the last position.
 func (c *crowd) connect(p *person) {
 	if c.closing || p.conn != nil {
 		return
@@ -62,8 +61,8 @@ func (c *crowd) connect(p *person) {
 	}
 }
 
-// welcomeWithin is how long a node has to welcome somebody, if there are others: a paused
-// one accepts connections all the same.
+// welcomeWithin is the timeout for a node's welcome, if there are others, because a paused node
+// still accepts connections.
 const welcomeWithin = 3 * time.Second
 
 var errSilent = errors.New("not welcomed in time")
@@ -98,14 +97,12 @@ func (c *crowd) lost(p *person, end sockets.End) {
 	c.loop.Agenda.At(now+c.backoff(p.attempts), func(time.Duration) { c.connect(p) })
 }
 
-// askedEvery is how often the load balancer that this one stands for asks nodes
-// whether they are ready.
+// askedEvery is the interval at which the simulated load balancer checks the readiness of nodes.
 const askedEvery = time.Second
 
-// elsewhere is the node for somebody who has lost one: the others alternately,
-// so that those of one node are spread over all that are left. Nobody is sent to a
-// paused node, or to one that has just refused somebody: a load balancer that asks
-// for readiness knows of it.
+// elsewhere returns the node for a person who has lost one. It alternates between the others, so
+// the people of one node are spread over all remaining ones. It skips paused nodes, and nodes that
+// have just refused somebody, because a load balancer that checks readiness would do so, too.
 func (c *crowd) elsewhere(node int, now time.Duration) int {
 	n := len(c.addresses)
 	if n == 1 {
@@ -121,9 +118,8 @@ func (c *crowd) elsewhere(node int, now time.Duration) int {
 	return to
 }
 
-// backoff is how long to wait before an attempt, with full jitter. Thousands who
-// lost the same server must not come back at once; one core takes 4,000 per
-// second.
+// backoff returns the delay before an attempt, with full jitter. Thousands of people who lost the
+// same server must not reconnect at once; one core handles 4,000 per second.
 func (c *crowd) backoff(attempt int) time.Duration {
 	spread := max(250*time.Millisecond, time.Duration(c.cfg.Attendees)*time.Second/4000)
 	spread <<= min(attempt-1, 3)
@@ -143,8 +139,7 @@ func (c *crowd) welcome(p *person, m *message) {
 	}
 	c.welcomed = now
 	p.epoch, p.online, p.attempts = string(m.Epoch), true, 0
-	// What got no ack may have been applied or not; the ref makes it safe to
-	// say it again.
+	// Unacknowledged messages may have been applied; the ref makes it safe to repeat them.
 	for i := range p.unacked {
 		if p.conn == nil {
 			return

@@ -17,7 +17,7 @@ import (
 	"atelier/bench/sockets"
 )
 
-// crowd is everybody in the workshop and their state. Owned by the loop.
+// crowd has everybody in the workshop and their state. Owned by the loop.
 type crowd struct {
 	cfg     *Config
 	clock   pacing.Clock
@@ -29,8 +29,7 @@ type crowd struct {
 	loop      *sockets.Loop
 	rng       *rand.Rand
 
-	// people are the attendees, then the facilitators; a person's index is its
-	// place.
+	// people are the attendees, then the facilitators; a person's index is its position.
 	people []*person
 	// byID finds attendees; index by attendee id.
 	byID map[string]int
@@ -42,30 +41,29 @@ type crowd struct {
 	walk    walk
 
 	measurements
-	// disconnects counts connections that ended, by how; not those of a server
-	// that was killed.
+	// disconnects counts ended connections, by cause, except those of a killed server.
 	disconnects map[string]int
 	// down means that the server was killed and is not ready again.
 	down bool
-	// faults that were done, in the order of their times.
+	// faults are the injected faults, in the order of their times.
 	faults []*harm
-	// welcomed is when the last welcome came.
+	// welcomed is the time of the last welcome.
 	welcomed time.Duration
-	// standing are nodes that were stopped and do not go on yet.
+	// standing are the nodes that are paused at the moment.
 	standing []int
-	// refusing is until when nobody goes to a node that has refused somebody.
+	// refusing is the time until which a node that has refused somebody is skipped.
 	refusing map[int]time.Duration
-	// turn of those who go to another node.
+	// turn is the index for people who change to another node.
 	turn int
-	// over means that nothing that is planned happens any more.
+	// over means that planned operations are skipped.
 	over bool
 	// closing means that nobody reconnects any more.
 	closing bool
 	stalls  stalls
-	// looks counts what facilitators have read.
+	// looks counts the reads of facilitators.
 	looks int
 
-	// underway counts REST requests without an answer.
+	// underway is the number of unanswered REST requests.
 	underway int
 	// requests waits for their goroutines.
 	requests sync.WaitGroup
@@ -77,8 +75,8 @@ func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Cod
 	c := &crowd{
 		cfg: cfg, clock: clock, clients: clients, lab: lab, addresses: addresses, refusing: map[int]time.Duration{}, rng: rng,
 		byID: make(map[string]int, cfg.Attendees), disconnects: map[string]int{}, measurements: newMeasurements(cfg.Parts, clock),
-		// The names and markers of a run must not meet those of an earlier one
-		// on the same codelab, whatever the seed.
+		// The names and markers of a run must differ from those of an earlier one on the same
+		// codelab, for any seed.
 		chat: newChatLedger(strconv.FormatInt(time.Now().UnixNano(), 36)),
 	}
 	for i := range cfg.Attendees + cfg.Facilitators {
@@ -100,12 +98,12 @@ func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Cod
 // attendees are the people without the facilitators.
 func (c *crowd) attendees() []*person { return c.people[:c.cfg.Attendees] }
 
-// facilitator picks one in turn.
+// facilitator returns the facilitators in turn.
 func (c *crowd) facilitator(turn int) *person {
 	return c.people[c.cfg.Attendees+turn%c.cfg.Facilitators]
 }
 
-// active draws an attendee who has joined and reads; nil when there is none.
+// active draws an attendee who has joined and reads; nil if there is none.
 func (c *crowd) active() *person {
 	for range 64 {
 		if p := c.people[c.rng.IntN(c.cfg.Attendees)]; p.joined() && !p.stalled {
@@ -115,7 +113,7 @@ func (c *crowd) active() *person {
 	return nil
 }
 
-// count returns how many people the condition holds for.
+// count returns the number of people that meet the condition.
 func (c *crowd) count(is func(*person) bool) int {
 	n := 0
 	for _, p := range c.people {
@@ -126,7 +124,7 @@ func (c *crowd) count(is func(*person) bool) int {
 	return n
 }
 
-// outstanding is how many operations still wait for an answer.
+// outstanding returns the number of unanswered operations.
 func (c *crowd) outstanding() int {
 	n := c.underway
 	for _, p := range c.people {

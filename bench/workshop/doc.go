@@ -5,10 +5,9 @@
 //
 // # Ownership
 //
-// [Run] is a list of phases on the caller's goroutine. The crowd, which is
-// everything about the people, belongs to the goroutine of the socket loop; a
-// phase reaches it with Loop.Do, and directly once the loop has ended. REST
-// calls run on goroutines of their own and bring their answers back to the
+// [Run] is a list of phases on the caller's goroutine. The crowd, which is all state of the people,
+// belongs to the goroutine of the socket loop; a phase accesses it with Loop.Do, and directly after
+// the loop has ended. REST calls run on their own goroutines and pass their answers back to the
 // loop.
 //
 // # What is expected of the codelab

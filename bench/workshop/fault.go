@@ -13,30 +13,28 @@ import (
 	"atelier/bench/report"
 )
 
-// resumeWithin bounds the wait for everybody after a fault.
+// resumeWithin is the timeout for everybody to resume after a fault.
 const resumeWithin = 60 * time.Second
 
 // harm is an injected fault and its effects. Owned by the loop.
 type harm struct {
 	fault faults.Fault
-	// nodes it was done to, which they are called.
+	// nodes are the affected nodes, counted from 0.
 	nodes []int
-	// began and over: until everything was as before, as far as the harness did
-	// it.
+	// began and over are the times of the fault and of its complete repair by the harness.
 	began, over time.Duration
 	// stuck are the people, by index, who could not notice it: those of a paused node.
 	stuck []bool
-	// well is of messages between others, late of those that somebody who is
-	// stuck sent or got.
+	// well has the messages between others, late those that a stuck person sent or received.
 	well, late faults.Recovery
 	repeated   int
 	failed     map[string]int // by operation
-	// report is the part about it; its numbers of recovery come at the end.
+	// report is its part of the report; the recovery times are added at the end.
 	report report.Restart
 }
 
-// faults does the faults that are planned, while the load goes on. The last
-// leaves time to come back before the end.
+// faults injects the planned faults during the load. The last one leaves time to reconnect before
+// the end.
 func (r *run) faults(ctx context.Context) error {
 	for n, planned := range r.cfg.Faults {
 		at := r.crowd.from + planned.At
@@ -54,11 +52,11 @@ func (r *run) faults(ctx context.Context) error {
 	return nil
 }
 
-// harm causes one fault. Times count from its beginning.
+// harm injects one fault. Times count from its beginning.
 func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	c := r.crowd
 	h := &harm{fault: fault, nodes: r.inflictor.Harmed(fault), failed: map[string]int{}}
-	whole := len(h.nodes) == len(c.addresses) // nobody has anywhere to go
+	whole := len(h.nodes) == len(c.addresses) // no node remains
 	expected := 0
 	r.loop.Do(func() {
 		h.began, h.stuck = r.clock.Now(), make([]bool, len(c.people))
@@ -70,8 +68,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 		}
 		c.faults = append(c.faults, h)
 		c.timeline.Fault(fault.String())
-		// A paused server keeps its connections; of a restarted database nobody
-		// need hear.
+		// A paused server keeps its connections, and a restart of the database can go unnoticed.
 		ends := fault.Kind == faults.Kill || fault.Kind == faults.Restart || fault.Kind == faults.KillAll
 		c.down = ends && whole
 		expected = c.tallies[opResume].done
@@ -102,7 +99,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	return nil
 }
 
-// harmAt is the last fault that began before a time; nil before the first.
+// harmAt returns the last fault that began before a time; nil before the first.
 func (c *crowd) harmAt(at time.Duration) *harm {
 	for _, h := range slices.Backward(c.faults) {
 		if h.began <= at {
@@ -112,8 +109,8 @@ func (c *crowd) harmAt(at time.Duration) *harm {
 	return nil
 }
 
-// charge notes a delivery with the fault in whose time it was planned, unless one
-// of the two was gone for a reason of its own.
+// charge assigns a delivery to the fault in whose time it was planned, unless one of the two people
+// was absent for another reason.
 func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 	h := c.harmAt(said.due)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"atelier/bench/audit"
 )
 
-// How long after a request a facilitator claims it, and resolves it.
+// Delays after a request until a facilitator claims it, and resolves it.
 const (
 	claimAfter   = 2 * time.Second
 	resolveAfter = 4 * time.Second
@@ -22,21 +22,21 @@ type helpLedger struct {
 	turn     int
 }
 
-// helpRequest is one place in the queue.
+// helpRequest is one request in the queue.
 type helpRequest struct {
 	owner           int
 	claim, resolve  audit.Fate
-	claimed, solved int // events that reached anybody
+	claimed, solved int // events that somebody received
 }
 
-// helpState is what an attendee knows of its own asking.
+// helpState is an attendee's own knowledge of their requests.
 type helpState struct {
 	open bool
-	// asked and acked requests, and events of them that reached anybody.
+	// asked and acked are numbers of requests; also the events of them that somebody received.
 	asked, acked, seen int
 }
 
-// askHelp lets an attendee without an open request ask.
+// askHelp lets an attendee without an open request ask for help.
 func (c *crowd) askHelp(due time.Duration) {
 	p := c.active()
 	for range 64 {
@@ -65,8 +65,7 @@ func (c *crowd) askHelp(due time.Duration) {
 	})
 }
 
-// helpSeen takes an event of the queue that nobody had got before: facilitators
-// act on what they see.
+// helpSeen handles a new event of the queue: facilitators react to it.
 func (c *crowd) helpSeen(m *message, owner int) {
 	if c.helping.requests == nil {
 		c.helping.requests = map[string]*helpRequest{}
@@ -85,8 +84,8 @@ func (c *crowd) helpSeen(m *message, owner int) {
 		now := c.clock.Now()
 		c.helping.turn++
 		f := c.facilitator(c.helping.turn)
-		// A facilitator whose claim hangs does not resolve meanwhile: the claim
-		// would come too late, and be refused for that.
+		// A facilitator whose claim is in progress does not resolve yet: otherwise the claim would
+		// arrive too late, and be refused.
 		resolve := func() {
 			c.loop.Agenda.At(max(now+resolveAfter, c.clock.Now()), func(due time.Duration) {
 				c.answerHelp(f, id, due, opResolve, "/resolve", &h.resolve, func() {})
@@ -103,7 +102,7 @@ func (c *crowd) helpSeen(m *message, owner int) {
 	}
 }
 
-// answerHelp does one action of a facilitator.
+// answerHelp makes one action of a facilitator.
 func (c *crowd) answerHelp(f *person, id string, due time.Duration, op operation, path string, fate *audit.Fate, then func()) {
 	if c.closing {
 		return

@@ -11,7 +11,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// operation is a kind of thing that is measured on its own.
+// operation is a kind of operation that is measured separately.
 type operation uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	operations
 )
 
-// Names are what a run measures.
+// Names are the names of the values that a run measures.
 var Names = report.Names{Operations: names[:]}
 
 // names of the operations in reports.
@@ -52,23 +52,23 @@ var names = [operations]string{
 // tally counts the results of one kind of operation.
 type tally struct {
 	latency *latency.Histogram
-	// done were acknowledged, refused were answered otherwise, unanswered got
-	// no answer at all. Those of the warm-up count too.
+	// done were acknowledged, refused were answered otherwise, unanswered got no answer at all.
+	// These include the warm-up.
 	done, refused, unanswered int
-	// repeated is how often one was made again, failed how many were unanswered
-	// and could not be.
+	// repeated is the number of retries, failed the number of unanswered operations that could not
+	// be retried.
 	repeated, failed int
 	// complaint is the last refusal.
 	complaint string
 }
 
-// measurements of a run. Owned by the loop.
+// measurements are those of a run. Owned by the loop.
 type measurements struct {
-	// from and until bound the planned times that count for latencies; the join
-	// and resumes are measured whenever they happen.
+	// from and until bound the planned times whose latencies count; the join and resumes are always
+	// measured.
 	from, until time.Duration
 
-	// timeline is what happens in each second.
+	// timeline is the timeline of the run.
 	timeline   *timeline.Timeline
 	deliveries *latency.Histogram   // chat: planned time to receipt, each receiver
 	parts      []*latency.Histogram // the same, divided; see Config.Parts
@@ -79,12 +79,11 @@ type measurements struct {
 	byNode []int64
 	// measuredChat counts chat messages that were sent in the measured time.
 	measuredChat int64
-	// events counts stored events that arrived, ever.
+	// events counts all received stored events.
 	events int64
-	// acked counts acks and 2xx, ever.
+	// acked counts all acks and 2xx.
 	acked int64
-	// shed counts operations that were not begun because too many were in
-	// progress.
+	// shed counts operations that were not started because too many were in progress.
 	shed int
 }
 
@@ -99,10 +98,10 @@ func newMeasurements(parts int, clock pacing.Clock) measurements {
 	return m
 }
 
-// counts reports whether something planned for this time is measured.
+// counts reports whether an operation planned for this time is measured.
 func (m *measurements) counts(due time.Duration) bool { return due >= m.from && due < m.until }
 
-// sent notes how late the generator was.
+// sent records how late the generator was.
 func (m *measurements) sent(op operation, due, now time.Duration) {
 	if op == opRegister || m.counts(due) {
 		m.lag.Record(now - due)
@@ -115,7 +114,7 @@ func (m *measurements) sent(op operation, due, now time.Duration) {
 	}
 }
 
-// done notes an operation that succeeded.
+// done records a successful operation.
 func (m *measurements) done(op operation, due, now time.Duration) {
 	t := &m.tallies[op]
 	t.done++
@@ -125,7 +124,7 @@ func (m *measurements) done(op operation, due, now time.Duration) {
 	}
 }
 
-// refused notes an operation that the server refused.
+// refused records an operation that the server refused.
 func (m *measurements) refused(op operation, complaint string) {
 	t := &m.tallies[op]
 	t.refused++

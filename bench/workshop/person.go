@@ -16,8 +16,7 @@ import (
 type person struct {
 	index       int
 	facilitator bool
-	// node is where the connection is, or will be, and where requests begin: its
-	// place among all.
+	// node is the index of the node for the connection and the first attempt of requests.
 	node int
 	// stalled people stop reading after the join, until the end of the load.
 	stalled bool
@@ -27,21 +26,21 @@ type person struct {
 	id    string
 	login api.Session
 
-	// conn is nil while there is none; online once it was welcomed.
+	// conn is nil if there is no connection; online means that it was welcomed.
 	conn   *sockets.Conn
 	online bool
 	// epoch names the stream; "" before the first welcome.
 	epoch string
-	// dialled is when the present connection was begun, or should have been.
+	// dialled is the actual or planned start of the present connection.
 	dialled time.Duration
-	// left is when a leaver has last gone without a reason of the server's.
+	// left is when a leaver last disconnected for no reason of the server's.
 	leaver bool
 	left   time.Duration
-	// attempts is how many connections have failed since the last welcome.
+	// attempts is the number of failed connections since the last welcome.
 	attempts int
 
 	subscriber audit.Subscriber
-	// unacked is what was sent, or is to be sent, and has no ack yet; in order.
+	// unacked are the messages that are sent, or to be sent, without an ack; in order.
 	unacked []pending
 
 	progress progress
@@ -58,19 +57,18 @@ type pending struct {
 	op      operation
 	// number is the number of the chat message or of the step.
 	number int
-	// order is the place of a step among all that were sent.
+	// order is the index of a step among all sent steps.
 	order int
-	// again means that a node asked for it to be repeated.
+	// again means that a node asked for a repetition.
 	again bool
-	// sent at least once: nobody knows whether it arrived.
+	// sent means at least once: it is unknown whether it arrived.
 	sent bool
 }
 
-// comesBack is the maximum time for somebody who left to come back.
+// comesBack is the maximum time until a person who left reconnects.
 const comesBack = time.Second
 
-// away reports whether something was due while this person was gone for a reason
-// of its own.
+// away reports whether this person was absent on their own when an operation was scheduled.
 func (p *person) away(due time.Duration) bool {
 	return p.leaver && due > p.left-faults.Limit && due < p.left+comesBack
 }
@@ -78,8 +76,7 @@ func (p *person) away(due time.Duration) bool {
 // joined reports whether the person has ever been welcomed.
 func (p *person) joined() bool { return p.epoch != "" }
 
-// send sends a message now, or after the next welcome. It is kept until it is
-// acknowledged.
+// send sends a message now, or after the next welcome. It is kept until it is acknowledged.
 func (p *person) send(m pending) {
 	m.sent = p.online
 	p.unacked = append(p.unacked, m)
@@ -88,7 +85,7 @@ func (p *person) send(m pending) {
 	}
 }
 
-// acked takes the message with this ref out of the unacknowledged ones.
+// acked removes the message with this ref from the unacknowledged ones.
 func (p *person) acked(ref []byte) (pending, bool) {
 	for i, m := range p.unacked {
 		if m.ref == string(ref) {

@@ -9,33 +9,31 @@ import (
 	"time"
 )
 
-// walk is how the attendees go through the steps: in a drawn order, one after
-// the other, so that each is due once in Config.StepEvery. Owned by the loop.
+// walk schedules the steps of the attendees: in random order, one after another, so each has a turn
+// once per Config.StepEvery. Owned by the loop.
 type walk struct {
 	order []int
 	turn  int
 	sent  int
 }
 
-// progress is what one attendee has done.
+// progress is the progress of one attendee.
 type progress struct {
 	step     int // last sent; 0 before the first
 	backward bool
 
 	sent, acked, refused int
-	// seen counts the events that reached anybody.
+	// seen counts the events that somebody received.
 	seen int
-	// last and furthest of the acknowledged steps. The last is the one that was
-	// sent last, whose order is its place among all: acknowledgements may overtake
-	// each other.
+	// last and furthest are acknowledged steps. last is the one that was sent last, whose order is
+	// its index among all: acknowledgements can overtake each other.
 	last, order, furthest int
-	// doubtful steps were said again out of their turn: nobody knows what was
-	// applied after what.
+	// doubtful steps were repeated out of order, so the order in which the server applied them is
+	// unknown.
 	doubtful []int
 }
 
-// ack notes that a step was acknowledged, which was sent in this order; again
-// says that it was said again.
+// ack records the acknowledgement of a step with its order; again means that it was repeated.
 func (p *progress) ack(step, order int, again bool) {
 	p.acked++
 	p.furthest = max(p.furthest, step)
@@ -47,8 +45,7 @@ func (p *progress) ack(step, order int, again bool) {
 	}
 }
 
-// next goes up to the last step and back again, so that every message changes
-// something.
+// next goes up to the last step and back again, so that every message causes a change.
 func (p *progress) next(steps int) int {
 	at := max(p.step, 1)
 	switch {

@@ -13,10 +13,10 @@ import (
 	"atelier/bench/api"
 )
 
-// truth is what the server shows when it is asked afterwards.
+// truth is the server's state after the run.
 type truth struct {
-	chat, comments []int // how often each message of the run is there; by number
-	// attendees by name; the run's names are unique.
+	chat, comments []int // number of occurrences of each message of the run; by number
+	// attendees are keyed by name; the run's names are unique.
 	attendees map[string][]api.Attendee
 	openHelp  map[string]bool // by id
 	votes     []int           // of each attendee; nil without a poll
@@ -24,14 +24,14 @@ type truth struct {
 	strangeVotes int
 }
 
-// readAgain and readTries are how long to wait for a server that is just coming
-// back, and how often.
+// readAgain and readTries are the delay and the number of attempts for a server that is just
+// restarting.
 const (
 	readAgain = time.Second
 	readTries = 30
 )
 
-// readBackAll asks every node; if they do not agree, one of them is wrong.
+// readBackAll reads from every node; if two disagree, one of them is wrong.
 func (r *run) readBackAll() (*truth, error) {
 	var first *truth
 	for n := range r.clients.Size() {
@@ -41,7 +41,7 @@ func (r *run) readBackAll() (*truth, error) {
 			if t, err = r.readBack(r.clients.Node(n)); err == nil {
 				break
 			}
-			if r.clients.Size() == 1 && len(r.cfg.Faults) == 0 { // nobody brings it back
+			if r.clients.Size() == 1 && len(r.cfg.Faults) == 0 { // the server will not come back
 				return nil, err
 			}
 			time.Sleep(readAgain)
@@ -58,7 +58,7 @@ func (r *run) readBackAll() (*truth, error) {
 	return first, nil
 }
 
-// differs says in what two nodes do not agree.
+// differs describes the difference between two nodes.
 func (t *truth) differs(o *truth) string {
 	var in []string
 	for _, part := range []struct {
@@ -75,7 +75,7 @@ func (t *truth) differs(o *truth) string {
 	return strings.Join(in, ", ")
 }
 
-// readBack asks a node for everything that the run has written.
+// readBack reads everything that the run has written from a node.
 func (r *run) readBack(client *api.Client) (*truth, error) {
 	c := r.crowd
 	lab := "/codelabs/" + c.lab.ID
@@ -123,8 +123,7 @@ func (r *run) readChat(client *api.Client, t *truth) error {
 	})
 }
 
-// numberAfter reads the number after the marker that a text begins with; -1
-// without it.
+// numberAfter parses the number after the marker at the beginning of a text; -1 if there is none.
 func numberAfter(text string, marker []byte) int {
 	digits, ours := strings.CutPrefix(text, string(marker))
 	if !ours {

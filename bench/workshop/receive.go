@@ -38,7 +38,7 @@ func (c *crowd) Message(conn *sockets.Conn, payload []byte) {
 	}
 }
 
-// event takes a stored event.
+// event handles a stored event.
 func (c *crowd) event(p *person, m *message) {
 	c.events++
 	e := audit.Event{Seq: m.Seq, Owner: audit.NoOwner}
@@ -70,7 +70,7 @@ func (c *crowd) event(p *person, m *message) {
 	}
 }
 
-// owner is the index of the attendee an event is about.
+// owner returns the index of the attendee whom an event concerns.
 func (c *crowd) owner(m *message) int {
 	if i, known := c.byID[string(m.AttendeeID)]; known {
 		return i
@@ -93,7 +93,7 @@ func (c *crowd) ack(p *person, m *message) {
 	}
 }
 
-// reject takes an error message.
+// reject handles an error message.
 func (c *crowd) reject(p *person, m *message) {
 	if c.sayAgain(p, m) {
 		return
@@ -112,15 +112,14 @@ func (c *crowd) reject(p *person, m *message) {
 	}
 }
 
-// tryAgain ends the error of a node that cannot say now whether a message was
-// taken.
+// tryAgain is the suffix of errors of a node that does not know whether a message was applied.
 var tryAgain = []byte("; try again")
 
-// againAfter is how long to wait before such a message is sent again.
+// againAfter is the delay before such a message is sent again.
 const againAfter = 250 * time.Millisecond
 
-// sayAgain repeats a message because a node has asked for it. The message's ref makes that
-// safe. It reports whether it will.
+// sayAgain repeats a message because a node has asked for it. The message's ref makes that safe. It
+// reports whether the message will be repeated.
 func (c *crowd) sayAgain(p *person, m *message) bool {
 	if len(c.addresses) == 1 || !bytes.HasSuffix(m.Error, tryAgain) {
 		return false
@@ -133,8 +132,8 @@ func (c *crowd) sayAgain(p *person, m *message) bool {
 	p.unacked[i].again = true
 	c.repeated(p.unacked[i].op, c.clock.Now())
 	c.loop.Agenda.At(c.clock.Now()+againAfter, func(time.Duration) {
-		// A person who has reconnected meanwhile has sent it already; then it comes
-		// twice, and counts once.
+		// A person who has reconnected meanwhile has already sent it; then it arrives twice, and
+		// counts once.
 		i := slices.IndexFunc(p.unacked, func(sent pending) bool { return sent.ref == ref })
 		if i >= 0 && p.online {
 			p.conn.Send(p.unacked[i].payload)
@@ -143,10 +142,10 @@ func (c *crowd) sayAgain(p *person, m *message) bool {
 	return true
 }
 
-// repeated notes that something was sent again.
+// repeated records a repetition.
 func (c *crowd) repeated(op operation, at time.Duration) {
 	if len(c.addresses) == 1 {
-		return // a client that comes back to the same server, as ever
+		return // an ordinary reconnection to the same server
 	}
 	c.tallies[op].repeated++
 	if h := c.harmAt(at); h != nil {

@@ -11,15 +11,13 @@ import (
 	"atelier/bench/pacing"
 )
 
-// registerAgain is how long to wait when a registration got no answer, and how
-// often to try.
+// registerAgain is the delay after a registration without an answer, with the number of attempts.
 const (
 	registerAgain = time.Second
 	registerTries = 20
 )
 
-// storm plans the registration of all attendees; each connects when it is
-// registered.
+// storm plans the registration of all attendees; each one connects after it.
 func (c *crowd) storm() {
 	next := 0
 	c.loop.Agenda.Stream(c.clock.Now(), pacing.Count(c.cfg.Attendees, c.cfg.Join), func(due time.Duration) {
@@ -29,9 +27,9 @@ func (c *crowd) storm() {
 	})
 }
 
-// register registers an attendee. Latency counts from the first try. A try
-// without an answer may have been applied; the code makes the next one a rejoin
-// then, and a registration that was applied twice shows as two records.
+// register registers an attendee. Latency counts from the first attempt. An attempt without an
+// answer may have been applied; then the code makes the next one a rejoin. A registration that was
+// applied twice shows as two records.
 func (c *crowd) register(p *person, due time.Duration, try int) {
 	body := fmt.Sprintf(`{"name":%q,"code":"%06d","email":""}`, p.name, p.index)
 	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/register", Body: []byte(body), Again: true}

@@ -11,16 +11,15 @@ import (
 	"atelier/bench/audit"
 )
 
-// maxUnderway bounds the REST requests that wait for an answer. A server that
-// stops answering meets it after seconds; what is then not sent makes the run
-// invalid, since the load was not the one that was planned.
+// maxUnderway bounds the unanswered REST requests. If a server stops answering, it is reached
+// within seconds. Requests that are then not sent make the run invalid, since the load was not the
+// planned one.
 const maxUnderway = 20_000
 
 var errShed = errors.New("too many requests in progress")
 
-// request makes a REST call of a person that was planned for due, off the loop,
-// and hands the answer back on the loop. The fate is Acknowledged for 2xx, Refused for
-// any other answer.
+// request makes a REST call of a person that was planned for due, off the loop, and passes the
+// answer back to the loop. The fate is Acknowledged for 2xx, Refused for any other answer.
 func (c *crowd) request(op operation, due time.Duration, p *person, r *api.Request, then func(audit.Fate, *api.Answer, error)) {
 	if c.underway >= maxUnderway {
 		c.shed++
@@ -54,11 +53,11 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 		c.gaveUp(op, sent, err.Error())
 		return audit.Unanswered
 	case a.Status == http.StatusServiceUnavailable && c.clients.Size() > 1 && len(c.cfg.Faults) > 0:
-		// The node that says so may have lost its way to the one that knew.
+		// The node that answers may have lost its connection to the node that has the result.
 		c.gaveUp(op, sent, a.Err().Error())
 		return audit.Unanswered
 	case a.Status == http.StatusServiceUnavailable && len(c.cfg.Faults) > 0:
-		// A server that is starting says so; nothing was applied.
+		// A server that is starting answers like this; nothing was applied.
 		c.tallies[op].unanswered++
 		return audit.Unsent
 	case !a.OK():
@@ -69,8 +68,8 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 	return audit.Acknowledged
 }
 
-// gaveUp notes a request that ended in an error for the client: it got no answer
-// that can be relied on, and was not one to be repeated.
+// gaveUp records a request that ended in an error for the client: it got no reliable answer, and
+// could not be retried.
 func (c *crowd) gaveUp(op operation, sent time.Duration, complaint string) {
 	t := &c.tallies[op]
 	t.unanswered++

@@ -19,8 +19,8 @@ import (
 	"atelier/bench/timeline"
 )
 
-// requestWithin bounds one REST request. Under a paused server it must be longer
-// than the pause, or the pause would show as errors instead of latency.
+// requestWithin is the timeout of a REST request. With a paused server it must be longer than the
+// pause, or the pause would show as errors instead of latency.
 const requestWithin = 30 * time.Second
 
 // run is one workshop. Owned by the goroutine of Run.
@@ -36,9 +36,8 @@ type run struct {
 	inflictor faults.Inflictor
 }
 
-// Run holds a workshop. When ctx ends, the load ends early, and what happened
-// until then is audited and reported all the same. An error means that there is
-// nothing to report.
+// Run runs a workshop. If ctx ends, the load ends early, and the results until then are audited and
+// reported. An error means that there are no results.
 func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -123,8 +122,8 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// join lets everybody register and connect, the facilitators first: they are to
-// see everything.
+// join lets everybody register and connect, the facilitators first, because they must see
+// everything.
 func (r *run) join(ctx context.Context) {
 	r.crowd.timeline.Enter(timeline.Connecting)
 	c := r.crowd
@@ -140,7 +139,7 @@ func (r *run) join(ctx context.Context) {
 	r.until(ctx, r.cfg.Join+r.cfg.Drain, func() bool { return c.count((*person).joined) == len(c.people) })
 }
 
-// load runs the workshop, and kills its server if asked to.
+// load runs the workshop, and injects faults if requested.
 func (r *run) load(ctx context.Context) error {
 	r.crowd.timeline.Enter(timeline.WarmUp)
 	c := r.crowd
@@ -196,8 +195,8 @@ func (r *run) drain(ctx context.Context) {
 	r.loop.Do(func() { c.closing = true })
 }
 
-// until waits until the condition, which is asked on the loop, holds. It reports
-// false when the time was over first, or ctx ended.
+// until waits until the condition, which is evaluated on the loop, is true. It returns false after
+// the timeout, or if ctx ended.
 func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool) bool {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -219,7 +218,7 @@ func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool)
 	}
 }
 
-// sleepUntil waits for a time, or the end of ctx.
+// sleepUntil waits until a given time, or the end of ctx.
 func (r *run) sleepUntil(ctx context.Context, at time.Duration) {
 	timer := time.NewTimer(at - r.clock.Now())
 	defer timer.Stop()
@@ -229,8 +228,7 @@ func (r *run) sleepUntil(ctx context.Context, at time.Duration) {
 	}
 }
 
-// count puts into each second how many people are connected, until the function it
-// returns is called.
+// count records the number of connected people per second, until the returned function is called.
 func (r *run) count() func() {
 	return pacing.Every(context.Background(), time.Second, func() {
 		online, known := 0, false
@@ -241,7 +239,7 @@ func (r *run) count() func() {
 	})
 }
 
-// show reports the progress until the function it returns is called.
+// show reports the progress until the returned function is called.
 func (r *run) show() func() {
 	if r.cfg.Progress == nil {
 		return func() {}

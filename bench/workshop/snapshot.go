@@ -10,15 +10,15 @@ import (
 
 // Snapshot is the state of a run in progress.
 type Snapshot struct {
-	// Phase is what the run is doing.
+	// Phase is the current activity of the run.
 	Phase string
 	// Elapsed since the start of the run.
 	Elapsed time.Duration
 	// Done is the completed part of the load, 0..1.
 	Done float64
-	// Online people of all Attendees and facilitators.
+	// Online is the number of connected people, of all Attendees and facilitators.
 	Online, People int
-	// Events that arrived, Acked operations, so far.
+	// Events is the number of received events, Acked that of acknowledged operations, so far.
 	Events, Acked int64
 	// Chat is the latency of chat deliveries so far.
 	Chat latency.Summary
@@ -32,7 +32,7 @@ func (c *crowd) snapshot(phase string) Snapshot {
 	}
 }
 
-// part is the completed part of the load.
+// part returns the completed part of the load.
 func (c *crowd) part() float64 {
 	if c.until == 0 {
 		return 0

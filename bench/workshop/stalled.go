@@ -6,11 +6,11 @@ package workshop
 type stalls struct {
 	// asleep means that they do not read.
 	asleep bool
-	// closed counts those whose connection the server ended meanwhile.
+	// closed is the number of connections that the server closed meanwhile.
 	closed int
 }
 
-// sleep makes the stalled stop reading.
+// sleep makes the stalled people stop reading.
 func (c *crowd) sleep() {
 	c.stalls.asleep = true
 	for _, p := range c.attendees() {
@@ -20,8 +20,8 @@ func (c *crowd) sleep() {
 	}
 }
 
-// wake makes the stalled read again, as a laptop whose lid is opened; those
-// without a connection come back with their last position.
+// wake makes the stalled people read again, like a laptop that is opened; people without a
+// connection reconnect with their last position.
 func (c *crowd) wake() {
 	c.stalls.asleep = false
 	for _, p := range c.attendees() {

@@ -9,8 +9,8 @@ import (
 	"atelier/bench/report"
 )
 
-// verify compares what was acknowledged, what reached whom, and what is there, if
-// that is known.
+// verify compares the acknowledged writes, the received events, and the final state, if that is
+// known.
 func (c *crowd) verify(t *truth) report.Audit {
 	var a report.Audit
 	healthy := c.subscribers(&a)
@@ -27,7 +27,7 @@ func (c *crowd) verify(t *truth) report.Audit {
 	return a
 }
 
-// end is up to where everybody should have got the stream: the run's last
+// end is the position up to which everybody should have received the stream: the run's last
 // message.
 func (c *crowd) end() uint64 {
 	if c.chat.last >= 0 {
@@ -42,8 +42,8 @@ func (c *crowd) end() uint64 {
 	return furthest
 }
 
-// subscribers judges what each person got, and returns how many healthy ones
-// there were. For stalled clients only unannounced gaps are losses.
+// subscribers judges the events that each person received, and returns the number of healthy
+// people. For stalled clients only unannounced gaps are losses.
 func (c *crowd) subscribers(a *report.Audit) int {
 	end, healthy := c.end(), 0
 	a.Stalled.Closed = c.stalls.closed
@@ -115,8 +115,8 @@ func (c *crowd) verifyRegistrations(t *truth) audit.Writes {
 	return audit.Reconcile(fates, found)
 }
 
-// verifyProgress expects of each attendee the last acknowledged step, or one
-// that was sent after it and got no answer.
+// verifyProgress expects of each attendee the last acknowledged step, or a step that was sent after
+// it and got no answer.
 func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 	var w audit.Writes
 	for _, p := range c.attendees() {
@@ -143,8 +143,8 @@ func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 	return w
 }
 
-// verifyHelp expects an event of every acknowledged act, and the queue to hold
-// what nobody has resolved.
+// verifyHelp expects an event for every acknowledged action, and all unresolved requests in the
+// queue.
 func (c *crowd) verifyHelp(t *truth, a *report.Audit) audit.Writes {
 	var w audit.Writes
 	for _, p := range c.attendees() {

@@ -16,9 +16,9 @@ import (
 	"atelier/bench/report"
 )
 
-// Votes are a poll in the measured time: everybody who is drawn votes once.
+// Votes are a poll in the measured time: each selected attendee votes once.
 type Votes struct {
-	// Count is how many vote, and Within how long they take for it; 0 for no poll.
+	// Count is the number of voters, and Within the time over which they vote; 0 for no poll.
 	Count  int
 	Within time.Duration
 }
@@ -40,7 +40,7 @@ const (
 // opens returns the time at which the poll is opened, since the beginning of the measured time.
 func (c *Config) opens() time.Duration { return c.Duration - c.Votes.Within - before - settle }
 
-// partOfVotes divides the measured time: until the poll is opened, and while people vote.
+// partOfVotes divides the measured time: before the poll is opened, and during the votes.
 func (c *Config) partOfVotes(since time.Duration) int {
 	first := c.opens() + before
 	switch {
@@ -67,13 +67,13 @@ func (v Votes) check(c *Config) error {
 // options of the poll.
 const voteOptions = 4
 
-// ballotBox is the poll and the outcome of each vote. Owned by the loop.
+// ballotBox has the poll and the outcome of each vote. Owned by the loop.
 type ballotBox struct {
 	id     string
 	round  int
 	fates  []audit.Fate // of each attendee; Unsent if they did not vote
 	choice []int
-	// counted are the frames with counts that each facilitator got while people voted.
+	// counted is the number of frames with counts that each facilitator received during the votes.
 	counted []int
 	from    time.Duration
 }
@@ -110,7 +110,7 @@ func (c *crowd) planVotes() {
 			c.request(opPoll, c.clock.Now(), f, &api.Request{Method: http.MethodPost, Path: polls + "/" + b.id + "/open", Session: f.login}, func(audit.Fate, *api.Answer, error) {})
 		})
 	})
-	// One after the other at equal distances, in an order that is drawn.
+	// At equal intervals, in random order.
 	order, turn := c.rng.Perm(c.cfg.Attendees), 0
 	gap := v.Within / time.Duration(v.Count)
 	for n := range v.Count {
@@ -129,7 +129,7 @@ func (c *crowd) planVotes() {
 func (c *crowd) vote(p *person, due time.Duration) {
 	b := &c.ballots
 	if b.id == "" {
-		return // it could not be opened, which is reported
+		return // the poll could not be opened, which is reported
 	}
 	choice := c.rng.IntN(voteOptions)
 	b.choice[p.index], b.fates[p.index] = choice, audit.Unanswered
@@ -140,7 +140,7 @@ func (c *crowd) vote(p *person, due time.Duration) {
 	c.request(opVote, due, p, r, func(fate audit.Fate, _ *api.Answer, _ error) { b.fates[p.index] = fate })
 }
 
-// countsSeen notes that a facilitator got the counts of the poll.
+// countsSeen records that a facilitator received the counts of the poll.
 func (c *crowd) countsSeen(p *person) {
 	b, now := &c.ballots, c.clock.Now()
 	if p.facilitator && b.id != "" && now >= b.from && now < b.from+c.cfg.Votes.Within {
@@ -148,7 +148,7 @@ func (c *crowd) countsSeen(p *person) {
 	}
 }
 
-// closePoll ends the voting.
+// closePoll closes the poll.
 func (r *run) closePoll() {
 	if b := &r.crowd.ballots; b.id != "" {
 		path := "/codelabs/" + r.crowd.lab.ID + "/polls/" + b.id + "/close"
@@ -158,7 +158,7 @@ func (r *run) closePoll() {
 	}
 }
 
-// readVotes reads how often each attendee's vote is there, as they chose.
+// readVotes counts the stored votes of each attendee with the attendee's choice.
 func (r *run) readVotes(client *api.Client, t *truth) error {
 	c := r.crowd
 	if c.ballots.id == "" {
@@ -201,7 +201,7 @@ func (r *run) readVotes(client *api.Client, t *truth) error {
 	return nil
 }
 
-// verifyVotes compares the votes, and how often facilitators got their counts.
+// verifyVotes compares the votes, and the number of counts that facilitators received.
 func (r *run) verifyVotes(t *truth, writes map[string]audit.Writes) {
 	c := r.crowd
 	if c.cfg.Votes.Count == 0 {

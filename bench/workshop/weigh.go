@@ -10,14 +10,13 @@ import (
 	"atelier/bench/timeline"
 )
 
-// weight is what was taken of the machine at a moment, with the socket loop's
-// part of it.
+// weight is the resource usage up to a moment, including the socket loop's.
 type weight struct {
 	timeline.Weight
 	busy time.Duration
-	// nodes are looked at one by one; nil for a single server.
+	// nodes are the values of each node; nil for a single server.
 	nodes []server.Inside
-	// turns of the socket loop since the last weighing.
+	// turns are those of the socket loop since the last measurement.
 	turns *latency.Histogram
 }
 
@@ -27,15 +26,15 @@ func (r *run) weigh() weight {
 		w.nodes = server.Look(r.target.Several)
 	}
 	r.loop.Do(func() {
-		// The turns of the join are not those of the load, nor are those of the
-		// drain: each weighing counts from zero.
+		// The turns of the join do not belong to the load, nor do those of the drain: each
+		// measurement counts from zero.
 		w.busy, w.turns = r.loop.Busy, r.loop.Turns
 		r.loop.Turns = latency.New()
 	})
 	return w
 }
 
-// account reports what was taken between two moments.
+// account reports the usage between two moments.
 func (r *run) account(begin, end weight) {
 	if end.Account(begin.Weight, r.target.Usage != nil, r.result) {
 		g := &r.result.Generator

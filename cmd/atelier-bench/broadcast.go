@@ -23,8 +23,8 @@ import (
 	"atelier/bench/workers"
 )
 
-// clientFlags say how many generators there are and, for a server that is not
-// ours, how to speak with it.
+// clientFlags are the number of generators and, for a server other than Atelier, how to communicate
+// with it.
 type clientFlags struct {
 	Workers  int      `placeholder:"N" group:"Generator" help:"Number of generator processes; the default is one per 15,000 connections."`
 	WorkerAt []string `placeholder:"HOST:PORT" group:"Generator" help:"Worker on another machine, which runs 'atelier-bench worker --listen'. Repeatable."`
@@ -48,7 +48,7 @@ type clientFlags struct {
 	Publish  string   `placeholder:"URL" group:"Any server" help:"Address to post messages to, for event streams; the default is --url."`
 	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process id of the server on this machine, for its memory and processor time."`
 
-	// people are what --clients holds, once it has been read.
+	// people is the content of --clients, once it has been read.
 	people *fanout.Clients
 	// steps is the maximum number of steps of a search; 0 for no search.
 	steps int
@@ -56,8 +56,7 @@ type clientFlags struct {
 	small bool
 }
 
-// broadcastFlags are the flags of all scenarios in which some publish and many
-// listen.
+// broadcastFlags are the flags of all scenarios with publishers and listeners.
 type broadcastFlags struct {
 	Duration *time.Duration `placeholder:"DURATION" help:"Measured time; the default is 30s, or the sum of all --stages."`
 
@@ -73,7 +72,7 @@ type broadcastFlags struct {
 	Seed    uint64        `group:"Load" help:"Seed of the random numbers; 0 draws one and prints it."`
 }
 
-// publishFlags say what is sent.
+// publishFlags describe the published messages.
 type publishFlags struct {
 	Publishers int           `default:"1" group:"Load" help:"Number of clients that publish."`
 	Size       int           `default:"200" placeholder:"BYTES" group:"Load" help:"Size of a message as sent, in bytes."`
@@ -90,13 +89,13 @@ const (
 	firstListeners = 50
 )
 
-// listenerFlags say how many listen.
+// listenerFlags describe the listeners.
 type listenerFlags struct {
 	Asked       *int `name:"subscribers" placeholder:"N" help:"Number of subscribers; the default is 1000, for other servers 50."`
-	Subscribers int  `kong:"-"` // once settled
+	Subscribers int  `kong:"-"` // set by settle
 }
 
-// settle makes it as many as were asked for, or as are usual.
+// settle sets the number of listeners to the requested or the default one.
 func (l *listenerFlags) settle(b *broadcastFlags) {
 	switch {
 	case l.Asked != nil:
@@ -262,7 +261,7 @@ func (p *publishFlags) check() error {
 // usual is the default duration of a load.
 const usual = 30 * time.Second
 
-// lasts is how long the load is measured; p is nil if nothing is sent.
+// lasts returns how long the load is measured; p is nil if nothing is sent.
 func (b *broadcastFlags) lasts(p *publishFlags) (time.Duration, error) {
 	together := time.Duration(0)
 	if p != nil {
@@ -284,7 +283,7 @@ func (b *broadcastFlags) lasts(p *publishFlags) (time.Duration, error) {
 	return lasts, atLeast("duration", lasts, time.Second)
 }
 
-// stages are the rates, one after the other.
+// stages are the rates, one after another.
 func (p *publishFlags) stages() ([]broadcast.Stage, error) {
 	if p.Stages == "" {
 		return []broadcast.Stage{{Rate: p.Rate}}, nil
@@ -371,7 +370,7 @@ func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 	return nil
 }
 
-// broadcast shows how such a run is going.
+// broadcast returns the status of such a run.
 func (s *screen) broadcast(p fanout.Progress) {
 	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.P99}
 	add := func(name, format string, args ...any) {

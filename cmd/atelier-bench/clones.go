@@ -66,7 +66,7 @@ func (clonerCommand) Run(ctx context.Context) error {
 	return clones.Serve(ctx, os.Stdin, os.Stdout)
 }
 
-// besideWorkshop is a workshop that goes on while something else is done.
+// besideWorkshop is a workshop that runs concurrently with another load.
 func besideWorkshop(attendees int, duration, join time.Duration, chat float64, seed uint64) workshop.Config {
 	return workshop.Config{
 		Attendees: attendees, Facilitators: 2, Join: join, Warmup: 2 * time.Second, Duration: duration,

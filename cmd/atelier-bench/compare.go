@@ -17,13 +17,13 @@ import (
 	"atelier/bench/report"
 )
 
-// differenceFlags say what counts as a difference.
+// differenceFlags define what counts as a difference.
 type differenceFlags struct {
 	Tolerance float64 `default:"5" placeholder:"PERCENT" help:"Tolerated change."`
 	Alpha     float64 `default:"0.05" help:"Significance level of a difference."`
 }
 
-// print compares and prints; the error is the exit code when something is worse.
+// print compares and prints; the error is the exit code if something is worse.
 func (d *differenceFlags) print(a, b *compare.Set, single bool) error {
 	findings, skipped, err := compare.Compare(a, b, compare.Limits{Tolerance: d.Tolerance / 100, Alpha: d.Alpha, Single: single})
 	if err != nil {
@@ -79,8 +79,8 @@ func (c *pairCommand) Validate() error {
 // Run is called by kong.
 func (c *pairCommand) Run(ctx context.Context) error { return c.run(ctx, measure) }
 
-// run is Run with another measurement, for tests. Results before an interruption or a
-// failed run are written and compared all the same.
+// run is Run with a replaceable measurement, for tests. Results before an interruption or a failed
+// run are written and compared, too.
 func (c *pairCommand) run(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) error {
 	reports, broken := c.rounds(ctx, measure)
 	if ctx.Err() != nil {
@@ -129,7 +129,7 @@ func (c *pairCommand) rounds(ctx context.Context, measure func(context.Context, 
 	return reports, nil
 }
 
-// keep writes reports to a file, or to one that is forgotten, and reads them.
+// keep writes reports to a file, or to a temporary one, and reads them.
 func keep(path string, reports [][]byte) (*compare.Set, error) {
 	if path == "" {
 		f, err := os.CreateTemp("", "atelier-bench-*.json")
@@ -146,15 +146,15 @@ func keep(path string, reports [][]byte) (*compare.Set, error) {
 	return compare.Read(path)
 }
 
-// measure runs this program with a command line and returns its JSON report. A
-// run that fails or is not valid has one, too.
+// measure runs this program with a command line and returns its JSON report. A failed or invalid
+// run has a report, too.
 func measure(ctx context.Context, args []string) ([]byte, error) {
 	return measureIn(ctx, "", args)
 }
 
-// measureIn is measure in a folder of its own, also for everything temporary: data and logs
-// of the server. The server finds no config.toml there. So an older server does not read
-// the one of this tree, which can have keys unknown to it. "" is the current folder.
+// measureIn is measure in a separate folder, which also has everything temporary: data and logs of
+// the server. The folder has no config.toml, so an older server does not read this tree's file,
+// which can have keys unknown to it. "" is the current folder.
 func measureIn(ctx context.Context, folder string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -170,7 +170,7 @@ func measureIn(ctx context.Context, folder string, args []string) ([]byte, error
 	if folder != "" {
 		cmd.Dir, cmd.Env = folder, append(os.Environ(), "TMPDIR="+folder)
 	}
-	// Ctrl-C reaches it as well; it ends its server in its turn.
+	// The subprocess receives Ctrl-C as well, and ends its server.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
 	out, err := cmd.CombinedOutput()
@@ -181,8 +181,7 @@ func measureIn(ctx context.Context, folder string, args []string) ([]byte, error
 	return text, nil
 }
 
-// loads of the baseline: each a few seconds, and together what the server is
-// for.
+// loads of the baseline take a few seconds each. Together they cover the purposes of the server.
 var loads = [][]string{
 	{"fanout", "--subscribers", "1000", "--rate", "100", "--regular"},
 	{"fanout", "--subscribers", "1000", "--publishers", "16", "--rate", "0", "--window", "8", "--max-busy", "100"},

@@ -28,11 +28,11 @@ type demoCommand struct {
 	Server    string        `type:"path" placeholder:"PATH" help:"Server binary; the default is atelier in the folder of this program."`
 }
 
-// longest bounds a demo that somebody forgets.
+// longest bounds a forgotten demo.
 const longest = 24 * time.Hour
 
-// mostRehearsing is how many people a rehearsal has at most, longestRehearsal how long it lasts
-// at most.
+// mostRehearsing is the maximum number of people in a rehearsal, longestRehearsal its maximum
+// duration.
 const (
 	mostRehearsing   = 60
 	longestRehearsal = time.Hour
@@ -65,7 +65,7 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	// Clean up in all cases.
+	// Clean up in every case.
 	defer func() { err = errors.Join(err, end()) }()
 	ctx, cancel := context.WithTimeout(ctx, c.For)
 	defer cancel()
@@ -99,21 +99,21 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// demoTarget is a server with its owner.
+// demoTarget is a server with its owner's login.
 type demoTarget struct{ URL, AdminID, AdminPW string }
 
 // demoWorkshop is the server's sample workshop, which simulated attendees work through. They are
-// those of the server's own rehearsals.
+// the attendees of the server's own rehearsals.
 type demoWorkshop struct {
 	client *api.Client
 	admin  api.Session
 	lab    api.Codelab
 }
 
-// requestWithin bounds one request of the demo.
+// requestWithin is the timeout of a request of the demo.
 const requestWithin = 30 * time.Second
 
-// prepareDemo creates the workshop. Everybody can register for it.
+// prepareDemo creates the workshop. Registration is open to everybody.
 func prepareDemo(target demoTarget) (*demoWorkshop, error) {
 	client, err := api.New(target.URL, "", requestWithin)
 	if err != nil {
@@ -147,8 +147,8 @@ func (w *demoWorkshop) rehearse(ctx context.Context, people int) error {
 		map[string]any{"people": people, "minutes": max(int(lasts/time.Minute), 1), "force": true})
 }
 
-// keep starts the next rehearsal whenever one has ended, until ctx ends: after an hour, or because
-// the node that ran it was killed.
+// keep starts the next rehearsal whenever one has ended, until ctx ends. A rehearsal ends after an
+// hour, or if its node was killed.
 func (w *demoWorkshop) keep(ctx context.Context, people int) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -158,7 +158,7 @@ func (w *demoWorkshop) keep(ctx context.Context, people int) {
 			return
 		case <-tick.C:
 		}
-		// A node that was killed a moment ago does not answer. The next look will tell.
+		// A node that was just killed does not answer. The next check finds out.
 		if running, err := w.running(); err == nil && !running {
 			_ = w.rehearse(ctx, people)
 		}
@@ -196,8 +196,7 @@ func (c *demoCommand) start(ctx context.Context, binary string) (to demoTarget, 
 	return to, filepath.Join(process.Dir, "server.log"), nil, func() error { return errors.Join(process.Stop(), process.Remove()) }, nil
 }
 
-// address is where the server of the demo listens: the usual place, if nobody
-// is there.
+// address returns the listening address of the demo's server: the default one, if it is free.
 func (c *demoCommand) address() string {
 	const usual = "127.0.0.1:8080"
 	if c.Listen != "" {
@@ -211,10 +210,10 @@ func (c *demoCommand) address() string {
 	return usual
 }
 
-// password returns a password that people can type.
+// password returns a password that is easy to type.
 func password() string { return strings.ToLower(rand.Text()[:12]) }
 
-// interrupted is not an error when somebody asked for it.
+// interrupted is not an error if the user interrupted the demo.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

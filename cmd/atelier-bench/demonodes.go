@@ -17,21 +17,21 @@ import (
 	"atelier/bench/server"
 )
 
-// nodesDemo is a demo on several nodes. The person who watches decides which of them run.
+// nodesDemo is a demo on several nodes. The user decides which of them run.
 type nodesDemo struct {
 	cluster  *nodes.Cluster
 	balancer *nodes.Balancer
 	out      io.Writer
-	screen   bool // the table is drawn again in its place
+	screen   bool // the table is redrawn in place
 
-	// Of the goroutine of run.
+	// Used only by the goroutine of run.
 	states  []string
 	changed chan change
 	drawn   int // lines of the table
 	last    string
 }
 
-// change is what a node has become.
+// change is the new state of a node.
 type change struct {
 	node  int
 	state string
@@ -76,8 +76,8 @@ func (d *nodesDemo) close() error {
 	return d.endNodes()
 }
 
-// run shows the nodes until ctx ends. A line with the number of one kills it, or starts
-// it again.
+// run shows the nodes until ctx ends. A line with the number of a node kills it, or starts it
+// again.
 func (d *nodesDemo) run(ctx context.Context, in io.Reader) {
 	lines := make(chan string)
 	go func() {
@@ -95,7 +95,7 @@ func (d *nodesDemo) run(ctx context.Context, in io.Reader) {
 		d.draw()
 		select {
 		case <-ctx.Done():
-			for _, state := range d.states { // a start in progress is waited for
+			for _, state := range d.states { // wait for starts in progress
 				if state == nodeStarting {
 					c := <-d.changed
 					d.states[c.node] = c.state
@@ -137,8 +137,8 @@ func (d *nodesDemo) turn(ctx context.Context, i int) {
 	}
 }
 
-// draw shows the nodes: on a screen in the place where they were, else once after each
-// change.
+// draw shows the nodes. On a terminal it redraws the table in place; otherwise it prints it after
+// each change.
 func (d *nodesDemo) draw() {
 	var table, states strings.Builder
 	fmt.Fprintf(&table, "  %-6s%-12s%s\n", "NODE", "STATE", "CONNECTIONS")

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// file is one that a flag says to write.
+// file is an output file named by a flag.
 type file struct{ flag, path string }
 
-// checkFiles refuses files that cannot be written or would be overwritten, before the run
-// instead of after it.
+// checkFiles refuses files that cannot be written or would be overwritten, before the run instead
+// of after it.
 func checkFiles(files []file) error {
 	var problems []error
 	for i, f := range files {
@@ -44,8 +44,8 @@ func (f file) check() error {
 	return nil
 }
 
-// same reports whether both names lead to one file, also through a link. It returns false for
-// a device, to which both can be written.
+// same reports whether both names lead to one file, also through a link. It returns false for a
+// device, because both outputs can be written to it.
 func (f file) same(other file) bool {
 	a, errA := os.Stat(f.path)
 	b, errB := os.Stat(other.path)

@@ -15,7 +15,7 @@ import (
 // stepLasts is the default duration of a step of a search.
 const stepLasts = 10 * time.Second
 
-// eachConnects is the time for a connection of a step: a search has many.
+// eachConnects is the time for a connection in each step, because a search has many steps.
 const eachConnects = time.Millisecond / 2
 
 // search prepares for --find-max.
@@ -37,7 +37,7 @@ func (c *fanoutCommand) search() error {
 	return errors.Join(err, wrong, atLeast("steps", c.Steps, 1))
 }
 
-// eachStep is the limits for each step of a search: all except those on the result of the
+// eachStep returns the limits for each step of a search: all except those on the result of the
 // search.
 func eachStep(limits *report.Limits) *report.Limits {
 	l := *limits
@@ -47,7 +47,7 @@ func eachStep(limits *report.Limits) *report.Limits {
 	return &l
 }
 
-// carryOut carries a scenario out, or searches.
+// carryOut runs a scenario or a search.
 func (b *broadcastFlags) carryOut(ctx context.Context, cfg *fanout.Config) (*report.Result, error) {
 	if b.steps == 0 {
 		return fanout.Run(ctx, cfg)

@@ -99,8 +99,8 @@ func run(args []string) int {
 		}
 		return complain(err, exitUsage)
 	}
-	// The first Ctrl-C ends the load and still gives a report; then the default
-	// comes back, so that a second one ends everything at once.
+	// The first Ctrl-C ends the load and still produces a report. Then the default handler is
+	// restored, so a second one ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -122,7 +122,7 @@ func complain(err error, code int) int {
 	return code
 }
 
-// exitCode is a verdict other than a pass, which has been reported already.
+// exitCode is a verdict other than a pass, which is already reported.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

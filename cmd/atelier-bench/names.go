@@ -14,14 +14,14 @@ import (
 	"atelier/bench/workshop"
 )
 
-// absence is why some numbers will be in no report of a run.
+// absence is the reason why a run reports none of some numbers.
 type absence struct {
 	absent bool
 	why    string
 	of     []string
 }
 
-// without is the report of a scenario, except for members that its flags exclude.
+// without returns the report of a scenario, except for members that its flags exclude.
 func without(names report.Names, all ...absence) report.Names {
 	names.Absent = maps.Clone(names.Absent)
 	if names.Absent == nil {
@@ -37,7 +37,7 @@ func without(names report.Names, all ...absence) report.Names {
 	return names
 }
 
-// unweighed are the numbers of a server that nobody weighs.
+// unweighed are the numbers of a server whose memory and processor time are not measured.
 func (w *serverFlags) unweighed() absence {
 	return absence{!w.Spawn && len(w.InternalURL) == 0, "weighing a server needs --spawn or --internal-url", weights}
 }

@@ -11,8 +11,7 @@ import (
 	"atelier/bench/nodes"
 )
 
-// nodeFaultFlags are faults that several nodes go through, each at an interval of
-// its own.
+// nodeFaultFlags are faults of several nodes, each with its own interval.
 type nodeFaultFlags struct {
 	KillNode  time.Duration `placeholder:"DURATION" group:"Faults" help:"Kill a node with SIGKILL at this interval and start it again, with --nodes."`
 	PauseNode time.Duration `placeholder:"DURATION" group:"Faults" help:"Pause a node with SIGSTOP at this interval, for --pause-for."`
@@ -41,8 +40,8 @@ func (f *nodeFaultFlags) check(count int) error {
 	return errors.Join(problems...)
 }
 
-// plan returns all faults over a time. The first node that is killed or stopped is the
-// one on which everything was made: most likely it owns it.
+// plan returns all faults within a duration. The first node that is killed or stopped is the one on
+// which everything was made, because it is probably the owner.
 func (f *nodeFaultFlags) plan(count int, duration time.Duration) []faults.Planned {
 	if count == 0 {
 		return nil

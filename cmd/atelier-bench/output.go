@@ -23,7 +23,7 @@ import (
 	"atelier/cmd/internal/process"
 )
 
-// outputFlags say where a result goes and when it is good enough.
+// outputFlags select the outputs for a result, and its thresholds.
 type outputFlags struct {
 	Threshold []string      `placeholder:"EXPR" sep:"none" group:"Result" help:"Fail unless the report keeps this, such as 'p99<50ms' or 'deliveries_per_second>=1000000'; names are those of the JSON report. Repeatable."`
 	MaxLag    time.Duration `default:"10ms" group:"Result" help:"Maximum p99 of the generator's own lag; above it the run is invalid."`
@@ -39,7 +39,7 @@ type outputFlags struct {
 	HDR   string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write an HDR log with a histogram per second."`
 }
 
-// check looks at the flags of a scenario that reports these names.
+// check validates the flags of a scenario that reports these names.
 func (o *outputFlags) check(names report.Names) error {
 	limits, err := o.limits()
 	if err == nil {
@@ -71,8 +71,7 @@ func (o *outputFlags) judge(r *report.Result, environment map[string]string) err
 	return r.Judge(limits)
 }
 
-// write gives a judged result away. The error is the exit code, when that is
-// not 0.
+// write outputs a judged result. The error is the exit code, if that is not 0.
 func (o *outputFlags) write(r *report.Result) error {
 	err := r.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)})
 	for _, file := range []struct {
@@ -94,7 +93,7 @@ func (o *outputFlags) write(r *report.Result) error {
 	return nil
 }
 
-// hold runs a scenario against its server, and judges and writes what it found.
+// hold runs a scenario against its server, then judges and writes the result.
 func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, scenario func(*bench) (*report.Result, error)) error {
 	if err := raiseFileLimit(); err != nil {
 		return err
@@ -116,7 +115,7 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 		err = o.judge(result, s.environment())
 	}
 	failed := err != nil || result.ExitCode() == report.ExitFailed
-	// The data and log of a failed server are kept for its author.
+	// The data and log of a failed server are kept for analysis.
 	if stopped := done(s.Keep || failed); err == nil {
 		err = stopped
 	}
@@ -126,8 +125,8 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	return o.write(result)
 }
 
-// died returns a sentence for each of the run's own servers that ended unexpectedly. The
-// load went on, so its results are useless without that.
+// died returns a sentence for each of the run's own servers that ended unexpectedly. The load does
+// not stop for this, so its results are useless.
 func died(t *server.Target) (faults []string) {
 	for _, n := range t.Nodes() {
 		if n.Process == nil {
@@ -140,7 +139,7 @@ func died(t *server.Target) (faults []string) {
 	return faults
 }
 
-// within is a node's name as part of a sentence.
+// within returns a node's name as part of a sentence.
 func within(name string) string {
 	if name != "" {
 		name += " "
@@ -148,8 +147,7 @@ func within(name string) string {
 	return name
 }
 
-// profiled runs a scenario, and notes where the generator's time goes if that is
-// asked for.
+// profiled runs a scenario, and records a profile of the generator if requested.
 func (o *outputFlags) profiled(scenario func() (*report.Result, error)) (*report.Result, error) {
 	if o.CPUProfile == "" {
 		return scenario()
@@ -166,15 +164,15 @@ func (o *outputFlags) profiled(scenario func() (*report.Result, error)) (*report
 	return scenario()
 }
 
-// secrets are flags whose values are never shown.
+// secrets are flags whose values are never printed.
 var secrets = []string{"--admin-pw", "--secret", "--header", "--hello", "--body"}
 
 // addresses are flags whose values can contain a secret: a password, or the parameters of a
 // query.
 var addresses = []string{"--url", "--internal-url", "--publish", "--postgres"}
 
-// commandLine is the command as it was given, without what is secret and without
-// where this program stands.
+// commandLine returns the command as it was given, without secrets and without the path of this
+// program.
 func commandLine(args []string) []string {
 	out := slices.Clone(args)
 	out[0] = filepath.Base(out[0])
@@ -191,8 +189,8 @@ func commandLine(args []string) []string {
 	return out
 }
 
-// hidden returns the visible part of a secret: of a header its name, of an address what
-// is not.
+// hidden returns the visible part of a secret: the name of a header, or the public part of an
+// address.
 func hidden(flag, value string) string {
 	if slices.Contains(addresses, flag) {
 		u, err := url.Parse(value)
@@ -254,7 +252,7 @@ func serverVersion(binary string) (string, error) {
 	return strings.TrimPrefix(name, "atelier "), nil
 }
 
-// lineOf is the first value of a name in a file of /proc.
+// lineOf returns the first value of a name in a file of /proc.
 func lineOf(path, name string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// usualSize is the default size of a message, bytes.
+// usualSize is the default size of a message, in bytes.
 const usualSize = 200
 
-// checkPeer looks at what is said of a server that is not ours, and reads its clients.
+// checkPeer validates the flags for a server other than Atelier, and reads its clients.
 func (b *broadcastFlags) checkPeer(p *publishFlags, clients int) (err error) {
 	if b.Clients != "" {
 		if b.people, err = fanout.ReadClients(b.Clients, clients); err != nil {
@@ -32,7 +32,7 @@ func (b *broadcastFlags) checkPeer(p *publishFlags, clients int) (err error) {
 	return peer.Check()
 }
 
-// peer is the server that the flags describe; p is nil if nothing is sent.
+// peer returns the server that the flags describe; p is nil if nothing is sent.
 func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
 	size := usualSize
 	if p != nil {
@@ -84,7 +84,7 @@ func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
 	}, nil
 }
 
-// foreign tests a server that is not ours.
+// foreign tests a server other than Atelier.
 func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
 	if err := raiseFileLimit(); err != nil {
 		return err

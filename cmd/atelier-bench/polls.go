@@ -10,8 +10,8 @@ import (
 	"atelier/bench/workshop"
 )
 
-// pollsCommand is a workshop in which a room votes: the chat is measured before and
-// while it does.
+// pollsCommand is a workshop whose attendees vote. The chat is measured before and during the
+// votes.
 type pollsCommand struct {
 	Attendees int           `default:"1000" help:"Number of attendees."`
 	Duration  time.Duration `default:"30s" help:"Measured time; the votes come at its end."`

@@ -17,38 +17,39 @@ import (
 	"atelier/bench/fanout"
 )
 
-// preset describes how to speak with servers of a protocol: it has the defaults of the flags
-// for a server that is not Atelier.
+// preset describes how to communicate with servers of a protocol. It has the defaults of the flags
+// for a server other than Atelier.
 type preset struct {
 	name, about string
-	// stream means that it is spoken as an event stream, not over WebSockets.
+	// stream means an event stream instead of WebSockets.
 	stream bool
-	// path of a --url without one, with the query.
+	// path is the default path of --url, with the query.
 	path string
 	// channel is the default of --channel: a channel, subject, topic or name of events;
 	// "" if there is none.
 	channel string
-	// speak returns the dialect for a channel, with messages of the given size, or a byte
-	// less if there is no message of that length.
+	// speak returns the dialect for a channel, with messages of the given size. They are a byte
+	// shorter if no message has that length.
 	speak func(channel string, size int) broadcast.Dialect
 	// signIn is a client's first message, with its values of the columns signIns; nil if
 	// --hello has to provide it.
 	signIn func(values map[string]string) string
 }
 
-// signIns are the columns with which a preset signs clients in by itself.
+// signIns are the columns with which a preset signs clients in automatically.
 var signIns = []string{"client_id", "username", "password"}
 
-// listed is the --preset that shows all.
+// listed is the value of --preset that lists all presets.
 const listed = "list"
 
-// spoken is what publishers say, wherever a protocol has its place for it; found finds it.
+// spoken is the payload of publishers; each protocol has its own place for it. found finds it.
 const (
 	spoken = "{{stamp}} {{seq}} {{pad}}"
 	found  = "(?P<stamp>[0-9]+) (?P<seq>[0-9]+) "
 )
 
-// leastSpoken is what fits spoken in every run, bytes: a stamp of 16 digits, a number of 13.
+// leastSpoken is the minimum length of spoken in every run, in bytes: a stamp of 16 digits, a
+// number of 13.
 const leastSpoken = 16 + 1 + 13 + 1
 
 var presets = []*preset{
@@ -58,7 +59,7 @@ var presets = []*preset{
 		speak: func(channel string, size int) broadcast.Dialect {
 			return broadcast.Dialect{
 				Hello: raw(`{"id":1,"connect":{}}`+"\n"+`{"id":2,"subscribe":{"channel":"%s"}}`, channel), Ready: `"id":2,"subscribe"`,
-				// A number of its own for each message, and neither 1 nor 2.
+				// Each message has its own number, which is neither 1 nor 2.
 				Send: raw(`{"id":1{{seq}},"publish":{"channel":"%s","data":"`+spoken+`"}}`, channel), Size: size,
 				Match: `"data":"` + found, Ack: `"id":1(?P<seq>[0-9]+),"publish"`, Refusal: `"id":1(?P<seq>[0-9]+),"error"`,
 				Answers: []broadcast.Answer{{In: "{}", Out: "{}"}},
@@ -118,8 +119,8 @@ func raw(format, channel string) broadcast.Raw {
 	return broadcast.Raw(strings.ReplaceAll(format, "%s", channel))
 }
 
-// fit is the maximum length of a text, at least leastSpoken, for a message of at most size
-// bytes; total is the length of the message of a text.
+// fit returns the maximum length of a text, at least leastSpoken, for a message of at most size
+// bytes. total returns the length of the message with a given text.
 func fit(size int, total func(text int) int) int {
 	n := max(size, leastSpoken)
 	for n > leastSpoken && total(n) > size {
@@ -128,12 +129,12 @@ func fit(size int, total func(text int) int) int {
 	return n
 }
 
-// mqttText is a text with its length (MQTT 3.1.1, 1.5.3).
+// mqttText returns a text with its length (MQTT 3.1.1, 1.5.3).
 func mqttText(text string) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(len(text)))) + text
 }
 
-// mqttPacket is a packet (MQTT 3.1.1, 2.2) with a first byte and a body, which the given
+// mqttPacket returns a packet (MQTT 3.1.1, 2.2) with a first byte and a body, which the given
 // number of further bytes follows.
 func mqttPacket(first byte, body string, more int) string {
 	head := []byte{first}
@@ -154,8 +155,8 @@ func mqttConnect(values map[string]string) string {
 	return mqttPacket(0x10, mqttText("MQTT")+"\x04"+string([]byte{flags})+"\x00\x00"+more, 0)
 }
 
-// signed are clients whose first message signs in each of them. It replaces the dialect's
-// first message, which is for clients that sign in with nothing.
+// signed returns clients whose first message signs in each of them. It replaces the dialect's first
+// message, which is for clients without credentials.
 func (p *preset) signed(people *fanout.Clients, d *broadcast.Dialect) (*fanout.Clients, error) {
 	if p.signIn == nil || people == nil {
 		return people, nil
@@ -183,7 +184,7 @@ func presetNamed(name string) (*preset, error) {
 	return nil, fmt.Errorf("--preset %q: want one of %s, or list, which shows what each sets", name, strings.Join(names, ", "))
 }
 
-// channels are those whose name means nothing else in any of the protocols.
+// channels are those whose name has no other meaning in any of the protocols.
 var channels = regexp.MustCompile(`^[A-Za-z0-9_:/.-]{1,100}$`)
 
 // complete fills in the defaults of a dialect, for messages of size bytes.
@@ -217,11 +218,11 @@ func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error 
 	return nil
 }
 
-// address is the --url, with the path of the protocol if it has none.
+// address returns the --url, with the path of the protocol if it has none.
 func (p *preset) address(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return text, nil // which is reported elsewhere
+		return text, nil // the error is reported elsewhere
 	}
 	switch u.Scheme {
 	case "ws", "wss":
@@ -239,7 +240,7 @@ func (p *preset) address(text string) (string, error) {
 	return text, nil
 }
 
-// listPresets writes what each preset sets, as flags that may be copied.
+// listPresets writes the settings of each preset, as flags to copy.
 func listPresets(w io.Writer) error {
 	var b strings.Builder
 	for _, p := range presets {
@@ -275,12 +276,12 @@ func listPresets(w io.Writer) error {
 	return err
 }
 
-// escapes are the escape sequences in the text of a flag: those that a shell passes on as
-// two characters, and with --binary any byte.
+// escapes are the escape sequences in the text of a flag: two-character sequences that a shell
+// passes on and, with --binary, any byte.
 var escapes = regexp.MustCompile(`\\(x[0-9a-fA-F]{2}|r|n|t)`)
 
-// unescaped reads \r, \n and \t: some protocols are made of lines. In a binary text it
-// reads \x00 to \xff, too.
+// unescaped decodes \r, \n and \t, because some protocols consist of lines. In a binary text it
+// decodes \x00 to \xff, too.
 func unescaped(text string, binary bool) string {
 	return escapes.ReplaceAllStringFunc(text, func(e string) string {
 		switch e {
@@ -294,12 +295,12 @@ func unescaped(text string, binary bool) string {
 		if !binary {
 			return e
 		}
-		b, _ := strconv.ParseUint(e[2:], 16, 8) // two digits, as it was found
+		b, _ := strconv.ParseUint(e[2:], 16, 8) // the pattern matches two digits
 		return string([]byte{byte(b)})
 	})
 }
 
-// escaped writes a text so that unescaped reads it.
+// escaped is the inverse of unescaped.
 func escaped(text broadcast.Raw) string {
 	var b strings.Builder
 	for i := range len(text) {

@@ -17,7 +17,7 @@ import (
 	"atelier/bench/report"
 )
 
-// regressCommand guards the speed of a server against that of an older one.
+// regressCommand compares the speed of a server with that of an older one.
 type regressCommand struct {
 	Base     string   `required:"" type:"existingfile" placeholder:"PATH" help:"Earlier server binary."`
 	New      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Later server binary, tested for being slower."`
@@ -41,11 +41,11 @@ repeated once.
 Exit codes: 0 nothing is shown to be slower, 1 something is, 2 a run stayed invalid.`, 100*compare.Slower)
 }
 
-// work is one load and the number that is compared.
+// work is one load and the compared number.
 type work struct {
 	key  string // for --only
 	name string
-	// number is one of [compare.Run], and unit what it counts.
+	// number is one of [compare.Run], and unit is its unit.
 	number, unit string
 	less         bool
 	rounds       int
@@ -110,7 +110,7 @@ func (c *regressCommand) Validate() error {
 	return errors.Join(problems...)
 }
 
-// chosen are the works that are asked for, with their rounds.
+// chosen returns the requested works, with their rounds.
 func (c *regressCommand) chosen() (out []work) {
 	for _, w := range works(c.Short) {
 		if len(c.Only) > 0 && !slices.Contains(c.Only, w.key) {
@@ -138,8 +138,8 @@ func (c *regressCommand) Run(ctx context.Context) error {
 		}
 	}
 	defer func() {
-		// A server that failed leaves its data and its log here for those who look into it.
-		// Remove deletes nothing but empty folders.
+		// A failed server leaves its data and log here for analysis. Remove deletes only empty
+		// folders.
 		err := errors.Join(os.Remove(folders[compare.Base]), os.Remove(folders[compare.New]), os.Remove(folder))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "data and logs of servers that failed are kept in", folder)
@@ -153,8 +153,8 @@ func (c *regressCommand) Run(ctx context.Context) error {
 // measurer runs the generator with a command line, and returns its JSON report.
 type measurer func(ctx context.Context, side compare.Side, args []string) ([]byte, error)
 
-// run is Run with another way to measure, for tests. If it is interrupted, or a run
-// breaks, it judges the rounds that are complete.
+// run is Run with a replaceable measurement, for tests. If it is interrupted, or a run breaks, it
+// judges the rounds that are complete.
 func (c *regressCommand) run(ctx context.Context, measure measurer) error {
 	rows, err := c.names()
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *regressCommand) write(rows *compare.Rows) error {
 func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) (*compare.Work, error) {
 	out := &compare.Work{Name: w.name, Unit: w.unit, Less: w.less, Short: c.Short}
 	for i := range w.rounds {
-		// Both sides of a round draw the same.
+		// Both sides of a round have the same seed.
 		load, err := seeded(w.args, strconv.Itoa(i+1))
 		if err != nil {
 			return out, err
@@ -250,11 +250,11 @@ func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) 
 	return out, nil
 }
 
-// runWithin bounds a run: a server that hangs must not hold up the rest.
+// runWithin is the timeout of a run: a server that hangs must not delay the others.
 const runWithin = 3 * time.Minute
 
-// once does one run, and a second one if the first is invalid or has no report. Failures of
-// the server in the first run count all the same.
+// once makes one run, and a second one if the first is invalid or has no report. Failures of the
+// server in the first run still count.
 func (w *work) once(ctx context.Context, name string, measure func(context.Context) ([]byte, error)) (m compare.Measurement, err error) {
 	for range 2 {
 		failures := m.Failures

@@ -22,32 +22,31 @@ type status struct {
 	Done float64
 	// Numbers are shown in columns: a name and a value each.
 	Numbers []number
-	// P99 of the last second, milliseconds; 0 for none. It is drawn over time.
+	// P99 is that of the last second, in milliseconds; 0 for none. It is plotted over time.
 	P99 float64
 }
 
 type number struct{ name, value string }
 
-// screen shows how a run is going: a picture that is drawn over and over on a
-// terminal, a line now and then elsewhere. Methods are for any goroutine.
+// screen shows the progress of a run: on a terminal a picture that is redrawn, elsewhere a line now
+// and then. Methods are safe for concurrent use.
 type screen struct {
 	program *tea.Program
 	ended   sync.WaitGroup
 
 	mu     sync.Mutex
 	last   time.Time // guarded by mu: when the last plain line was written
-	phase  string    // guarded by mu: what it said
+	phase  string    // guarded by mu: the phase in that line
 	closed bool      // guarded by mu
 }
 
-// plainEvery is how often a line is written if there is no terminal.
+// plainEvery is the interval of lines if there is no terminal.
 const plainEvery = 10 * time.Second
 
 func newScreen(ctx context.Context) *screen {
 	s := &screen{}
 	if isTerminal(os.Stderr) {
-		// Keys and signals are the command's: Ctrl-C ends the load and still gives
-		// a report.
+		// The command handles keys and signals: Ctrl-C ends the load and still produces a report.
 		s.program = tea.NewProgram(&picture{}, tea.WithContext(context.WithoutCancel(ctx)), tea.WithOutput(os.Stderr), tea.WithInput(nil), tea.WithoutSignalHandler())
 		s.ended.Go(func() { _, _ = s.program.Run() })
 	}
@@ -77,7 +76,7 @@ func (s *screen) show(st status) {
 	fmt.Fprintln(os.Stderr, strings.TrimRight(b.String(), " "))
 }
 
-// close takes the picture away.
+// close removes the picture.
 func (s *screen) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -88,7 +87,7 @@ func (s *screen) close() {
 	}
 }
 
-// picture is what is drawn on a terminal.
+// picture is the content of the terminal.
 type picture struct {
 	status  status
 	history []float64
@@ -160,7 +159,7 @@ func bar(done float64, width int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", room-full) + percent
 }
 
-// spark draws the last values in a line, against the largest of them.
+// spark plots the last values as a line, relative to the largest of them.
 func spark(values []float64, width int) string {
 	if len(values) > width {
 		values = values[len(values)-width:]

@@ -15,8 +15,8 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// selftestCommand checks the measurement itself: the report must show a pause of the server
-// of 200 ms, for any behaviour before and after.
+// selftestCommand checks the measurement itself. The report must show a server pause of 200 ms, for
+// any behaviour before and after.
 type selftestCommand struct {
 	Pause time.Duration `default:"200ms" help:"Duration of the pause."`
 	serverFlags
@@ -64,11 +64,11 @@ func (c *selftestCommand) stop(t *bench) error {
 	return t.Process.Continue()
 }
 
-// believe notes what the report does not show and should.
+// believe records what the report should show and does not.
 func (c *selftestCommand) believe(r *report.Result) error {
 	pause := float64(c.Pause) / float64(time.Millisecond)
-	// Of the messages that were due in the pause the first waited nearly all of
-	// it, and half of them half of it.
+	// Of the messages that were scheduled during the pause, the first was delayed by nearly all of
+	// it, and half of them by half of it.
 	late := 0.0
 	if r.Counts != nil {
 		share := c.Pause.Seconds() / r.Duration / 2

@@ -22,7 +22,7 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// serverFlags say which server to test.
+// serverFlags select the server to test.
 type serverFlags struct {
 	URL      []string `sep:"none" placeholder:"URL" group:"Server" help:"Server to test, http://host:port or https://host:port; or use --spawn. Repeatable; clients are spread over all servers."`
 	Spawn    bool     `group:"Server" help:"Start a server on a temporary data folder and free ports; or use --url."`
@@ -48,7 +48,7 @@ func (w *serverFlags) server() string {
 
 func (w *serverFlags) check() error {
 	if err := w.one(); err != nil {
-		return err // what else is wrong depends on which it is
+		return err // further errors depend on which it is
 	}
 	var problems []error
 	bad := func(wrong bool, text string) {
@@ -77,7 +77,7 @@ func (w *serverFlags) check() error {
 	return errors.Join(problems...)
 }
 
-// one wants a server that runs, or one to start.
+// one requires either a running server or one to start.
 func (w *serverFlags) one() error {
 	switch {
 	case w.Spawn && len(w.URL) > 0:
@@ -96,7 +96,7 @@ func (w *serverFlags) alone(scenario string) error {
 	return nil
 }
 
-// atLeast refuses numbers that no run can have.
+// atLeast refuses numbers that are too small for any run.
 func atLeast[N int | int64 | float64 | time.Duration](flag string, n, least N) error {
 	if n < least {
 		return fmt.Errorf("--%s is %v, want %v or more", flag, n, least)
@@ -104,14 +104,14 @@ func atLeast[N int | int64 | float64 | time.Duration](flag string, n, least N) e
 	return nil
 }
 
-// bench is what a scenario gets: the server, and where to show how it goes.
+// bench is passed to a scenario: the server, and the screen for its progress.
 type bench struct {
 	*server.Target
 	screen *screen
 }
 
-// target finds or starts the server. The function it returns ends a server of
-// the run's own, and keeps its data if that is asked for.
+// target finds or starts the server. The function it returns stops a server that the run has
+// started, and keeps its data if requested.
 func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target, func(keep bool) error, error) {
 	if !w.Spawn {
 		return w.running(ctx)
@@ -147,8 +147,8 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 	}, done, nil
 }
 
-// understood leaves out the settings that a server does not have. An older one would not
-// start with those of limits that it lacks anyway.
+// understood removes settings that a server does not know. An older server would not start with
+// them, and it lacks their limits anyway.
 func understood(ctx context.Context, binary string, env []string) []string {
 	check := exec.CommandContext(ctx, binary, "checkconfig")
 	check.Env = slices.Concat(os.Environ(), env)
@@ -160,18 +160,18 @@ func understood(ctx context.Context, binary string, env []string) []string {
 	})
 }
 
-// spawned is a server of the run's own.
+// spawned is a server that the run has started.
 func spawned(name string, p *server.Process) server.Node {
 	return server.Node{
 		Name: name, URL: p.URL(), Process: p, Usage: p.Usage,
-		// The address of its metrics is another after each start.
+		// The address of its metrics changes with each start.
 		Inside: func() (server.Inside, error) {
 			return (&server.Remote{URL: p.InternalURL(), Within: lookWithin}).Inside()
 		},
 	}
 }
 
-// lookWithin bounds a measurement of a server: a paused one must not delay the others.
+// lookWithin is the timeout of a measurement of a server: a paused one must not delay the others.
 const lookWithin = 800 * time.Millisecond
 
 // cluster starts several servers on one database.
@@ -199,7 +199,7 @@ func (w *serverFlags) cluster(ctx context.Context, binary string, env []string) 
 	}, nil
 }
 
-// running finds servers that somebody else has started.
+// running finds servers that are already running.
 func (w *serverFlags) running(ctx context.Context) (*server.Target, func(bool) error, error) {
 	var passages []*tunnel.Tunnel
 	done := func(bool) error {
@@ -250,7 +250,7 @@ func (w *serverFlags) node(ctx context.Context, i int, text string) (n server.No
 	return n, passage, err
 }
 
-// binary is the server's executable.
+// binary returns the path of the server's executable.
 func (w *serverFlags) binary() (string, error) {
 	if w.Server != "" {
 		return w.Server, nil
@@ -262,8 +262,8 @@ func (w *serverFlags) binary() (string, error) {
 	return filepath.Join(filepath.Dir(self), "atelier"), nil
 }
 
-// raiseFileLimit allows as many open files as the system does: each person is
-// one here, and in a spawned server, which inherits the limit.
+// raiseFileLimit raises the limit of open files to the system's maximum. Each person needs one
+// here, and one in a spawned server, which inherits the limit.
 func raiseFileLimit() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -11,7 +11,7 @@ import (
 	"atelier/bench/workers"
 )
 
-// workerCommand is a generator that works for a coordinator.
+// workerCommand is a generator that is controlled by a coordinator.
 type workerCommand struct {
 	Listen string `placeholder:"HOST:PORT" help:"Address to accept coordinators at; empty only in a process that a coordinator started."`
 	Secret string `env:"BENCH_SECRET" help:"Secret shared with the coordinator, 16 characters or more; prefer the environment variable."`

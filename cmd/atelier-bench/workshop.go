@@ -15,7 +15,7 @@ import (
 	"atelier/bench/workshop"
 )
 
-// workshopFlags say what a workshop is like.
+// workshopFlags describe a workshop.
 type workshopFlags struct {
 	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small built-in codelab."`
 	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab to use; nobody else should use it during the run."`
@@ -50,7 +50,7 @@ type workshopCommand struct {
 	KillEvery time.Duration `placeholder:"DURATION" group:"Workshop" help:"Kill the spawned server with SIGKILL at this interval and start it again."`
 }
 
-// chaosCommand is a workshop whose server is harmed again and again.
+// chaosCommand is a workshop whose server has repeated faults.
 type chaosCommand struct {
 	Attendees int           `default:"300" help:"Number of attendees."`
 	Duration  time.Duration `default:"60s" help:"Measured time."`
@@ -151,7 +151,7 @@ func holdWorkshop(ctx context.Context, s *serverFlags, o *outputFlags, cfg *work
 	})
 }
 
-// workshop shows how a workshop is going.
+// workshop returns the status of a workshop.
 func (s *screen) workshop(p workshop.Snapshot) {
 	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.Chat.P99, Numbers: []number{
 		{"online", fmt.Sprintf("%d/%d", p.Online, p.People)}, {"events", fmt.Sprint(p.Events)}, {"acked", fmt.Sprint(p.Acked)},

@@ -21,7 +21,7 @@ type backupCmd struct {
 	PassphraseFile string `help:"File whose first line is the passphrase." placeholder:"FILE" type:"path"`
 }
 
-// Run writes a backup, through the running server when there is one.
+// Run writes a backup, through the running server if there is one.
 func (c backupCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -37,8 +37,8 @@ func (c backupCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	// Written to a temporary file and renamed: a backup that broke off is never mistaken
-	// for a whole one.
+	// The backup is written to a temporary file and renamed, so a partial one is never mistaken for
+	// a complete one.
 	tmp, err := os.CreateTemp(filepath.Dir(c.File), ".atelier-backup-*")
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func noteBackup(cfg config.Config, file string, size int64) {
 	}
 }
 
-// passphraseOf reads the passphrase in a file; "" if none is given.
+// passphraseOf reads the passphrase from a file; "" if no file is given.
 func passphraseOf(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -95,7 +95,7 @@ func writeBackup(cfg config.Config, w io.Writer) error {
 		if err := hasData(cfg); err != nil {
 			return nil, err
 		}
-		// With its actors: what is to be erased must not be in the backup.
+		// With the actors: data that is to be erased must not be in the backup.
 		return openCore(cfg)
 	})
 }
@@ -107,7 +107,7 @@ func hasData(cfg config.Config) error {
 	return nil
 }
 
-// openData opens what the data folder holds, which no server has open.
+// openData opens the data folder, which no server has open.
 func openData(cfg config.Config) (*service.Core, error) {
 	if err := hasData(cfg); err != nil {
 		return nil, err
@@ -129,8 +129,8 @@ type restoreCmd struct {
 	PassphraseFile string `help:"File whose first line is the passphrase of the secrets in the backup; without it the secrets are not restored." placeholder:"FILE" type:"path"`
 }
 
-// Run restores a backup into a data folder that holds no data. Clients see
-// that their position in the stream is void.
+// Run restores a backup into a data folder without data. Clients are informed that their position
+// in the stream is void.
 func (c restoreCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

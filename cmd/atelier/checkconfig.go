@@ -10,7 +10,7 @@ import (
 
 type checkconfigCmd struct{ common }
 
-// Run prints the configuration as it would be used.
+// Run prints the effective configuration.
 func (c checkconfigCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

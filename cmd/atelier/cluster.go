@@ -17,7 +17,7 @@ import (
 	"atelier/transport/control"
 )
 
-// clusterCmd manages the nodes of a cluster, and which codelabs they serve.
+// clusterCmd manages the nodes of a cluster, and the placement of codelabs.
 type clusterCmd struct {
 	Status  clusterStatusCmd  `cmd:"" help:"Show all nodes and the state of this one; exit code 1 if it is unhealthy, cannot reach a living node, or a node has died."`
 	Drain   clusterDrainCmd   `cmd:"" help:"Drain a node: it transfers its codelabs and clients to the others and takes no more, even after a restart. Waits until it is drained."`
@@ -32,7 +32,7 @@ type clusterDrainCmd struct {
 	Node string `arg:"" help:"Name of the node."`
 }
 
-// drainTime bounds how long a command waits until a node has given everything back.
+// drainTime is the timeout for a command that waits until a node has released everything.
 const drainTime = 2 * time.Minute
 
 // Run drains a node.
@@ -66,7 +66,7 @@ type clusterUndrainCmd struct {
 	Node string `arg:"" help:"Name of the node."`
 }
 
-// Run lets a node serve again.
+// Run reverts a drain.
 func (c clusterUndrainCmd) Run() error {
 	return c.place(control.Placing{Do: "undrain", Node: c.Node})
 }
@@ -92,7 +92,7 @@ func (c clusterForgetCmd) Run() error {
 	return c.place(control.Placing{Do: "forget", Node: c.Node})
 }
 
-// ask asks the server that runs here: only a node can ask the others.
+// ask sends a request to the server that runs here, because only a node can ask the others.
 func (c common) ask(do func(*control.Client) error) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -115,11 +115,11 @@ func (c common) place(p control.Placing) error {
 
 type clusterRekeyCmd struct{ common }
 
-// maxSecret bounds what is read, bytes.
+// maxSecret bounds the size of a secret that is read, in bytes.
 const maxSecret = 4 << 10
 
-// Run asks nobody: no server may be running. The secret is not an argument: others can see
-// those.
+// Run contacts no server, and none may be running. The secret is not an argument, because other
+// users can see arguments.
 func (c clusterRekeyCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -139,7 +139,7 @@ func (c clusterRekeyCmd) Run() error {
 	return nil
 }
 
-// readSecret reads a secret of nodes.
+// readSecret reads a cluster secret.
 func readSecret(r io.Reader) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxSecret+1))
 	if err != nil {
@@ -157,7 +157,7 @@ type clusterStatusCmd struct {
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
-// Run asks the running server or, when none runs here, the database.
+// Run asks the running server or, if none runs here, the database.
 func (c clusterStatusCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -182,7 +182,7 @@ func (c clusterStatusCmd) Run() error {
 	return err
 }
 
-// writeClusterStatus writes it for people.
+// writeClusterStatus writes the status for people.
 func writeClusterStatus(w io.Writer, st *nodes.Status) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	row := func(cells ...string) { fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t ")) }
@@ -272,7 +272,7 @@ func writeThisNode(w io.Writer, st *nodes.Status) {
 		a := n.Actors[kind]
 		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\n", kind, a.Owned, a.Shared, a.Followed)
 	}
-	_ = t.Flush() // what can go wrong is seen in the last line
+	_ = t.Flush() // the last line reports errors
 }
 
 func times(n int64) string {
@@ -282,7 +282,7 @@ func times(n int64) string {
 	return fmt.Sprint(n, " times")
 }
 
-// ago is the rounded age of an event.
+// ago returns the rounded age of an event.
 func ago(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

@@ -14,11 +14,11 @@ import (
 
 type encryptKeyCmd struct{ common }
 
-// maxKeyInput bounds what is read, bytes.
+// maxKeyInput bounds the size of the input, in bytes.
 const maxKeyInput = 8 << 10
 
-// Run reads an AI key from standard input and prints it as POST
-// /api/admin/settings takes it. The key is not an argument: others can see those.
+// Run reads an AI key from standard input and prints it in the form that POST /api/admin/settings
+// accepts. The key is not an argument, because other users can see arguments.
 func (c encryptKeyCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

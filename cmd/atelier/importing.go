@@ -24,8 +24,8 @@ type importCmd struct {
 	File   string `arg:"" help:"claat Markdown file, ZIP with one, or exported codelab." type:"existingfile"`
 }
 
-// imported is a codelab that was made of a file, or what the file changed or would change
-// of one.
+// imported is a codelab that was made from a file, or the actual or possible changes that a file
+// makes to a codelab.
 type imported struct {
 	ID       string            `json:"id"`
 	Title    string            `json:"title"`
@@ -45,7 +45,7 @@ type imported struct {
 	PeopleOnRemovedSteps int    `json:"people_on_removed_steps"`
 }
 
-// path is the path of the request.
+// path returns the path of the request.
 func (c importCmd) path() (string, error) {
 	q := url.Values{}
 	switch {
@@ -62,7 +62,7 @@ func (c importCmd) path() (string, error) {
 	return strings.TrimSuffix("/api/codelabs/import?"+q.Encode(), "?"), nil
 }
 
-// Run imports through the running server, or into the store when none runs.
+// Run imports through the running server, or into the store if none runs.
 func (c importCmd) Run() error {
 	path, err := c.path()
 	if err != nil {
@@ -82,7 +82,7 @@ func (c importCmd) Run() error {
 	}
 	var made imported
 	var steps []struct{}
-	// A trial makes no store, and in a new one there is nothing to go into.
+	// A dry run creates no store, and a new store has no codelab to import into.
 	err = c.operateOn(c.DryRun || c.Into != "", func(server *control.Client) error {
 		if err := sendFile(server, path, f, &made); err != nil {
 			return fmt.Errorf("import %s: %w", c.File, err)
@@ -105,7 +105,7 @@ func (c importCmd) Run() error {
 	for _, l := range made.LeftOut {
 		fmt.Print("left out: ")
 		if l.File != "" {
-			fmt.Printf("%q: ", l.File) // quoted: the name is not ours, and goes to a terminal
+			fmt.Printf("%q: ", l.File) // quoted: the name is untrusted, and printed on a terminal
 		}
 		fmt.Println(l.Reason)
 	}
@@ -146,7 +146,7 @@ func (m imported) tell(dry bool) {
 	}
 }
 
-// printable makes text of a file safe to print on a terminal.
+// printable makes a text from a file safe to print on a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -156,7 +156,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// sendFile uploads a file as the form that the interface takes.
+// sendFile uploads a file as the form that the interface accepts.
 func sendFile(server *control.Client, path string, f *os.File, out any) error {
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)
@@ -170,7 +170,7 @@ func sendFile(server *control.Client, path string, f *os.File, out any) error {
 		}
 		_ = w.CloseWithError(err)
 	}()
-	defer func() { _ = r.Close() }() // a refusal comes before the end
+	defer func() { _ = r.Close() }() // a refusal can arrive before the end of the upload
 	return server.Send("POST", path, form.FormDataContentType(), r, func(answer io.Reader) error {
 		return json.NewDecoder(answer).Decode(out)
 	})

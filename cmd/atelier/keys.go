@@ -12,7 +12,7 @@ import (
 	"atelier/transport/control"
 )
 
-// keysCmd looks after the server's token keys.
+// keysCmd manages the server's token keys.
 type keysCmd struct {
 	Rotate keysRotate `cmd:"" help:"Create a token key. New tokens use it at once; earlier keys stay for the maximum lifetime of their tokens."`
 	New    keysNew    `cmd:"" help:"Void all tokens, so that the next start creates new keys. Only while the server is stopped and the file of token keys is lost or damaged."`

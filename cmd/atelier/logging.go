@@ -10,7 +10,7 @@ import (
 // logLevel is the level of all loggers of the process. It can change while the process runs.
 var logLevel slog.LevelVar
 
-// newLogger logs to standard error.
+// newLogger returns a logger that writes to standard error.
 func newLogger(c config.Log) *slog.Logger {
 	setLevel(c.Level)
 	o := &slog.HandlerOptions{Level: &logLevel}
@@ -21,8 +21,8 @@ func newLogger(c config.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, o))
 }
 
-// withUnit writes a duration as milliseconds, and says so in its name: a number alone
-// does not show. In text it has its unit.
+// withUnit writes a duration as milliseconds, with the unit in the attribute's name, because a
+// number alone has none. In the text format the value has its unit.
 func withUnit(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)

@@ -11,14 +11,14 @@ import (
 	"atelier/cmd/internal/process"
 )
 
-// common are the flags of every subcommand.
+// common has the flags of every subcommand.
 type common struct {
 	Config string `help:"Configuration file; the default is config.toml in the working folder, if it exists." placeholder:"FILE" type:"path"`
 	Data   string `help:"Data folder." placeholder:"DIR" type:"path"`
 }
 
-// load gives the configuration: defaults, file, environment, flags. Without
-// --config a config.toml in the working folder is used when there is one.
+// load returns the configuration: defaults, file, environment, flags. Without --config it uses
+// config.toml in the working folder, if that exists.
 func (c common) load() (config.Config, error) {
 	path := c.Config
 	if path == "" {
@@ -53,8 +53,8 @@ var cli struct {
 }
 
 func main() {
-	_ = process.Hide()                                  // serve logs it when it fails
-	if len(os.Args) == 2 && os.Args[1] == "--version" { // a flag elsewhere has that name
+	_ = process.Hide()                                  // serve logs a failure
+	if len(os.Args) == 2 && os.Args[1] == "--version" { // a subcommand's flag can have that name
 		os.Args[1] = "version"
 	}
 	ctx := kong.Parse(&cli, kong.Name("atelier"),

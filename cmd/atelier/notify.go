@@ -5,15 +5,15 @@ import (
 	"os"
 )
 
-// notify reports the service's state to systemd (sd_notify(3)); elsewhere there is no
-// NOTIFY_SOCKET and it does nothing. A service whose readiness is not heard is started and
-// stopped all the same, so errors are dropped.
+// notify reports the service's state to systemd (sd_notify(3)). Without NOTIFY_SOCKET it does
+// nothing. Errors are ignored, because systemd starts and stops a service even if it misses a
+// notification.
 func notify(state string) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
 		return
 	}
-	// A name that begins with @ is of the abstract namespace, as Go has it too.
+	// A name that begins with @ is in the abstract namespace, also in Go.
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
 		return

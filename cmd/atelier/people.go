@@ -13,7 +13,7 @@ import (
 	"atelier/transport/control"
 )
 
-// roles are what the help and the checks of the commands below name.
+// roles are the values that the help and the checks of the commands below name.
 var roles = kong.Vars{"roles": naming.Or(people.Roles...), "role_enum": strings.Join(people.Roles, ",")}
 
 // peopleCmd manages facilitators and assistants.
@@ -24,7 +24,7 @@ type peopleCmd struct {
 	Disable peopleDisable `cmd:"" help:"End a person's sessions and refuse new ones."`
 }
 
-// leader is a person in the answers of the interface.
+// leader is a person in the answers of the API.
 type leader struct {
 	ID         string     `json:"id"`
 	Login      string     `json:"login"`

@@ -10,8 +10,8 @@ import (
 
 type scrubCmd struct{ common }
 
-// Run reads everything that is stored, through the running server when there
-// is one, and prints what is damaged.
+// Run verifies all stored data, through the running server if there is one, and prints the damaged
+// items.
 func (c scrubCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

@@ -19,7 +19,7 @@ type serveCmd struct {
 	RecoverDamaged bool    `help:"Open a store with damaged, missing or outdated files, using its sound part. The rest is moved to quarantine, all tokens become void, and no unreferenced file is removed."`
 }
 
-// Run serves until SIGTERM or SIGINT. A second signal forces the end.
+// Run serves until SIGTERM or SIGINT. A second signal ends the process at once.
 func (c serveCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -45,8 +45,8 @@ func (c serveCmd) Run() error {
 	spreadThreads()
 	signals, stop := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	// From the first moment on: a terminal that is closed ends no server, and neither
-	// does a log that nobody reads any more.
+	// Both signals are handled from the start: neither a closed terminal nor a closed log pipe must
+	// end the server.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	signal.Ignore(syscall.SIGPIPE)
@@ -94,15 +94,15 @@ func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
 	}
 	before := logLevel.Level()
 	setLevel(cfg.Log.Level)
-	if before < logLevel.Level() { // the last line before it says nothing more
+	if before < logLevel.Level() { // after the last line that still logs this
 		logLevel.Set(before)
 		defer setLevel(cfg.Log.Level)
 	}
 	log.Info("certificate and log level were reloaded; other settings need a restart", "level", cfg.Log.Level)
 }
 
-// spreadThreads runs Go code on twice as many threads as there are processors,
-// unless the environment says how many. When the store flushes, one goroutine computes for
+// spreadThreads runs Go code on twice as many threads as there are processors, unless the
+// environment sets the number.
 // a quarter of a second and others wait in calls to the disk. With one thread per
 // processor, they delay all requests until the runtime preempts the thread; the kernel
 // shares processors in finer slices. On two processors, at 4,000 pairs of tokenize and

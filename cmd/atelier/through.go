@@ -12,8 +12,7 @@ import (
 	"atelier/transport/control"
 )
 
-// either asks the running server or, when none has the data folder open, does
-// without one.
+// either calls running if a server has the data folder open, and otherwise stopped.
 func either(cfg config.Config, running func(*control.Client) error, stopped func() error) error {
 	client, err := control.Dial(cfg.Server.Data)
 	switch {
@@ -26,7 +25,7 @@ func either(cfg config.Config, running func(*control.Client) error, stopped func
 	return err
 }
 
-// operate asks the running server or, when none runs, the same interface over the
+// operate sends requests to the running server or, if none runs, to the same interface over the
 // store's own actors.
 func (c common) operate(ask func(*control.Client) error) error { return c.operateOn(false, ask) }
 
@@ -41,7 +40,7 @@ func (c common) operateOn(there bool, ask func(*control.Client) error) error {
 		case err != nil && there:
 			return nil, err
 		case err != nil:
-			// It may be a mistyped one.
+			// The path can be mistyped.
 			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and it holds no data: making a new store there")
 		}
 		return openCore(cfg)
@@ -61,7 +60,7 @@ func operate(cfg config.Config, ask func(*control.Client) error, open func() (*s
 	})
 }
 
-// openCore opens the store with its actors, which no server has open.
+// openCore opens the store with its actors. No server must have it open.
 func openCore(cfg config.Config) (*service.Core, error) {
 	if cfg.Storage.Backend == config.Memory {
 		return nil, errors.New("storage.backend is memory: only a running server has data, and none runs on this folder")
@@ -69,7 +68,7 @@ func openCore(cfg config.Config) (*service.Core, error) {
 	return service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log)))
 }
 
-// printJSON prints what a program reads.
+// printJSON prints a value for programs.
 func printJSON(v any) error {
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", "  ")

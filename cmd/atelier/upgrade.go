@@ -19,12 +19,12 @@ type upgradeCmd struct {
 	JSON      bool          `help:"As JSON." name:"json"`
 }
 
-// upgrade is what is said of one.
+// upgrade is the report about an upgrade.
 type upgrade struct {
 	Program string `json:"program"` // the version of this program
-	Running string `json:"running"` // that of the server that runs on the data; "" for none
-	// Found and Writes are the format of the data, 0 when there is none or it cannot be
-	// told, and that to which this program brings it.
+	Running string `json:"running"` // the version of the server that runs on the data; "" for none
+	// Found is the format of the data, 0 if there is none or it is unknown. Writes is the format to
+	// which this program converts it.
 	Found  int `json:"format_found"`
 	Writes int `json:"format_writes"`
 	// WayBack is "data" if the previous program can open the data, "backup" if it cannot, and
@@ -33,7 +33,7 @@ type upgrade struct {
 	Checks  []doctor.Finding `json:"checks"`
 }
 
-// Run looks at the data as this program would find it.
+// Run examines the data as this program would find it.
 func (c upgradeCmd) Run() error {
 	u := upgrade{Program: process.Version()}
 	cfg, err := c.load()
@@ -68,7 +68,7 @@ func (c upgradeCmd) Run() error {
 	return u.write(c.JSON)
 }
 
-// say adds what was found; with an error it is bad.
+// say adds a finding; an error makes it bad.
 func (u *upgrade) say(name string, err error, remedy, text string, args ...any) {
 	f := doctor.Finding{Name: name, OK: err == nil, Text: fmt.Sprintf(text, args...)}
 	if err != nil {

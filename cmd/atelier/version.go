@@ -9,7 +9,7 @@ import (
 
 type versionCmd struct{ common }
 
-// Run shows what this binary is.
+// Run prints the version of this binary.
 func (versionCmd) Run() error {
 	fmt.Println(versionText())
 	return nil

@@ -9,7 +9,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// composeFlags are what compose and resolve share.
+// composeFlags are the common flags of compose and resolve.
 type composeFlags struct {
 	Base       string   `arg:"" help:"Base schema, or a payload that declares its schemas."`
 	Extensions []string `arg:"" optional:"" name:"extension" help:"Schemas that extend the base."`
@@ -23,7 +23,7 @@ type composeFlags struct {
 
 type composeCmd struct{ composeFlags }
 
-// Run composes; the annotations stay unless a direction is given.
+// Run composes schemas. It keeps the annotations unless a direction is given.
 func (c composeCmd) Run(ctx context.Context, s streams) error {
 	view, err := c.view()
 	if err != nil {
@@ -34,7 +34,7 @@ func (c composeCmd) Run(ctx context.Context, s streams) error {
 
 type resolveCmd struct{ composeFlags }
 
-// Run composes and carries the annotations out.
+// Run composes schemas and applies the annotations.
 func (c resolveCmd) Run(ctx context.Context, s streams) error {
 	view, err := c.view()
 	if err != nil {
@@ -62,8 +62,7 @@ func (c composeFlags) write(ctx context.Context, s streams, view schema.View) er
 	return writeJSON(s.out, composed)
 }
 
-// gather finds the base and its extensions: those given, or those a payload
-// follows.
+// gather finds the base and its extensions: the given ones, or those that a payload declares.
 func (c composeFlags) gather(d *desk) (*schema.Resource, []*schema.Resource, string, error) {
 	target, err := d.schema(c.Base)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// sourceFlags say where schemas come from.
+// sourceFlags select the sources of schemas.
 type sourceFlags struct {
 	Schemas []string `help:"Folder with schemas to find by $id and name. Repeatable." placeholder:"DIR"`
 	Remote  bool     `help:"Fetch referenced schemas and profiles by URL."`
 }
 
-// desk is what a command works with.
+// desk has the common dependencies of the commands.
 type desk struct {
 	lib       *schema.Library
 	published *schema.Set
@@ -34,8 +34,8 @@ func (f sourceFlags) open(ctx context.Context) (*desk, error) {
 	return d, nil
 }
 
-// schema finds a schema given as a file or a URL, each with an optional
-// fragment: checkout.json#/$defs/platform_schema.
+// schema finds a schema by its file or URL, with an optional fragment:
+// checkout.json#/$defs/platform_schema.
 func (d *desk) schema(place string) (schema.Target, error) {
 	file, fragment, _ := strings.Cut(place, "#")
 	var res *schema.Resource
@@ -62,7 +62,7 @@ func (d *desk) schema(place string) (schema.Target, error) {
 	return target, nil
 }
 
-// composition is a schema that cannot be made ready.
+// composition is the error for a schema that cannot be prepared.
 func composition(file string, err error) error {
 	return failure{exitUsage, "composition", file, err}
 }

@@ -9,7 +9,7 @@ import (
 	"atelier/transport/handler/encrypted"
 )
 
-// keygenCmd makes the key pair of a business.
+// keygenCmd generates the key pair of a business.
 type keygenCmd struct {
 	Private string `required:"" help:"File for the private key; must not exist." placeholder:"FILE"`
 }
@@ -39,7 +39,7 @@ type encryptCmd struct {
 	Credential string `arg:"" optional:"" default:"-" help:"File with the credential, a JSON object; - is standard input."`
 }
 
-// Run prints the message (JWE, compact).
+// Run prints the encrypted message (JWE, compact).
 func (c encryptCmd) Run(s streams) error {
 	key, err := readSmall(c.Key, encrypted.MaxKeyBytes)
 	if err != nil {
@@ -57,14 +57,14 @@ func (c encryptCmd) Run(s streams) error {
 	return err
 }
 
-// decryptCmd is the business's side.
+// decryptCmd is the business's side of the pattern.
 type decryptCmd struct {
 	Key      string `required:"" help:"Private key (JWK)." placeholder:"FILE"`
 	Checkout string `required:"" help:"Id of the checkout; a message for another is refused." placeholder:"ID"`
 	Message  string `arg:"" optional:"" default:"-" help:"File with the message; - is standard input."`
 }
 
-// Run prints the credential.
+// Run prints the decrypted credential.
 func (c decryptCmd) Run(s streams) error {
 	key, err := readSmall(c.Key, encrypted.MaxKeyBytes)
 	if err != nil {
@@ -85,8 +85,8 @@ func (c decryptCmd) Run(s streams) error {
 	return err
 }
 
-// readSmall reads a file, or standard input for -, of a maximum size in bytes
-// and without the newline at its end.
+// readSmall reads a file, or standard input for -, of a maximum size in bytes. It removes the
+// newline at the end.
 func readSmall(path string, most int) ([]byte, error) {
 	in := os.Stdin
 	if path != "-" {

@@ -16,10 +16,10 @@ const (
 // failure ends a command with an exit code.
 type failure struct {
 	code int
-	// rule is the code of the finding it is reported as.
+	// rule is the code under which the failure is reported as a finding.
 	rule string
 	file string
-	// err is nil when everything has been said already.
+	// err is nil if everything is already reported.
 	err error
 }
 
@@ -42,8 +42,8 @@ func isFileError(err error) bool {
 	return errors.As(err, &path) || errors.Is(err, fs.ErrNotExist)
 }
 
-// wantsJSON looks for --format json without the parser, which may have
-// failed. Programs read the errors of a command as they read its answer.
+// wantsJSON looks for --format json without the parser, which may have failed. Programs parse the
+// errors of a command like its answer.
 func wantsJSON(args []string) bool {
 	for i, a := range args {
 		if a == "--" {

@@ -14,8 +14,8 @@ type lintCmd struct {
 	Remote bool     `help:"Fetch referenced schemas by URL."`
 }
 
-// Run lints. Paths that cannot be read weigh more than findings: the run did
-// not look at everything.
+// Run lints schemas. Unreadable paths take precedence over findings, because the run was
+// incomplete.
 func (c lintCmd) Run(ctx context.Context, s streams) error {
 	r, err := lint.Files(ctx, c.Paths, lint.Options{Fetcher: fetcher(c.Remote), As: lint.Side(c.As)})
 	if err != nil {

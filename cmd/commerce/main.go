@@ -37,12 +37,12 @@ type cli struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }
 
-// streams are where a command writes its answer, and its errors.
+// streams are the outputs of a command, for its answer and its errors.
 type streams struct{ out, err io.Writer }
 
 func main() {
-	_ = process.Hide() // keys and credentials, when it can be done
-	// A run is short and small: collecting later takes a fifth off linting.
+	_ = process.Hide() // protects keys and credentials, if the system allows it
+	// A run is short and small: collecting later makes linting a fifth faster.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
@@ -50,7 +50,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run parses and carries out a command line and gives the exit code.
+// run parses and executes a command line and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	var c cli
 	exited := -1
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	command, err := parser.Parse(args)
 	if exited >= 0 {
-		return exited // --help has said what was asked for
+		return exited // --help has already printed the text
 	}
 	if err != nil {
 		return report(s, args, usage(err))

@@ -24,7 +24,7 @@ type negotiateCmd struct {
 	sourceFlags
 }
 
-// Run negotiates. The result or the refusal is the answer, on stdout.
+// Run negotiates. It prints the result or the refusal on stdout.
 func (c negotiateCmd) Run(ctx context.Context, s streams) error {
 	want, err := parseWant(c.Want)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c negotiateCmd) agree(ctx context.Context, want map[string]string) (*negot
 		if strings.Contains(place, "://") {
 			continue
 		}
-		// The schemas of a profile are often kept beside it.
+		// The schemas of a profile are often in the same folder.
 		if err := d.lib.AddFolder(filepath.Dir(place)); err != nil {
 			return nil, failure{exitIO, "io", filepath.Dir(place), err}
 		}

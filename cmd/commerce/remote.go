@@ -16,7 +16,7 @@ func fetcher(allowed bool) schema.Fetcher {
 	return remote.New()
 }
 
-// read gets a document from a file, or from a URL with --remote.
+// read reads a document from a file, or from a URL with --remote.
 func read(ctx context.Context, place string, allowed bool) (*schema.Document, error) {
 	if !strings.Contains(place, "://") {
 		return schema.Read(place)

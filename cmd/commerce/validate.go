@@ -21,7 +21,7 @@ type validateCmd struct {
 	Format string `help:"Output format: ${enum}." enum:"text,json" default:"text"`
 }
 
-// Run validates. Faults of the payload are the answer; faults of the schemas are an error
+// Run validates a payload. Faults of the payload are its answer; faults of the schemas are an error
 // of composition.
 func (c validateCmd) Run(ctx context.Context, s streams) error {
 	if c.Profile && c.Schema != "" {
@@ -98,8 +98,8 @@ func (c validateCmd) check(d *desk, doc *schema.Document, view schema.View) ([]s
 	return problems, nil
 }
 
-// profile checks the conventions first; what the schema says on top only
-// when they are kept, so that no fault is reported twice.
+// profile checks the conventions first, and the schema only if they are met, so no fault is
+// reported twice.
 func (c validateCmd) profile(ctx context.Context, d *desk, doc *schema.Document) ([]lint.Finding, error) {
 	report, err := lint.Document(ctx, doc, lint.Options{Published: d.published, Library: d.lib, As: lint.Side(c.As)})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// viewFlags pick a direction and an operation.
+// viewFlags select a direction and an operation.
 type viewFlags struct {
 	Direction string `help:"Resolve visibility for this direction: request or response." placeholder:"DIRECTION"`
 	Request   bool   `help:"Short for --direction request."`

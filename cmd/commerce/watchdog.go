@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// maxHeap is how much memory a run may use, bytes. A checkout of a thousand lines takes 30 MB.
+// maxHeap is the maximum memory of a run, in bytes. A checkout of a thousand lines takes 30 MB.
 const maxHeap = 2 << 30
 
-// lookEvery is how often the watchdog looks.
+// lookEvery is the interval of the watchdog.
 const lookEvery = 50 * time.Millisecond
 
-// watch ends the process with the exit code for composition when a run takes longer than
-// within, or too much memory. A schema can multiply the work with each level of a value, and
-// nothing inside a validator can stop it.
+// watch ends the process with the exit code for composition if a run takes longer than within, or
+// too much memory. A schema can multiply the work with each level of a value, and nothing inside a
+// validator can stop it.
 func watch(s streams, args []string, within time.Duration) {
 	began := time.Now()
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

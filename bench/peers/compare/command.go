@@ -101,7 +101,7 @@ func (c *config) run(ctx context.Context, out, log io.Writer) error {
 	return err
 }
 
-// choose takes those whose names are in the list, all for an empty one.
+// choose returns the elements whose names are in the list, or all if the list is empty.
 func choose[T any](all []T, list string, name func(T) string) ([]T, error) {
 	if list == "" {
 		return all, nil
@@ -120,7 +120,7 @@ func choose[T any](all []T, list string, name func(T) string) ([]T, error) {
 	return out, nil
 }
 
-// one carries out one run.
+// one makes one run.
 func (c *config) one(ctx context.Context, s *scenario, p *contestant, round int) outcome {
 	o := outcome{contestant: p.name, round: round}
 	fail := func(err error) outcome {
@@ -148,11 +148,11 @@ func (c *config) one(ctx context.Context, s *scenario, p *contestant, round int)
 	}
 	args := append(s.flags(p, c.times, c.length, round), p.flags(address, pid, s.command == "fanout")...)
 	cmd := exec.CommandContext(ctx, c.bench, append(args, "--json", path)...)
-	// It ends its own server when it gets SIGTERM.
+	// The generator stops its own server on SIGTERM.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	said, err := cmd.CombinedOutput()
-	// What failed or was invalid has a report all the same.
+	// A failed or invalid run has a report, too.
 	if o.report, _ = readReport(path); o.report == nil {
 		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 		return fail(fmt.Errorf("%v: %s", err, lines[len(lines)-1]))

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// contestant is a server of the comparison and how to speak with it.
+// contestant is a server of the comparison with its protocol.
 type contestant struct {
 	name string
-	// args start it, the program first; --listen is added. Without any it is
-	// Atelier, which the generator starts by itself.
+	// args start it, the program first; --listen is added. Empty args mean Atelier, which the
+	// generator starts.
 	args []string
 	// path of its WebSockets, without the first slash.
 	path string
-	// requests means that it answers HTTP, and takes no WebSockets.
+	// requests means that it answers HTTP requests and has no WebSockets.
 	requests bool
 	dialect
 }
@@ -31,15 +31,15 @@ const text = "{{stamp}} {{seq}} {{pad}}"
 // found is the pattern for text. The pad is letters of x.
 const found = `(?P<stamp>[0-9]+) (?P<seq>[0-9]+) x`
 
-// atelierSends is what publishers send to Atelier; bench/fanout has the original.
+// atelierSends is the message of publishers to Atelier; bench/fanout has the original.
 const atelierSends = `{"type":"chat","ref":"{{seq}}","message":"` + text + `"}`
 
-// around is the size of Atelier's envelope of a text, with author and time, in bytes: its
-// live_bytes_total by live_deliveries_total, less the text and the head of a frame.
+// around is the size of Atelier's envelope of a text, with author and time, in bytes:
+// live_bytes_total divided by live_deliveries_total, less the text and the head of a frame.
 const around = 190
 
-// contestants returns all servers, in the order of a round. Self is this program,
-// node a folder of servers for Node, size the length of text.
+// contestants returns all servers, in the order of a round. Self is this program, node a folder of
+// servers for Node, size the length of text.
 func contestants(self, node string, size int) []contestant {
 	// A server that is sent only the text returns only the text.
 	plain := dialect{send: text, match: "^" + found}
@@ -51,7 +51,7 @@ func contestants(self, node string, size int) []contestant {
 		{name: "centrifuge", args: []string{self, "centrifuge"}, dialect: dialect{
 			hello: `{"id":1,"connect":{}}\n{"id":2,"subscribe":{"channel":"bench"}}`,
 			ready: `"id":2,"subscribe"`,
-			// A number of its own for each message, and neither 1 nor 2.
+			// Each message has its own number, which is neither 1 nor 2.
 			send:    `{"id":1{{seq}},"publish":{"channel":"bench","data":"` + text + `"}}`,
 			match:   `"data":"` + found,
 			ack:     `"id":1(?P<seq>[0-9]+),"publish"`,
@@ -60,7 +60,7 @@ func contestants(self, node string, size int) []contestant {
 		{name: "nats", args: []string{self, "nats"}, dialect: dialect{
 			hello: `CONNECT {"verbose":false,"pedantic":false}\r\nSUB bench 1\r\nPING\r\n`,
 			ready: "PONG",
-			// The length is known beforehand: the pad makes it so.
+			// The pad makes the length known beforehand.
 			send:    fmt.Sprintf(`PUB bench %d\r\n`, size) + text + `\r\n`,
 			match:   found,
 			answers: []string{"PING\r\n=PONG\r\n"},
@@ -81,10 +81,9 @@ func contestants(self, node string, size int) []contestant {
 	}
 }
 
-// size is the --size with which text is n bytes long: the bytes that the
-// protocol puts around it are added.
+// size returns the --size for a text of n bytes: it includes the overhead of the protocol.
 func (d *dialect) size(length int) int {
-	// Outside the text numbers have about six digits.
+	// Outside the text, numbers have about six digits.
 	rest := strings.Replace(d.send, text, "", 1)
 	rest = strings.NewReplacer("{{seq}}", "123456", `\r`, "\r", `\n`, "\n").Replace(rest)
 	return length + len(rest)

@@ -15,8 +15,7 @@ const (
 
 var errMarks = errors.New("the document has one of the two marks, or has them in the wrong order")
 
-// place puts the section into a document: in the place of an older one, or at
-// the end.
+// place inserts the section into a document. It replaces an older one, or is appended.
 func place(document, section string) (string, error) {
 	section = begins + "\n\n" + strings.TrimSpace(section) + "\n\n" + ends
 	before, rest, begun := strings.Cut(document, begins)
@@ -30,7 +29,7 @@ func place(document, section string) (string, error) {
 	return strings.TrimRight(document, "\n") + "\n\n" + section + "\n", nil
 }
 
-// writeInto puts the section into a file.
+// writeInto writes the section into a file.
 func writeInto(path, section string) error {
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

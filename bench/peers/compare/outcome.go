@@ -15,7 +15,7 @@ type outcome struct {
 	failed     string
 }
 
-// report has the needed parts of the generator's report.
+// report has the required parts of the generator's report.
 type report struct {
 	Environment         map[string]string `json:"environment"`
 	Invalid             []string          `json:"invalid"`
@@ -39,7 +39,7 @@ type report struct {
 	} `json:"figures"`
 }
 
-// format of the reports that are understood.
+// format is the supported report format.
 const format = "atelier-bench/1"
 
 func readReport(path string) (*report, error) {
@@ -60,14 +60,14 @@ func readReport(path string) (*report, error) {
 	return &r.report, nil
 }
 
-// full reports whether the generator could do no more, so that the server perhaps
-// could, or that it was late.
+// full reports whether the generator was at its limit, so that the server can possibly do more, or
+// whether it was late.
 func (r *report) full() bool { return r.Generator.Busy > fullAt || len(r.Invalid) > 0 }
 
-// fullAt is the share of its time that a full generator works, at least.
+// fullAt is the minimum busy share of a full generator.
 const fullAt = 0.97
 
-// brief is the outcome in a line.
+// brief returns the outcome as one line.
 func (o *outcome) brief() string {
 	if o.report == nil {
 		return o.failed

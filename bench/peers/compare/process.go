@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// process is a server that was started.
+// process is a running server.
 type process struct {
 	cmd     *exec.Cmd
 	address string
@@ -21,15 +21,15 @@ type process struct {
 
 const (
 	startWithin = 15 * time.Second
-	// stopWithin is how long it has to end by itself.
+	// stopWithin is the timeout for an orderly stop.
 	stopWithin = 5 * time.Second
 )
 
-// start starts a server on a free port and returns when it takes connections.
+// start starts a server on a free port and returns when it accepts connections.
 func start(ctx context.Context, args []string) (*process, error) {
 	args = append(args[:len(args):len(args)], "--listen", "127.0.0.1:0")
 	p := &process{cmd: exec.Command(args[0], args[1:]...)}
-	// A group of its own: Ctrl-C is for the comparison, which ends the server.
+	// It has its own process group: Ctrl-C is for the comparison, which stops the server.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	errors, err := p.cmd.StderrPipe()
 	if err != nil {
@@ -50,7 +50,7 @@ func start(ctx context.Context, args []string) (*process, error) {
 			}
 			said.WriteString(lines.Text() + "\n")
 		}
-		// Later output is not kept, and must not delay the process.
+		// Later output is discarded, and must not block the process.
 		_, _ = io.Copy(io.Discard, errors)
 	})
 	ctx, cancel := context.WithTimeout(ctx, startWithin)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// scenario is one kind of run.
+// scenario is a kind of run.
 type scenario struct {
 	name, title string
-	// command of the generator: fanout, idle or rest.
+	// command is the generator's: fanout, idle or rest.
 	command string
-	// servers that take part; nil for all who take WebSockets.
+	// servers are the participants; nil for all with WebSockets.
 	servers []string
-	// floor is the one that ratios are of.
+	// floor is the server to which ratios refer.
 	floor   string
 	columns []column
 
@@ -23,18 +23,18 @@ type scenario struct {
 	// rate is messages per second; 0 is unthrottled, with window messages of each
 	// publisher in progress.
 	rate, window int
-	// once means that one round is enough: memory hardly varies.
+	// once means that one round is enough, because memory hardly varies.
 	once bool
-	// writes is the operation that writes to Atelier in rest; "" means that rest reads.
+	// writes is the operation of writes to Atelier in rest; "" means that rest reads.
 	writes string
 }
 
-// publishers is how many say something. One alone would be stopped by Atelier,
-// which remembers 12,000 messages of a person and takes no more in ten minutes.
+// publishers is the number of publishers. Atelier would stop a single one, because it remembers
+// 12,000 messages per person and accepts no more in ten minutes.
 const publishers = 16
 
-// answered is the length of a codelab as rest makes one, as Atelier answers it:
-// what the floor answers too, bytes.
+// answered is the length in bytes of Atelier's answer for a codelab of rest. The floor sends the
+// same length.
 const answered = 3051
 
 // scenarios returns the scenarios of a comparison; a short comparison has fewer people.
@@ -61,7 +61,7 @@ func scenarios(short bool) []scenario {
 	}
 }
 
-// has reports whether a contestant takes part.
+// has reports whether a contestant participates.
 func (s *scenario) has(c *contestant) bool {
 	if s.servers == nil {
 		return !c.requests
@@ -72,7 +72,7 @@ func (s *scenario) has(c *contestant) bool {
 // times of a run.
 type times struct{ warmup, duration time.Duration }
 
-// connectPerSecond is how many connections are opened in a second.
+// connectPerSecond is the number of connections opened per second.
 const connectPerSecond = 4000
 
 // connect is the time over which the connections are opened.
@@ -98,12 +98,12 @@ func (s *scenario) flags(c *contestant, t times, length, round int) []string {
 	if s.rate == 0 {
 		return append(out, "--window", strconv.Itoa(s.window))
 	}
-	// Drawn times would be others for each server, and runs are short.
+	// Random times would differ between servers, and runs are short.
 	return append(out, "--regular")
 }
 
-// requests are the flags for the requests. The one request of a generic server is a read
-// for the generator, whatever it does.
+// requests returns the flags for the requests. The generator treats the single request of a generic
+// server as a read, whatever it does.
 func (s *scenario) requests(c *contestant, length int) []string {
 	switch {
 	case c.requests && s.writes == "":
@@ -116,7 +116,7 @@ func (s *scenario) requests(c *contestant, length int) []string {
 	return []string{"--write-connections", "64", "--write", s.writes, "--read-connections", "0"}
 }
 
-// within bounds a whole run; the people of Atelier are registered too.
+// within is the timeout of a whole run, which includes the registrations at Atelier.
 func (s *scenario) within(t times) time.Duration {
 	return s.connect() + t.warmup + t.duration + 90*time.Second
 }

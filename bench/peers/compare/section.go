@@ -34,8 +34,7 @@ func (c *config) section(scenes []scenario, all []contestant, found map[string][
 	return b.String()
 }
 
-// shown are the arguments without the note, and without paths, which are another's
-// on the next machine.
+// shown returns the arguments without the note, and without paths, which differ on other machines.
 func (c *config) shown() []string {
 	hidden := []string{"bench", "into", "keep", "node", "note"}
 	var out []string

@@ -11,7 +11,7 @@ import (
 // column is one figure of a table.
 type column struct {
 	title string
-	// value of a run; NaN when there is none.
+	// value returns the value for a run; NaN if there is none.
 	value func(*report) float64
 	show  func(float64) string
 	// ofFloor shows the ratio to the floor of the same round instead.
@@ -35,7 +35,7 @@ var (
 	doubled = column{title: "doubled", value: func(r *report) float64 { return float64(r.Duplicated) }, show: whole, worst: true}
 
 	fanoutColumns = []column{deliveries, deliveries.of(), p50, p99, perMillion, perMillion.of(), resident, lost, doubled}
-	// At a given rate all deliver the same.
+	// At a given rate all servers deliver the same number.
 	pacedColumns = []column{deliveries, p50, p99, perMillion, perMillion.of(), resident, lost, doubled}
 	idleColumns  = []column{
 		{title: "bytes per connection", value: figure("bytes_per_connection"), show: thousands},
@@ -52,7 +52,7 @@ var (
 	restColumns = []column{requests, requests.of(), p50, p99, perRequests, perRequests.of(), resident}
 )
 
-// of is the ratio to the floor.
+// of returns the column with the ratio to the floor.
 func (c column) of() column {
 	c.title, c.ofFloor, c.show = "of the floor", true, decimal
 	return c
@@ -67,7 +67,7 @@ func figure(key string) func(*report) float64 {
 	}
 }
 
-// cell is a column of a contestant over all rounds.
+// cell returns the column's value of a contestant over all rounds.
 func (c *column) cell(name, floor string, all []outcome) string {
 	var values []float64
 	for _, o := range all {
@@ -160,7 +160,7 @@ func median(values []float64) float64 {
 
 func whole(v float64) string { return strconv.FormatFloat(math.Round(v), 'f', 0, 64) }
 
-// decimal shows three digits.
+// decimal formats three digits.
 func decimal(v float64) string {
 	switch {
 	case v >= 100:
@@ -173,7 +173,7 @@ func decimal(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// thousands shows three significant digits.
+// thousands formats three significant digits.
 func thousands(v float64) string {
 	if v >= 10_000 {
 		unit := math.Pow(10, math.Floor(math.Log10(v))-2)

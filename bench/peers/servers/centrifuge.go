@@ -9,9 +9,8 @@ import (
 	"github.com/centrifugal/centrifuge"
 )
 
-// centrifugePeer is a server of the library that Centrifugo is made of. Clients
-// speak its JSON protocol, may subscribe to and publish in every channel, and
-// can recover what they missed from a history in memory.
+// centrifugePeer is a server of Centrifugo's library. Clients use its JSON protocol, may subscribe
+// to and publish in every channel, and can recover missed messages from a history in memory.
 type centrifugePeer struct{ none }
 
 func (*centrifugePeer) About() string {
@@ -30,7 +29,7 @@ func (*centrifugePeer) Run(ctx context.Context, listen string, ready func(string
 		return fmt.Errorf("make node: %w", err)
 	}
 	node.OnConnecting(func(context.Context, centrifuge.ConnectEvent) (centrifuge.ConnectReply, error) {
-		// Without a name, as a connection that nobody has signed in on.
+		// Without a name, like a connection without a login.
 		return centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{}}, nil
 	})
 	node.OnConnect(func(client *centrifuge.Client) {
@@ -51,6 +50,6 @@ func (*centrifugePeer) Run(ctx context.Context, listen string, ready func(string
 	err = serve(ctx, listen, handler, ready)
 	closing, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
-	_ = node.Shutdown(closing) // late is not a failure: the process ends
+	_ = node.Shutdown(closing) // a timeout is not a failure: the process ends
 	return err
 }

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// floor is a fan-out with nothing in it: one goroutine that writes the same bytes
-// to the sockets of all clients with write(2), all messages that wait at once.
-// With --singly it writes one message after the other, and a server that joins
-// messages can be faster.
+// floor is the minimal fan-out: one goroutine that writes the same bytes to the sockets of all
+// clients with write(2), all waiting messages at once. With --singly it writes one message after
+// another, so a server that joins messages can be faster.
 type floor struct{ singly bool }
 
 func (*floor) About() string { return "a loop of write(2), nothing else" }
@@ -23,12 +22,11 @@ func (f *floor) Flags(flags *flag.FlagSet) {
 	flags.BoolVar(&f.singly, "singly", false, "write each message by itself instead of all that wait at once")
 }
 
-// joined is how many messages are written at once at most.
+// joined is the maximum number of messages per write.
 const joined = 256
 
-// wire is a client's socket. The goroutine that reads it owns conn; the number
-// is good until conn is closed, which happens when the writing goroutine has let
-// go of it.
+// wire is a client's socket. The goroutine that reads it owns conn. The number is valid until conn
+// is closed, which happens after the writing goroutine has released it.
 type wire struct {
 	conn  *net.TCPConn
 	fd    int
@@ -64,7 +62,7 @@ func (f *floor) Run(ctx context.Context, listen string, ready func(string)) erro
 	}
 }
 
-// run is the one goroutine that writes.
+// run is the only writing goroutine.
 func (l *floorLoop) run() {
 	var wires []*wire
 	var frame []byte
@@ -95,7 +93,7 @@ func (l *floorLoop) run() {
 	}
 }
 
-// write writes all of it; a client that takes nothing for a while is given up.
+// write writes all of it; it abandons a client that accepts nothing for a while.
 func (w *wire) write(p []byte) {
 	for len(p) > 0 && !w.dead {
 		n, err := unix.Write(w.fd, p)

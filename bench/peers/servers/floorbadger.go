@@ -13,8 +13,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// floorBadger commits the body of each POST and answers when it is on disk. All
-// that wait during a commit share the next one: the simplest group commit there is.
+// floorBadger commits the body of each POST and answers when it is durable. All requests that
+// arrive during a commit share the next one, which is the simplest group commit.
 type floorBadger struct{ dir string }
 
 func (*floorBadger) About() string { return "bare github.com/dgraph-io/badger, a group commit on disk" }
@@ -29,7 +29,7 @@ type commit struct {
 	done chan error
 }
 
-// group is how many commits share a write at most.
+// group is the maximum number of commits per write.
 const group = 1024
 
 var errEnded = errors.New("the server has ended")
@@ -58,7 +58,7 @@ func (f *floorBadger) Run(ctx context.Context, listen string, ready func(string)
 			c.SetStatusCode(fasthttp.StatusMethodNotAllowed)
 			return
 		}
-		// The store keeps the bytes and the server uses its buffer again.
+		// Copied, because the store keeps the bytes and the server reuses its buffer.
 		w := commit{slices.Clone(c.PostBody()), make(chan error, 1)}
 		var err error
 		select {
@@ -81,7 +81,7 @@ func (f *floorBadger) Run(ctx context.Context, listen string, ready func(string)
 	return errors.Join(err, db.Close())
 }
 
-// commitAll commits what comes until ctx ends.
+// commitAll commits incoming bodies until ctx ends.
 func commitAll(ctx context.Context, db *badger.DB, commits <-chan commit) {
 	var next uint64
 	for {

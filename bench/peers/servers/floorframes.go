@@ -11,9 +11,9 @@ import (
 	"net/http"
 )
 
-// The floor needs two parts of RFC 6455: the opening, and frames that are whole messages.
+// The floor needs two parts of RFC 6455: the opening handshake, and frames with whole messages.
 
-// shake answers the opening request.
+// shake answers the opening handshake.
 func shake(out io.Writer, in *bufio.Reader) error {
 	r, err := http.ReadRequest(in)
 	if err != nil {
@@ -54,8 +54,8 @@ func appendFrame(dst, payload []byte) []byte {
 
 var errFrame = errors.New("not a frame that the floor can read")
 
-// readFrame reads the next message of a client. The end of the connection, also
-// a close frame, is io.EOF.
+// readFrame reads the next message of a client. The end of the connection, also by a close frame,
+// is io.EOF.
 func readFrame(in *bufio.Reader) ([]byte, error) {
 	for {
 		var head [14]byte

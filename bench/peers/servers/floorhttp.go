@@ -11,9 +11,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// floorHTTP is fasthttp that answers GET with the same bytes each time and POST
-// with nothing: what reading and writing cost when nothing is looked up, checked
-// or kept.
+// floorHTTP is fasthttp that answers GET with the same bytes each time and POST with nothing: the
+// cost of reading and writing without any lookup, check or storage.
 type floorHTTP struct {
 	file string
 	size int
@@ -57,7 +56,7 @@ func serveFast(ctx context.Context, listen string, ready func(string), handler f
 	defer context.AfterFunc(ctx, func() {
 		closing, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()
-		_ = srv.ShutdownWithContext(closing) // late is not a failure: the process ends
+		_ = srv.ShutdownWithContext(closing) // a timeout is not a failure: the process ends
 	})()
 	ready(ln.Addr().String())
 	if err := srv.Serve(ln); err != nil {

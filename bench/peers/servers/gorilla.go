@@ -7,7 +7,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// gorillaSocket is written to by one goroutine only, as the library wants it.
+// gorillaSocket has only one writing goroutine, as the library requires.
 type gorillaSocket struct{ conn *websocket.Conn }
 
 var upgrader = websocket.Upgrader{

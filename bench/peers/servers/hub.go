@@ -26,12 +26,12 @@ type hubPeer struct {
 func (h *hubPeer) About() string { return h.about }
 
 const (
-	// waiting is how many messages a client's channel holds.
+	// waiting is the capacity of a client's channel, in messages.
 	waiting = 256
-	// writeWithin bounds a write, pingEvery is the time between two pings.
+	// writeWithin is the timeout of a write, pingEvery the interval of pings.
 	writeWithin = 10 * time.Second
 	pingEvery   = 50 * time.Second
-	// largestMessage that a client may send, bytes.
+	// largestMessage is the maximum size of a client's message, in bytes.
 	largestMessage = 1 << 20
 )
 

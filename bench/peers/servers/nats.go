@@ -12,8 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// natsPeer is NATS with its WebSocket listener; clients speak its protocol of
-// lines.
+// natsPeer is NATS with its WebSocket listener; clients use its line protocol.
 type natsPeer struct{ none }
 
 func (*natsPeer) About() string { return "github.com/nats-io/nats-server, core NATS over WebSocket" }
@@ -31,7 +30,7 @@ func (*natsPeer) Run(ctx context.Context, listen string, ready func(string)) err
 		port = server.RANDOM_PORT
 	}
 	s, err := server.NewServer(&server.Options{
-		// The listener for its own protocol cannot be left out.
+		// The listener for its own protocol is mandatory.
 		Host: "127.0.0.1", Port: server.RANDOM_PORT,
 		NoLog: true, NoSigs: true,
 		Websocket: server.WebsocketOpts{Host: host, Port: port, NoTLS: true},

@@ -1,6 +1,6 @@
-// Package servers holds servers of other people's libraries, each as its documentation
-// would have it written, and the floor: servers that do only the unavoidable minimum. The
-// load generator is pointed at all of them.
+// Package servers has servers built on third-party libraries, each written as its documentation
+// recommends, and the floor: servers that do only the unavoidable minimum. They are targets of the
+// load generator.
 package servers
 
 import (
@@ -15,16 +15,16 @@ import (
 
 // Peer is a server that can be started.
 type Peer interface {
-	// About describes it in a line.
+	// About describes it in one line.
 	About() string
-	// Flags adds flags of its own.
+	// Flags adds its own flags.
 	Flags(*flag.FlagSet)
-	// Run serves until ctx ends. Ready is called once with the address, when
-	// connections are taken.
+	// Run serves until ctx ends. Ready is called once with the address, when connections are
+	// accepted.
 	Run(ctx context.Context, listen string, ready func(address string)) error
 }
 
-// All are the peers by name.
+// All has the peers by name.
 func All() map[string]Peer {
 	return map[string]Peer{
 		"centrifuge":   &centrifugePeer{},
@@ -42,7 +42,7 @@ type none struct{}
 
 func (none) Flags(*flag.FlagSet) {}
 
-// closeWithin is how long a server has for its end.
+// closeWithin is the timeout for the end of a server.
 const closeWithin = 2 * time.Second
 
 // serve serves HTTP until ctx ends.
@@ -53,7 +53,7 @@ func serve(ctx context.Context, listen string, handler http.Handler, ready func(
 	}
 	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() {
-		// WebSockets are no longer the server's, so there is nobody to wait for.
+		// WebSockets no longer belong to the server, so there is nothing to wait for.
 		_ = srv.Close()
 	})
 	defer stop()

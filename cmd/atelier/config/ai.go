@@ -30,7 +30,7 @@ func defaultAI() AI {
 	}
 }
 
-// Allowed lists every model that may be asked, the default first.
+// Allowed lists the permitted models, the default first.
 func (a *AI) Allowed() []string {
 	out := []string{a.Model}
 	for _, m := range a.Models {

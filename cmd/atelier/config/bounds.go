@@ -10,8 +10,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// bounds is what the tags of a key allow: min and max (inclusive, of whole numbers and
-// durations), and one, the texts to choose from, separated by "|".
+// bounds are the allowed values of a key, from its tags. min and max are inclusive, for whole
+// numbers and durations. one lists texts, separated by "|".
 type bounds struct {
 	min, max string
 	one      []string
@@ -51,8 +51,8 @@ func (b bounds) allow(v reflect.Value) bool {
 	return (b.min == "" || n >= amount(v.Type(), b.min)) && (b.max == "" || n <= amount(v.Type(), b.max))
 }
 
-// amount returns a whole number or a duration as a number. It parses a text, which is from a
-// tag, and panics if the tag is malformed; a test parses all tags.
+// amount returns a whole number or a duration as a number. It parses a text, which comes from a
+// tag, and panics if that is malformed; a test parses all tags.
 func amount(t reflect.Type, x any) int64 {
 	switch x := x.(type) {
 	case int:

@@ -29,7 +29,7 @@ type Cluster struct {
 	TLSCA   string   `toml:"tls_ca" doc:"CA certificates (PEM) for node certificates."`
 }
 
-// machine is the name of the machine, as a node may be called; "" if it has none.
+// machine returns the host name in the form of a node's name; "" if there is none.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -51,11 +51,11 @@ func defaultCluster() Cluster {
 // minSecret is the minimum length of the cluster's secret, in characters.
 const minSecret = 32
 
-// minDiffering excludes secrets that people type to reach the minimum length. A random secret
-// of 64 hexadecimal digits has fewer different digits once in a thousand million.
+// minDiffering rejects secrets that people pad to the minimum length. The probability that a random
+// secret of 64 hexadecimal digits has fewer different digits is one in a thousand million.
 const minDiffering = 8
 
-// CheckClusterSecret returns an error if a secret of nodes is too weak.
+// CheckClusterSecret returns an error if a cluster secret is too weak.
 func CheckClusterSecret(secret string) error {
 	seen := map[rune]bool{}
 	for _, r := range secret {
@@ -67,8 +67,8 @@ func CheckClusterSecret(secret string) error {
 	return nil
 }
 
-// MakesCertificates reports whether nodes make the certificates for each other: what leaves
-// the machine is encrypted, and none were given.
+// MakesCertificates reports whether nodes make the certificates for each other. They do if messages
+// leave the machine and no certificates are configured, so all such messages are encrypted.
 func (n *Cluster) MakesCertificates() bool {
 	host, _, err := net.SplitHostPort(n.Listen)
 	return n.NATSURL == "" && n.TLSCA == "" && err == nil && !loopback(host)
@@ -119,9 +119,9 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	}
 }
 
-// TLS is the configuration for both sides of connections between nodes, nil for none. The
-// certificate is read again when its files change; the authorities are not. failed is
-// called when changed files cannot be used.
+// TLS returns the configuration for both sides of connections between nodes, nil for none. The
+// certificate is reloaded when its files change; the authorities are not. failed is called if
+// changed files cannot be used.
 func (n *Cluster) TLS(failed func(error)) (*tls.Config, error) {
 	if n.TLSCA == "" {
 		return nil, nil

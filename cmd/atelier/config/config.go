@@ -1,6 +1,6 @@
-// Package config is the server's configuration: one struct whose fields
-// document themselves, from which the shipped config.toml is made. Precedence:
-// defaults, then the file, then the environment, then flags.
+// Package config is the server's configuration: one struct whose fields have their documentation as
+// tags. The shipped config.toml is generated from it. Precedence: defaults, then the file, then the
+// environment, then flags.
 package config
 
 //go:generate go test . -run TestShippedFileIsTheDefaults -update
@@ -24,8 +24,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Config is everything that can be set. The doc tag of a field is its line in
-// config.toml.
+// Config has all settings. The doc tag of a field is its line in config.toml.
 type Config struct {
 	Server  Server  `toml:"server" doc:"Listeners and public addresses of the server."`
 	Admin   Admin   `toml:"admin" doc:"The owner's account. ADMIN_ID and ADMIN_PW in the environment override it."`
@@ -146,7 +145,7 @@ type Log struct {
 	Access bool   `toml:"access" doc:"Log a line per request, without query strings and without path segments that can contain secrets."`
 }
 
-// Default returns the configuration with every default.
+// Default returns the default configuration.
 func Default() Config {
 	return Config{
 		Server: Server{
@@ -179,8 +178,8 @@ func Default() Config {
 	}
 }
 
-// Load reads the file, which may be "" for none, and the environment over the
-// defaults. Unknown keys, of the file or of ATELIER_ variables, are errors.
+// Load reads the file, or none if its name is "", and overrides it with the environment. Unknown
+// keys in the file or in ATELIER_ variables are errors.
 func Load(path string, environ []string) (Config, error) {
 	c := Default()
 	if path != "" {
@@ -222,10 +221,10 @@ func decode(b []byte, c *Config) error {
 	return err
 }
 
-// checkUnits refuses durations that are numbers: the TOML library would take
-// 30 for 30 nanoseconds.
+// checkUnits refuses durations that are numbers, because the TOML library would read 30 as 30
+// nanoseconds.
 func checkUnits(b []byte) error {
-	// The same sections, with texts where durations are, and nothing else.
+	// The same sections, with only the durations, as texts.
 	var sections []reflect.StructField
 	for s := range fields(reflect.TypeFor[Config]()) {
 		var spans []reflect.StructField
@@ -282,7 +281,7 @@ func applyEnvironment(c *Config, environ []string) error {
 			}
 		}
 	}
-	// The names that the interface fixes win over our own.
+	// Names fixed by the interface take precedence over our own.
 	if adminID != "" {
 		c.Admin.ID = adminID
 	}
@@ -339,8 +338,7 @@ func setText(v reflect.Value, text string) error {
 	return nil
 }
 
-// Check returns what is wrong, and warnings about what is allowed but
-// dangerous.
+// Check returns errors, and warnings about settings that are allowed but dangerous.
 func (c *Config) Check() (warnings []string, err error) {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -436,10 +434,10 @@ func (c *Config) Check() (warnings []string, err error) {
 	return warnings, errors.Join(errs...)
 }
 
-// minBodyMemoryMiB is what the largest body takes while it is read.
+// minBodyMemoryMiB is the memory needed to read the largest body.
 const minBodyMemoryMiB = 64
 
-// checkPostgres checks the address of a database, without telling it.
+// checkPostgres checks the address of a database. Its errors do not reveal the address.
 func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 	u, err := url.Parse(string(address))
 	switch {

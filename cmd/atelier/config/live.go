@@ -16,7 +16,7 @@ type Live struct {
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them, so use short-lived credentials."`
 }
 
-// IceServer is one through which browsers reach each other, as WebRTC has it.
+// IceServer is a server through which browsers connect to each other, in the form of WebRTC.
 type IceServer struct {
 	URLs       []string `toml:"urls" json:"urls"`
 	Username   string   `toml:"username,omitempty" json:"username"`

@@ -9,7 +9,7 @@ import (
 // Duration is a time span written like "30s", "5m" or "8h".
 type Duration time.Duration
 
-// UnmarshalText reads it.
+// UnmarshalText parses a duration.
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err != nil {
@@ -19,10 +19,10 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Std returns it as the standard type.
+// Std returns the duration as the standard type.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
-// String writes it without the zero parts: 8h, not 8h0m0s.
+// String formats the duration without the zero parts: 8h, not 8h0m0s.
 func (d Duration) String() string {
 	s := time.Duration(d).String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -33,12 +33,12 @@ func (d Duration) String() string {
 	return s
 }
 
-// Secret is a text that never shows itself.
+// Secret is a text whose value is never printed.
 type Secret string
 
 const redacted = "(set)"
 
-// String hides it.
+// String hides the value.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -46,14 +46,14 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// GoString hides it.
+// GoString hides the value.
 func (s Secret) GoString() string { return s.String() }
 
-// Format hides it under every verb.
+// Format hides the value for every verb.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
-// LogValue hides it.
+// LogValue hides the value.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText hides it.
+// MarshalText hides the value.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -8,19 +8,19 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Web is about the browser app.
+// Web is the section of the browser app.
 type Web struct {
 	Embed          []string `toml:"embed" doc:"Hosts whose pages steps can show (player.example.org, or *.example.org for all subdomains), over https and after a click; other hosts become links. Their scripts run in the reader's browser, without access to this server."`
 	FrameAncestors []string `toml:"frame_ancestors" doc:"Origins (https://learn.example.org) whose pages can show attendee pages in a frame. Facilitators always open a separate window. Empty: none."`
 }
 
-// ownPaths are the first parts of the paths that the server has without a prefix.
+// ownPaths are the first segments of the server's paths without a prefix.
 var ownPaths = []string{
 	"api", "uploads", "git", "assets", "handler", "sandbox", "schemas", ".well-known",
 	"codelabs", "admin", "j", "login", "invite", "account", "certificate", "verify", "help",
 }
 
-// checkPrefix looks at the path of the address by which browsers reach the server.
+// checkPrefix checks the path of the address at which browsers reach the server.
 func checkPrefix(u *url.URL, bad func(string, ...any)) {
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	switch {
@@ -34,8 +34,7 @@ func checkPrefix(u *url.URL, bad func(string, ...any)) {
 	}
 }
 
-// isPrefix reports whether each part of a path means the same to every program that it goes
-// through.
+// isPrefix reports whether every proxy interprets each segment of a path in the same way.
 func isPrefix(path string) bool {
 	for _, part := range strings.Split(path[1:], "/") {
 		if part == "" || part[0] == '.' && strings.Trim(part, ".") == "" {
@@ -69,12 +68,12 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 		case !isHost(name):
 			bad("web.embed: %q is not a host like player.example.org or *.example.org", h)
 		case own != "" && (!all && own == name || all && strings.HasSuffix(own, "."+name)):
-			// With this server's origin a page in a frame could do what its reader may.
+			// With this server's origin a page in a frame could do everything that its reader can.
 			bad("web.embed: %q is this server itself (server.public_url)", h)
 		default:
 			for a := range ancestors {
 				if name == a || all && strings.HasSuffix(a, "."+name) {
-					// The page around this one would be in a frame within it, with its own origin.
+					// Otherwise a page could frame the surrounding page with its own origin.
 					bad("web.embed: %q may show this server in its frames (web.frame_ancestors), and cannot be shown here too", h)
 				}
 			}
@@ -82,9 +81,9 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	}
 }
 
-// isHost reports whether s is a host name as in addresses: in lower case, with a dot but
-// none at its end, and no IP address. To browsers everything that ends with a number is
-// one (127.1, 127.0.0.0x1).
+// isHost reports whether s is a host name as used in addresses: in lower case, with a dot but not
+// at its end, and no IP address. Browsers treat every name that ends in a number as an IP address
+// (127.1, 127.0.0.0x1).
 func isHost(s string) bool {
 	ascii, err := idna.Registration.ToASCII(s)
 	last := s[strings.LastIndexByte(s, '.')+1:]

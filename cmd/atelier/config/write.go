@@ -15,8 +15,8 @@ import (
 	"atelier/actors/token"
 )
 
-// Write writes a configuration as a TOML file in which every key has its line
-// of explanation. Secrets show only whether they are set.
+// Write writes a configuration as a TOML file with a comment for each key. For secrets it writes
+// only whether they are set.
 func Write(w io.Writer, c Config) error {
 	var b strings.Builder
 	b.WriteString("# Every key of Atelier with its default. Each can also be set in the environment\n")
@@ -46,7 +46,7 @@ func writeExample(b *strings.Builder, text string) {
 	}
 }
 
-// explained puts the closed lists into what is said of a key.
+// explained inserts the closed lists into the description of a key.
 var explained = strings.NewReplacer(
 	"${policies}", naming.Or(token.PolicyNames(nil)...),
 	"${policies_with_life}", naming.And(token.PolicyNames(token.Lives)...),
@@ -76,7 +76,7 @@ func value(x any) string {
 	return strconv.Quote(fmt.Sprint(x))
 }
 
-// inline writes a table in one line.
+// inline writes a table on one line.
 func inline(x any) string {
 	b, err := toml.Marshal(x)
 	if err != nil {

@@ -22,24 +22,24 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// visit is one examination. Later looks use what earlier ones found.
+// visit is one examination. Later checks use the results of earlier ones.
 type visit struct {
 	Options
 	client   *http.Client
 	reached  bool // the address answers as this server
 	loggedIn bool
 	csrf     string
-	lab      string // a codelab with a socket that opens; "" for none
+	lab      string // a codelab whose socket can be opened; "" for none
 }
 
-// untried is a look that needs what an earlier one did not find.
+// untried is a check whose precondition an earlier check did not find.
 func untried(remedy, why string) Finding {
 	return Finding{OK: true, Skipped: true, Text: "not tried: " + why, Remedy: remedy}
 }
 
 const largestAnswer = 16 << 20
 
-// ask makes a request of the server as browsers reach it.
+// ask sends a request to the server over the path that browsers use.
 func (v *visit) ask(ctx context.Context, method, path string, body any, into any) (*http.Response, []byte, error) {
 	var text []byte
 	if body != nil {
@@ -69,7 +69,7 @@ func (v *visit) ask(ctx context.Context, method, path string, body any, into any
 	return res, got, err
 }
 
-// origin is the Origin header of a browser.
+// origin returns the Origin header of a browser.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -102,13 +102,13 @@ func (v *visit) address(ctx context.Context) Finding {
 	return fine("%s is this server, version %s", v.Address, *app.Version)
 }
 
-// newClient is a browser that nobody has used yet.
+// newClient returns a client like a new browser, without cookies.
 func newClient() *http.Client {
 	jar, _ := cookiejar.New(nil) // fails with no options
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// plain is an error without the address that everybody knows.
+// plain returns an error without the address, which is known.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -128,7 +128,7 @@ func (v *visit) certificate(ctx context.Context) Finding {
 	return Certificate(where, leaf.NotAfter, v.Now())
 }
 
-// leaf returns the certificate that browsers are shown.
+// leaf returns the certificate that the server presents to browsers.
 func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string, err error) {
 	if u, err := url.Parse(v.Address); err == nil && u.Scheme == "https" {
 		port := u.Port()
@@ -158,8 +158,7 @@ func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string,
 	return leaf, v.TLSCert, err
 }
 
-// The size of a page: twice the app's size means that something in between removes
-// compression.
+// The limit is twice the size of the app: beyond it, something in between removes compression.
 const largestPage = 400_000
 
 var linked = regexp.MustCompile(`(?:src|href)="((?:/[\w.~-]+)*/assets/[\w.-]+)"`)
@@ -178,7 +177,7 @@ func (v *visit) app(ctx context.Context) Finding {
 	}
 	total := len(page)
 	for _, f := range files {
-		// Asked for like this, the body comes as it is sent.
+		// With this header the client does not decompress the body.
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, origin(v.Address)+string(f[1]), http.NoBody)
 		if err != nil {
 			return bad("", "%v", err)
@@ -233,7 +232,7 @@ func (v *visit) login(ctx context.Context) Finding {
 	return fine("the owner can log in")
 }
 
-// said is the server's own words in an error.
+// said returns the server's own words from an error.
 func said(body []byte) string {
 	var e struct {
 		Error string `json:"error"`
@@ -294,5 +293,5 @@ func (v *visit) dial(ctx context.Context, lab string) (*websocket.Conn, *http.Re
 }
 
 func (v *visit) logout(ctx context.Context) {
-	_, _, _ = v.ask(context.WithoutCancel(ctx), http.MethodPost, "/api/logout", nil, nil) // it ends by itself
+	_, _, _ = v.ask(context.WithoutCancel(ctx), http.MethodPost, "/api/logout", nil, nil) // otherwise it expires
 }

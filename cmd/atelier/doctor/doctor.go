@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// Options say what to look at.
+// Options configure an examination.
 type Options struct {
 	// Data is the data folder.
 	Data string
-	// MinFree is how many bytes of the disk the server leaves free.
+	// MinFree is the disk space that the server leaves free, in bytes.
 	MinFree uint64
 	// Address is the address at which browsers reach the server; "" if it is not configured.
 	Address string
 	// Open means that the server listens beyond this machine.
 	Open bool
-	// TLSCert is the certificate that the server itself shows; "" for none.
+	// TLSCert is the certificate file of the server's own listener; "" for none.
 	TLSCert string
 	// Metrics is the address of the running server's metrics; "" for none.
 	Metrics string
 	// Admin and Password are the owner's login. Without a password the checks that need a
 	// login are skipped.
 	Admin, Password string
-	// People is how many are expected: as many connections are opened through Address.
+	// People is the expected number of people; as many connections are opened through Address.
 	People int
 	// SocketsPerLogin is the maximum number of sockets of one login; 0 for no limit.
 	SocketsPerLogin int
@@ -39,15 +39,15 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Finding is one thing that was looked at.
+// Finding is the result of a check.
 type Finding struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
 	// Text describes the state.
 	Text string `json:"text"`
-	// Remedy is what to do; "" when all is well.
+	// Remedy is the advice; "" if there is no problem.
 	Remedy string `json:"remedy"`
-	// Skipped means that nothing was looked at, because something else was missing. It is no
+	// Skipped means that the check was not made, because a precondition was missing. It is not a
 	// failure.
 	Skipped bool `json:"skipped,omitempty"`
 }
@@ -60,10 +60,10 @@ func bad(remedy, text string, args ...any) Finding {
 	return Finding{Text: fmt.Sprintf(text, args...), Remedy: remedy}
 }
 
-// patience bounds each look, but for the disk's.
+// patience is the timeout of each check, except for the disk's.
 const patience = 15 * time.Second
 
-// Examine looks at everything, one after the other.
+// Examine makes all checks, one after another.
 func Examine(ctx context.Context, o Options) []Finding {
 	v := &visit{Options: o}
 	var all []Finding

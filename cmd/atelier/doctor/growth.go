@@ -11,20 +11,20 @@ import "fmt"
 // and compaction.
 type Growth struct {
 	People, Cores int
-	// Memory is of the server alone.
+	// Memory is that of the server alone.
 	Memory uint64
-	// Written is what a day's messages, answers and progress take of the disk.
+	// Written is the disk space for a day's messages, answers and progress.
 	Written uint64
 }
 
-// growths are for up to the given number of people; beyond the last, in proportion.
+// growths are for up to the given number of people; beyond the last entry they are proportional.
 var growths = []Growth{
 	{People: 100, Cores: 1, Memory: 512 << 20, Written: 1 << 30},
 	{People: 1_000, Cores: 1, Memory: 512 << 20, Written: 2 << 30},
 	{People: 10_000, Cores: 2, Memory: 1 << 30, Written: 20 << 30},
 }
 
-// GrowthOf returns the need of a number of people.
+// GrowthOf returns the need for a number of people.
 func GrowthOf(people int) Growth {
 	for _, g := range growths {
 		if people <= g.People {
@@ -37,29 +37,28 @@ func GrowthOf(people int) Growth {
 	return Growth{People: people, Cores: g.Cores * int(times), Memory: g.Memory * times, Written: g.Written * times}
 }
 
-// eachHandsIn is what a person may hand in as files on a day, bytes.
+// eachHandsIn is the maximum size of the files that a person submits per day, in bytes.
 const eachHandsIn = 10 << 20
 
 // HandedIn is the disk space for submitted files, if a workshop asks for files.
 func (g Growth) HandedIn() uint64 { return uint64(g.People) * eachHandsIn }
 
-// A server has each person's socket open, and of some a second connection for
-// pages and files.
+// A server has one open socket per person, and for some a second connection for pages and files.
 const (
 	perPerson      = 2
 	ownDescriptors = 1000
 )
 
-// Descriptors is how many files the server has open.
+// Descriptors is the number of the server's open files.
 func (g Growth) Descriptors() uint64 { return uint64(perPerson*g.People + ownDescriptors) }
 
-// row is the line of Growth in the table of CAPACITY.md.
+// row returns the line of Growth in the table of CAPACITY.md.
 func (g Growth) row() string {
 	return fmt.Sprintf("| %s | %d | %s | %.0f GB | %.0f GB | %s |\n",
 		thousands(uint64(g.People)), g.Cores, binary(g.Memory), gb(g.Written), gb(g.HandedIn()), thousands(g.Descriptors()))
 }
 
-// thousands is a number with commas.
+// thousands formats a number with commas.
 func thousands(n uint64) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -67,7 +66,7 @@ func thousands(n uint64) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// binary is memory as machines are sold with it.
+// binary formats memory in the sizes in which it is sold.
 func binary(bytes uint64) string {
 	if bytes < 1<<30 {
 		return fmt.Sprintf("%d MiB", bytes>>20)

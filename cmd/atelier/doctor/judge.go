@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// All limits of the judgements are here. Examine uses them before a workshop; the server
+// All limits of the judgements are in this file. Examine uses them before a workshop; the server
 // uses them for its owner during one.
 
-// The defaults.
+// Defaults.
 const (
-	// People is how many are expected.
+	// People is the expected number of people.
 	People = 300
-	// BackupAge is how old the last backup may be: that of a night, and two hours
-	// for one that takes longer.
+	// BackupAge is the maximum age of the last backup: for a nightly one, with two hours of margin
+	// for its duration.
 	BackupAge = 26 * time.Hour
 )
 
@@ -31,8 +31,8 @@ func Descriptors(may uint64, whose string, people int) Finding {
 	return fine("%s may open %d files; %d people need %d", whose, may, people, need)
 }
 
-// Memory judges the bytes that the machine, or the limit of a container, leaves to the
-// server and everything else that runs on the machine.
+// Memory judges the memory, in bytes, that the machine or the limit of a container has for the
+// server and everything else on the machine.
 func Memory(has uint64, people int) Finding {
 	need := GrowthOf(people).Memory
 	if has < need {
@@ -43,8 +43,8 @@ func Memory(has uint64, people int) Finding {
 
 const gigabyte = 1 << 30
 
-// Space judges the free bytes of the data folder's disk, of which the server leaves
-// minFree, for a day with a number of people.
+// Space judges the free bytes of the data folder's disk for a day with a number of people. The
+// server leaves minFree of them.
 func Space(free, minFree uint64, people int) Finding {
 	g := GrowthOf(people)
 	need := minFree + g.Written + g.HandedIn()
@@ -57,19 +57,19 @@ func Space(free, minFree uint64, people int) Finding {
 
 func gb(bytes uint64) float64 { return float64(bytes) / gigabyte }
 
-// Where people begin to feel it: each message waits for one write, and those of a room
-// are seen by all when the slowest is.
+// From these latencies on, people notice: each message waits for one write, and a room's messages
+// are visible to all only after the slowest.
 const (
-	// SlowSync is for the middle one of many writes.
+	// SlowSync is for the median of many writes.
 	SlowSync = 20 * time.Millisecond
-	// SlowTail is for one in a hundred, of writes and of waits before them.
+	// SlowTail is for the 99th percentile of writes and of the waits before them.
 	SlowTail = 250 * time.Millisecond
 )
 
-// slowDisk is the remedy of a disk that takes too long.
+// slowDisk is the remedy for a slow disk.
 const slowDisk = "keep the data folder on a local SSD, not on a network disk"
 
-// Sync judges how long the middle one of many writes took until it was on the disk.
+// Sync judges the median time until writes were durable.
 func Sync(took time.Duration) Finding {
 	if took > SlowSync {
 		return bad(slowDisk, "a write is on the disk after %s: each message waits that long", round(took))
@@ -77,8 +77,7 @@ func Sync(took time.Duration) Finding {
 	return fine("a write is on the disk after %s", round(took))
 }
 
-// Commits judges the writes of a running server: the middle one, and how long all but
-// one in a hundred took at most.
+// Commits judges the writes of a running server by their median and 99th percentile.
 func Commits(middle, most time.Duration) Finding {
 	if f := Sync(middle); !f.OK || most <= SlowTail {
 		return f
@@ -86,8 +85,7 @@ func Commits(middle, most time.Duration) Finding {
 	return bad(slowDisk+"; see what else writes to it", "one write in a hundred takes %s or longer until it is on the disk", round(most))
 }
 
-// Waits judges how long all but one in a hundred commands waited at most before their
-// turn came.
+// Waits judges the 99th percentile of the time that commands waited for their turn.
 func Waits(most time.Duration) Finding {
 	if most > SlowTail {
 		return bad("see what takes the processor (top), and give the server more of it", "one command in a hundred waits %s or longer for its turn", round(most))
@@ -97,10 +95,10 @@ func Waits(most time.Duration) Finding {
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
-// A certificate should be renewed before its last days.
+// A certificate should be renewed some days before it expires.
 const lastDays = 14 * 24 * time.Hour
 
-// Certificate judges when the certificate at a place ends.
+// Certificate judges the expiry of the certificate at a place.
 func Certificate(where string, ends, now time.Time) Finding {
 	day := ends.UTC().Format("2 January 2006")
 	switch left := ends.Sub(now); {
@@ -112,8 +110,7 @@ func Certificate(where string, ends, now time.Time) Finding {
 	return fine("%s: the certificate lasts until %s", where, day)
 }
 
-// lastBackup is the file of the data folder that says when the last backup was
-// made, and where.
+// lastBackup is the file in the data folder with the time and place of the last backup.
 const lastBackup = "backup.last"
 
 // LastBackup returns the record of the last backup in the data folder, and a finding about

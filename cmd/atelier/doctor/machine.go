@@ -26,7 +26,7 @@ func (v *visit) descriptors(ctx context.Context) Finding {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return bad("", "the limit of open files cannot be read: %v", err)
 	}
-	may, whose := limit.Max, "a program started from here" // it raises its own limit to that
+	may, whose := limit.Max, "a program started from here" // it raises its own limit to the maximum
 	if n, err := v.metric(ctx, "process_max_fds"); err == nil {
 		may, whose = uint64(n), "the running server"
 	}
@@ -81,8 +81,7 @@ func (v *visit) disk(context.Context) Finding {
 	return Sync(took)
 }
 
-// timeSyncs returns how long the disk takes until what was written is on it,
-// the middle of several.
+// timeSyncs returns the median time that several writes take to be durable.
 func timeSyncs(dir string) (time.Duration, error) {
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
@@ -126,15 +125,15 @@ func (v *visit) clock(context.Context) Finding {
 	return fine("the clock is set by others")
 }
 
-// Backup is what a data folder says of the last backup.
+// Backup is a data folder's record of the last backup.
 type Backup struct {
 	At    time.Time `json:"at"`
 	File  string    `json:"file"`
 	Bytes int64     `json:"bytes"`
 }
 
-// Note writes in a data folder that a backup was made. The folder may be
-// another user's: then nothing is written.
+// Note records in a data folder that a backup was made. If the folder belongs to another user, it
+// writes nothing.
 func Note(data string, b Backup) error {
 	text, err := json.Marshal(b)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MachineMemory is the memory of this machine, or of the limit that a container or a unit has,
+// MachineMemory returns the memory of this machine, or the limit of a container or a unit, in
 // bytes.
 func MachineMemory() (uint64, error) {
 	var info unix.Sysinfo_t
@@ -20,8 +20,8 @@ func MachineMemory() (uint64, error) {
 	return min(all, limitOf("/proc/self/cgroup", "/sys/fs/cgroup", all)), nil
 }
 
-// limitOf is the least memory.max (cgroups, version 2) of the group that self names and of
-// those above it; no more than most, if there is none.
+// limitOf returns the smallest memory.max (cgroups, version 2) of the group in self and its
+// ancestors, and at most most.
 func limitOf(self, root string, most uint64) uint64 {
 	text, err := os.ReadFile(self)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// maxRoom bounds the connections that are opened.
+	// maxRoom is the maximum number of opened connections.
 	maxRoom = 2000
-	// atOnce bounds the sockets that are being opened concurrently.
+	// atOnce bounds the sockets that are opened concurrently.
 	atOnce = 16
 )
 
@@ -77,7 +77,7 @@ func (v *visit) room(ctx context.Context) Finding {
 	return fine("%d connections at once open", n)
 }
 
-// again logs the owner in once more, because the sockets of a login are bounded.
+// again logs the owner in once more, because the number of sockets per login is limited.
 func (v *visit) again(ctx context.Context) (*visit, error) {
 	who := &visit{Options: v.Options, client: newClient(), reached: true}
 	if f := who.login(ctx); !f.OK {

@@ -88,7 +88,7 @@ func (k *Keyring) begin(secret string, precondition durable.Precondition) (durab
 }
 
 // Rekey seals everything under another cluster.secret, in one commit. Only the authority
-// of the nodes' certificates goes: anyone who had read it could be a node for ever, and the
+// of the nodes' certificates goes: anyone who had read it could be a node forever, and the
 // first node to start makes another. It is refused while another node than the one whose
 // lease the store has is running: it would not find its secrets any more.
 func Rekey(store durable.Shared, secret, next string) error {

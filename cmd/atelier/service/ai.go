@@ -10,7 +10,7 @@ import (
 	"atelier/transport/rest"
 )
 
-// openAI makes the part that answers questions.
+// openAI creates the part that answers questions.
 func (s *Service) openAI() (err error) {
 	if s.aiKeys, err = s.openAIKeys(s.grants.AdminPassword); err != nil {
 		return err

@@ -33,8 +33,7 @@ import (
 	"atelier/transport/messages"
 )
 
-// Core is the store and the actors: what serving and the offline commands
-// share.
+// Core is the store and the actors: the part that serving and the offline commands share.
 type Core struct {
 	store        durable.Store
 	audit        *audit.Trail
@@ -48,7 +47,7 @@ type Core struct {
 	system       *actor.ActorSystem
 	cfg          config.Config
 	log          *slog.Logger
-	objects      io.Closer // where code lies, and what nodes share
+	objects      io.Closer // the store of code, and of everything that nodes share
 	recovering   bool      // the operator has asked for a recovery
 	blobs        *contents.Store
 	files        *files.Register
@@ -107,7 +106,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		return nil, err
 	}
 	c.folder = nodes.NewFolder(filepath.Dir(TokenKeyFile(cfg)), minFree(cfg), log)
-	known, err := keyVersions(c.store) // which every server notes at its first start
+	known, err := keyVersions(c.store) // every server records them at its first start
 	if err != nil {
 		return nil, err
 	}

@@ -61,15 +61,14 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 	return &lockedStore{store, unlock}, nil
 }
 
-// lockData keeps other processes away from the data folder, as Badger does with its own.
-// Two nodes in one folder would take each other's socket and copies.
+// lockData locks the data folder against other processes, as Badger does with its own folder. Two
+// nodes in one folder would overwrite each other's socket and copies.
 func lockData(cfg config.Config) (unlock func(), err error) {
 	dir, err := os.Open(cfg.Server.Data)
 	if err != nil {
 		return nil, err
 	}
-	// On a file system without locks this is impossible, but the server can serve all the
-	// same.
+	// This is impossible on a file system without locks, but the server can still serve.
 	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		_ = dir.Close()
 		return nil, errInUse(cfg)
@@ -96,8 +95,7 @@ func nodeName(cfg config.Config) string {
 	return cfg.Cluster.Node
 }
 
-// noteStream refuses a database that is not the one of the data folder, and
-// remembers the first.
+// noteStream refuses a database that does not belong to the data folder. It records the first one.
 func noteStream(cfg config.Config, stream string) error {
 	b, err := os.ReadFile(streamNote(cfg))
 	switch {

@@ -33,7 +33,7 @@ func Passphrase(path string) (string, error) {
 }
 
 // minPassphrase excludes passphrases that are easily guessed: a thief of the backup can
-// guess for ever.
+// guess forever.
 const minPassphrase = 12
 
 // AddSecrets adds the secrets to a complete backup, as a tar file that age encrypts with a

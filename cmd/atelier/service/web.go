@@ -48,8 +48,7 @@ func (s *Service) certificate(id string) (web.Certificate, bool, error) {
 	}, true, nil
 }
 
-// openAt is the address that a browser on this machine, or the one that was
-// configured, finds the app at.
+// openAt returns the address of the app for a browser on this machine, or the configured one.
 func openAt(c config.Server, listening string) string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")
@@ -58,7 +57,7 @@ func openAt(c config.Server, listening string) string {
 	if c.TLSCert != "" {
 		scheme = "https"
 	}
-	// Nobody can open "all addresses".
+	// Browsers cannot open the wildcard address.
 	if host, port, err := net.SplitHostPort(listening); err == nil {
 		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 			listening = net.JoinHostPort("127.0.0.1", port)

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/webhook"
 )
 
-// settingsKey is the server's own key, under which secrets are sealed that others gave.
+// settingsKey is the server's own key. It seals secrets that others have provided.
 func (s *Service) settingsKey() (string, error) {
 	key, made, err := secretKey(s.cfg, settingsKeyFile)
 	if err == nil {
@@ -18,7 +18,7 @@ func (s *Service) settingsKey() (string, error) {
 	return key, err
 }
 
-// openWebhooks makes who sends what webhooks want.
+// openWebhooks creates the sender of webhooks.
 func (s *Service) openWebhooks() error {
 	key, err := s.settingsKey()
 	if err != nil {

@@ -5,7 +5,7 @@
 //	make simulate                    # 2,000 seeds, on all processors
 //	make simulate SEED=17            # one of them
 //	make simulate NODES=3 SEEDS=500
-//	make simulate FOR=8h             # further seeds for so long
+//	make simulate FOR=8h             # further seeds for eight hours
 //	make simulate SEED=17 PLAN='nodes=2 without=kill-a-node'
 //
 // # What runs
@@ -48,50 +48,50 @@
 //
 // # What is checked
 //
-// The finding begins with the name in front.
+// A finding begins with the name of its check.
 //
-//	acknowledged  what was acknowledged was committed before, is there, and stays;
-//	              every view is what all records ever committed lead to, applied in
+//	acknowledged  acknowledged changes were committed before, are visible, and stay;
+//	              every view is the result of all committed records, applied in
 //	              order from the first (reference_test.go)
-//	rules         what transport/rest/RULES.md says of people and steps, help, polls,
+//	rules         the rules of transport/rest/RULES.md for people and steps, help, polls,
 //	              questions, the timer, pins, the pointer and pulses: models that share
-//	              no code with the codelab (actors/codelab/oracle) are told of each
-//	              event, and compare what a commit led to
-//	snapshot      a state from a snapshot at a random position and the records behind
-//	              it is the state of all records, field by field, and so is what each
-//	              node shows at the end (actors/durable/statetest); fields that a
-//	              snapshot leaves out have a struct tag with the reason
-//	once          nothing is done twice, with a reference or without
-//	same view     all nodes show the same at a position, byte for byte
-//	linearizable  what was answered has an order (porcupine); no read is behind
-//	audience      each message is for those whom transport/rest/RULES.md names, and for
-//	              nobody else; it does not name the author of an anonymous question
-//	frames        a listener gets each frame once, in order, or reads anew; an ack
-//	              is not before its frame
-//	removed       who was removed is in no view, and has no connection
-//	erased        nor in a snapshot, record, row, or frame kept for replay; nor is what
-//	              was deleted, or a question that was merged
-//	anonymous     no record tells who voted in an anonymous poll that was counted
-//	deleted       nothing is left of a deleted codelab: at once when all is whole,
-//	              else after the next start
-//	tokens        what was answered about each token keeps its rules (porcupine)
-//	presence      all nodes name the people who are connected, when all is quiet, and
-//	              nobody who was connected to a node that ended unheard
-//	grants        a session or key is good everywhere once acknowledged, and
+//	              no code with the codelab (actors/codelab/oracle) receive each event,
+//	              and compare the result of each commit
+//	snapshot      a state from a snapshot at a random position and the later records
+//	              equals the state of all records, field by field, and so does the
+//	              state of each node at the end (actors/durable/statetest); fields
+//	              missing in snapshots have a struct tag with the reason
+//	once          no command is applied twice, with a reference or without
+//	same view     all nodes have the same view at a position, byte for byte
+//	linearizable  the answers have an order (porcupine); no read is stale
+//	audience      each message has exactly the recipients that transport/rest/RULES.md
+//	              names; it does not name the author of an anonymous question
+//	frames        a listener receives each frame once, in order, or reads again; an
+//	              ack does not precede its frame
+//	removed       a removed person is in no view, and has no connection
+//	erased        nor in a snapshot, record, row, or frame kept for replay; the same
+//	              applies to deleted content, and to merged questions
+//	anonymous     no record reveals the voters of an anonymous poll that was counted
+//	deleted       nothing is left of a deleted codelab: immediately without faults,
+//	              otherwise after the next start
+//	tokens        the answers about each token obey its rules (porcupine)
+//	presence      when all is quiet, all nodes name the connected people, and nobody
+//	              who was connected to a node that ended without notice
+//	grants        a session or key is valid everywhere once it is acknowledged, and
 //	              nowhere once its end is
 //	uploads       an upload, or the content of a submission, stays while a codelab
 //	              refers to it, and while a claim says so (uploadchecks.go); in the end
-//	              nothing of files is left to which nothing refers (uploadsleft.go)
-//	answers       everybody is answered, in time, and only with errors that are known;
-//	              when all is whole each node takes a write
+//	              no unreferenced part of a file is left (uploadsleft.go)
+//	answers       every request is answered in time, and only with known errors;
+//	              without faults each node accepts a write
 //	webhooks      each event that a webhook wants is delivered at least once, and none
 //	              that happens while it is stopped; it is stopped after 20 refused tries in
 //	              a row, not earlier
-//	divergence    no copy counts as one that differs from its owner: nobody lies
-//	out           a node whose lease was over before a question does not answer it
-//	rest          what nobody uses leaves: owners, copies, rows of erasing, and what
-//	              a node listens to
-//	goroutines    none is left of nodes that are gone
+//	divergence    no replica is reported as different from its owner
+//	out           a node whose lease had expired before a question does not answer it
+//	rest          everything unused is removed: owners, replicas, rows of erasing, and
+//	              the subscriptions of nodes
+//	goroutines    none of a stopped node is left
 //	crash         nothing panics, and nothing waits for a mutex whose holder waits
 //	              for time
 //

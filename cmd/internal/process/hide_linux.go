@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hide switches core dumps off and makes the process not dumpable: nobody
-// without CAP_SYS_PTRACE, its own user included, attaches to it or reads its
-// memory or environment under /proc. Data about only its size and its time, /proc/PID/stat
-// and status, anybody may read as before.
+// Hide disables core dumps and makes the process not dumpable. Then nobody without CAP_SYS_PTRACE,
+// not even its own user, can attach to it or read its memory or environment under /proc. Everybody
+// can still read its size and its times (/proc/PID/stat and status).
 func Hide() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("switch core dumps off: %w", err)

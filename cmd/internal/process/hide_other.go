@@ -4,5 +4,5 @@ package process
 
 import "errors"
 
-// Hide does nothing but say so.
+// Hide only returns an error.
 func Hide() error { return errors.New("not known on this system") }

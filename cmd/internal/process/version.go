@@ -6,16 +6,15 @@ import (
 	"runtime/debug"
 )
 
-// version and revision are set by the build (-ldflags "-X
-// atelier/cmd/internal/process.version=…"); a build that does not set the revision has
-// what Go found.
+// version and revision are set by the build (-ldflags "-X atelier/cmd/internal/process.version=…").
+// If the build does not set the revision, it is the one that Go has recorded.
 var version, revision = "dev", ""
 
-// Version is the version, "dev" for a binary that was built without one.
+// Version returns the version, "dev" for a binary that was built without one.
 func Version() string { return version }
 
-// VersionText is a line about a program: its version, the revision that it was built from,
-// what else it says of itself, and the toolchain and system.
+// VersionText returns a line about a program: its version, its revision, further texts of the
+// program, and the toolchain and system.
 func VersionText(program, more string) string {
 	of := revision
 	if info, ok := debug.ReadBuildInfo(); ok && of == "" {

@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// page is text for Vale, and the line of the source for each of its lines.
+// page is text for Vale, with the source line of each of its lines.
 type page struct {
 	text  strings.Builder
 	lines []int
@@ -69,7 +69,7 @@ var (
 	directive = regexp.MustCompile(`^//[a-z]+:|^//nolint`)
 	slashes   = regexp.MustCompile(`^\s*(?://+|/\*+|\*/?|<!--) ?(.*?)(?:\*/|-->)?$`)
 	hashes    = regexp.MustCompile(`^#+\s(.*)$`)
-	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`)    // a setting that is commented out
+	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`)    // a commented-out setting
 	head      = regexp.MustCompile(`^(?:[a-z ]+: .*\n)+\n`) // the settings of a codelab in claat's format
 	described = []string{"description", "summary", "title"}
 	errorMade = []string{"New", "Errorf"}
@@ -137,7 +137,7 @@ func (p *page) fromGo(path string, source []byte) {
 	})
 }
 
-// words is the sentence of a name in camel case.
+// words returns a name in camel case as a sentence.
 func words(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -150,7 +150,7 @@ func words(name string) string {
 	return b.String()
 }
 
-// fromComments takes the lines that match. Those that follow each other are a paragraph.
+// fromComments extracts the lines that match. Consecutive lines are a paragraph.
 func (p *page) fromComments(source []byte, comment *regexp.Regexp) {
 	begin, text := 0, []string{}
 	end := func() {
@@ -175,7 +175,7 @@ func (p *page) fromComments(source []byte, comment *regexp.Regexp) {
 	end()
 }
 
-// fromStrings takes the strings of a JSON document; with keys, only members of these names.
+// fromStrings extracts the strings of a JSON document; with keys, only members of these names.
 func (p *page) fromStrings(source []byte, keys []string) {
 	d := json.NewDecoder(bytes.NewReader(source))
 	var walk func(key string) error

@@ -74,8 +74,8 @@ type finding struct {
 
 func (f finding) rule() string { return strings.TrimPrefix(f.Check, rules) }
 
-// promise is a line of .vale/clean: the file, or the files of the folder, have no finding
-// of these rules. The folder "." is the whole tree.
+// promise is a line of .vale/clean: the file, or the files of the folder, have no finding of these
+// rules. The folder "." is the whole tree.
 type promise struct {
 	path  string
 	rules []string // none: every rule at the level error
@@ -98,8 +98,8 @@ func (p promise) broken(f finding) bool {
 	return f.Severity == "error" && len(p.rules) == 0 || slices.Contains(p.rules, f.rule())
 }
 
-// extended is the list with every path that has no error: pages by their names, other
-// files by their folder. Comments and lines with rules stay.
+// extended returns the list with every path that has no error: pages by their names, other files by
+// their folder. Comments and lines with rules stay.
 func extended(list string, files []string, found []finding) string {
 	unit := func(file string) string {
 		if dir := filepath.Dir(file); dir != "." && filepath.Ext(file) != ".md" {
@@ -131,7 +131,7 @@ func extended(list string, files []string, found []finding) string {
 	return b.String()
 }
 
-// check extracts the prose of the files into a folder of its own, where Vale reads it.
+// check extracts the prose of the files into a temporary folder, where Vale reads it.
 func check(vale string, files []string) (found []finding, read []string, err error) {
 	vale, err = filepath.Abs(vale)
 	if err != nil {
@@ -199,14 +199,15 @@ func check(vale string, files []string) (found []finding, read []string, err err
 	return found, read, nil
 }
 
-// skipped: examples and inputs of tests are data, and Vale's rules quote what they forbid.
-// config.toml is made of the doc tags, asyncapi.json and openapi.json of their pieces.
+// skipped are excluded: examples and inputs of tests are data, and Vale's rules quote what they
+// forbid. config.toml is generated from the doc tags, and asyncapi.json and openapi.json from their
+// pieces.
 func skipped(file string) bool {
 	return strings.Contains(file, "testdata/") || strings.HasPrefix(file, ".vale/") || strings.HasPrefix(file, "transport/web/e2e/first-service/") ||
 		strings.HasPrefix(file, "transport/sample/") || file == "config.toml" || file == "PACKAGES.md"
 }
 
-// count prints how many findings each rule has, then how many each folder.
+// count prints the number of findings of each rule, then of each folder.
 func count(out io.Writer, found []finding) {
 	type key struct{ severity, rule string }
 	byRule, byFolder := map[key]int{}, map[string]map[string]int{}

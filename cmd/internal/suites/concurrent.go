@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// listConcurrent writes those of the packages in which goroutines can meet.
+// listConcurrent writes the packages with concurrent goroutines.
 func listConcurrent(w io.Writer, packages []string) error {
 	args := append([]string{"list", "-f", `{{.ImportPath}} {{.Dir}}{{range .GoFiles}} {{.}}{{end}}`}, packages...)
 	out, err := exec.Command("go", args...).Output()
@@ -34,7 +34,7 @@ func listConcurrent(w io.Writer, packages []string) error {
 	return nil
 }
 
-// isConcurrent reports whether a file starts goroutines, or has what they meet at.
+// isConcurrent reports whether a file starts goroutines, or uses their means of communication.
 func isConcurrent(f *ast.File) (found bool) {
 	for _, i := range f.Imports {
 		if path := strings.Trim(i.Path.Value, `"`); path == "sync" || path == "sync/atomic" {

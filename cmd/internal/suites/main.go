@@ -101,7 +101,7 @@ func (r *result) make(target, scratch string) {
 	cmd := exec.Command("make", "--no-print-directory", target, "REPORT=1")
 	cmd.Env = os.Environ()
 	if scratch != "" {
-		// Files of the compiler can be larger than the memory.
+		// The compiler's files can be larger than the memory.
 		cmd.Env = append(cmd.Env, "GOTMPDIR="+os.TempDir(), "TMPDIR="+scratch)
 	}
 	pipe, err := cmd.StdoutPipe()
@@ -136,7 +136,7 @@ func printTable(w io.Writer, table []*result, took time.Duration) bool {
 		verdict := ""
 		if r.failed != nil {
 			verdict, ok = "  FAIL", false
-			if r.count.failed == 0 { // it is no test, or ended before its tests
+			if r.count.failed == 0 { // not a test, or it ended before its tests
 				r.count.failed = 1
 			}
 		} else if r.count.failed > 0 {
@@ -167,10 +167,11 @@ func (l *lines) print(text string) {
 	fmt.Fprintln(l.to, text)
 }
 
-// needed is what tests have open at once, bytes; the stores' files are mostly holes.
+// needed is the memory for the files that tests have open at the same time, in bytes. The stores'
+// files are mostly holes.
 const needed = 6 << 30
 
-// inMemory makes a folder in memory; "" if there is none to use.
+// inMemory creates a folder in memory; "" if none can be used.
 func inMemory() (dir string, remove func(), err error) {
 	const shm = "/dev/shm"
 	var s syscall.Statfs_t
@@ -181,12 +182,12 @@ func inMemory() (dir string, remove func(), err error) {
 		return "", func() {}, nil
 	}
 	remove = func() { _ = os.RemoveAll(dir) }
-	// Users that a test becomes look for their sockets in it.
+	// Tests that change their user look for sockets in it.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		remove()
 		return "", func() {}, err
 	}
-	// Containers mount it so that no program may be started from it.
+	// Containers mount it noexec.
 	try := filepath.Join(dir, "try")
 	if os.WriteFile(try, []byte("#!/bin/sh\nexit 0\n"), 0o700) != nil || exec.Command(try).Run() != nil {
 		remove()

@@ -24,14 +24,14 @@ type seen struct {
 
 	out    *lines
 	prefix string
-	held   map[string][]string // by package and test: what it wrote so far
+	held   map[string][]string // output so far, by package and test
 }
 
 func newSeen(out *lines, prefix string) *seen {
 	return &seen{out: out, prefix: prefix, held: map[string][]string{}}
 }
 
-// event is one of "go test -json".
+// event is an event of "go test -json".
 type event struct {
 	Action, Package, ImportPath, Test, Output string
 	Elapsed                                   float64
@@ -47,7 +47,7 @@ var (
 	colour     = regexp.MustCompile("\x1b\\[[0-9;]*m")
 )
 
-// line takes the next one.
+// line processes the next line.
 func (s *seen) line(text string) {
 	if strings.HasPrefix(text, "{") {
 		var e event
@@ -131,7 +131,7 @@ func (s *seen) packageEnds(e event, wrote []string) {
 	if s.hasFailed(e.Package) && len(running) == 0 {
 		return
 	}
-	for _, key := range running { // the one that panicked, or was too slow, is among them
+	for _, key := range running { // including the test that panicked or timed out
 		s.show(key+" had not ended", s.held[key])
 		delete(s.held, key)
 	}
@@ -139,7 +139,7 @@ func (s *seen) packageEnds(e event, wrote []string) {
 	s.fail(e.Package, e.FailedBuild)
 }
 
-// running are the tests of a package that began and did not end.
+// running returns the tests of a package that began and did not end.
 func (s *seen) running(pkg string) (keys []string) {
 	for key := range s.held {
 		if strings.HasPrefix(key, pkg+" ") && key != pkg+" " {
@@ -158,7 +158,7 @@ func (s *seen) hasFailed(pkg string) bool {
 	return false
 }
 
-// mostShown bounds what one failed test may print, lines: its last ones.
+// mostShown is the maximum number of printed lines of a failed test: its last ones.
 const mostShown = 400
 
 func (s *seen) show(title string, wrote []string) {
@@ -168,5 +168,5 @@ func (s *seen) show(title string, wrote []string) {
 	}
 }
 
-// end is called when the suite has printed everything.
+// end is called after the suite has printed everything.
 func (s *seen) end() { s.held = nil }

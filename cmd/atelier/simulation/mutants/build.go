@@ -15,15 +15,14 @@ import (
 // simulation is the package whose test is the simulator.
 const simulation = "./cmd/atelier/simulation"
 
-// tree is the module as it is, and a folder for its builds.
+// tree is the unmodified module, and a folder for its builds.
 type tree struct {
 	root string
 	dir  string          // temporary
 	deps map[string]bool // folders of the packages in the simulator, from the root
 }
 
-// newTree finds the module that the working directory is in. close removes what was
-// built.
+// newTree finds the module that contains the working directory. close removes the builds.
 func newTree() (t *tree, err error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -48,24 +47,24 @@ func (t *tree) close() { _ = os.RemoveAll(t.dir) }
 
 func (t *tree) read(file string) ([]byte, error) { return os.ReadFile(filepath.Join(t.root, file)) }
 
-// simulates reports whether what a mutant changes is in the simulator.
+// simulates reports whether the code changed by a mutant is in the simulator.
 func (t *tree) simulates(m *mutant) bool {
 	return slices.ContainsFunc(m.places, func(p place) bool { return t.deps[filepath.ToSlash(filepath.Dir(p.file))] })
 }
 
-// mutated is a mutant beside the tree.
+// mutated is a mutant of the tree.
 type mutated struct {
 	*tree
 	*mutant
-	overlay string // file for -overlay; "" for the tree as it is
-	binary  string // of the simulator, once it is built
-	// shared is the build that it shares with others, where it is switched on by its
-	// number; nil for one that is built alone.
+	overlay string // file for -overlay; "" for the unmodified tree
+	binary  string // the simulator, once it is built
+	// shared is the build that the mutant shares with others, where its number switches it on. It
+	// is nil for a mutant with its own build.
 	shared *sharedBuild
 }
 
-// sharedBuild is one build of many mutants: of the simulator, and of the tests of each
-// package that somebody asks for.
+// sharedBuild is one build of many mutants: of the simulator, and of the tests of each requested
+// package.
 type sharedBuild struct {
 	*tree
 	has    map[*mutant]bool
@@ -142,7 +141,7 @@ func (b *sharedBuild) compile(to string, packages ...string) error {
 	return nil
 }
 
-// testOf is the built test of a package.
+// testOf returns the built test of a package.
 func (b *sharedBuild) testOf(pkg string) (string, error) {
 	b.mu.Lock()
 	build := b.tests[pkg]
@@ -155,7 +154,7 @@ func (b *sharedBuild) testOf(pkg string) (string, error) {
 	return build()
 }
 
-// mutate lays what a mutant changes beside the tree, unless it shares a build.
+// mutate writes the overlay of a mutant, unless it shares a build.
 func (b *sharedBuild) mutate(m *mutant) (*mutated, error) {
 	if err := b.broken[m.name]; err != nil {
 		return nil, err
@@ -175,7 +174,7 @@ func (b *sharedBuild) mutate(m *mutant) (*mutated, error) {
 	return x, overlay(changed, b.root, dir, x.overlay)
 }
 
-// build builds the simulator with a mutant that is alone.
+// build builds the simulator with a mutant that has its own build.
 func (x *mutated) build(flags ...string) error {
 	if x.shared != nil {
 		return nil
@@ -194,14 +193,14 @@ func (x *mutated) build(flags ...string) error {
 	return nil
 }
 
-// clean removes what was built for this one.
+// clean removes the builds of this mutant.
 func (x *mutated) clean() {
 	if x.shared == nil {
 		_ = os.RemoveAll(filepath.Join(x.dir, x.name))
 	}
 }
 
-// environment returns the environment of a program that is built of the mutant.
+// environment returns the environment of a program built with the mutant.
 func (x *mutated) environment(more ...string) []string {
 	return append(append(os.Environ(), fmt.Sprint(switchedOn, "=", x.number)), more...)
 }

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// switchedOn is the variable of the environment that switches one mutant on, by its
-// number. Without it a combined build behaves as the tree does.
+// switchedOn is the environment variable that switches one mutant on, by its number. Without it a
+// combined build behaves like the unmodified tree.
 const switchedOn = "MUTANT_ON"
 
 // combined is the tree with many mutants in one build, each behind a switch. For each
@@ -61,7 +61,7 @@ func combine(all []*mutant, read func(string) ([]byte, error), root, dir string)
 	return c, overlay(files, root, dir, c.overlay)
 }
 
-// overlay lays files beside the tree, as -overlay of the go command reads them.
+// overlay writes replacements of files for -overlay of the go command.
 func overlay(files map[string][]byte, root, dir, to string) error {
 	var list struct{ Replace map[string]string }
 	list.Replace = map[string]string{}
@@ -87,8 +87,7 @@ type copied struct {
 	text      []byte // of the whole function, as changed
 }
 
-// copiesOf are the functions that a mutant changes; none when it changes something else,
-// too.
+// copiesOf returns the functions that a mutant changes; none if it also changes something else.
 func copiesOf(m *mutant, read func(string) ([]byte, error)) (out []*copied, err error) {
 	changed, _, err := m.apply(read)
 	if err != nil {
@@ -129,13 +128,13 @@ func copiesOf(m *mutant, read func(string) ([]byte, error)) (out []*copied, err 
 	return out, nil
 }
 
-// goFile is a file taken apart.
+// goFile is a parsed file.
 type goFile struct {
 	text  []byte
 	name  string // of the package
 	funcs map[string]*ast.FuncDecl
 	keys  []string // of funcs, in their order
-	rest  string   // all that is not a function and no comment of one
+	rest  string   // everything except functions and their comments
 }
 
 func parsed(text []byte) (*goFile, error) {
@@ -158,7 +157,7 @@ func parsed(text []byte) (*goFile, error) {
 	return s, nil
 }
 
-// at is an index of the text: positions of a file set with one file begin at 1.
+// at returns an index into the text: positions in a file set with one file begin at 1.
 func at(p token.Pos) int { return int(p) - 1 }
 
 func (s *goFile) of(n ast.Node) []byte { return s.text[at(n.Pos()):at(n.End())] }
@@ -171,8 +170,8 @@ func (s *goFile) head(fn *ast.FuncDecl) []byte {
 	return s.text[at(fn.Pos()):at(fn.Body.Lbrace)]
 }
 
-// switched is a file with the copies of its functions, each called while its mutant is
-// on. Compilers name the mutant of a copy in place of the file.
+// switched returns a file with the copies of its functions, each called while its mutant is on.
+// Compiler errors name the mutant of a copy instead of the file.
 func switched(text []byte, copies []*copied) []byte {
 	s, err := parsed(text)
 	if err != nil {
@@ -205,8 +204,8 @@ func switched(text []byte, copies []*copied) []byte {
 	return out.Bytes()
 }
 
-// parameters are the receiver and the parameters of a function, with the names under
-// which it can pass them on.
+// parameters are the receiver and the parameters of a function, with the names that it needs to
+// pass them on.
 func parameters(fn *ast.FuncDecl) (all []*ast.Field, names [][]string) {
 	if fn.Recv != nil {
 		all = append(all, fn.Recv.List...)
@@ -245,7 +244,7 @@ func named(s *goFile, fn *ast.FuncDecl) []byte {
 	return out.Bytes()
 }
 
-// call is a statement that does what a function does under another name.
+// call returns a statement that calls a function's copy under another name.
 func call(s *goFile, fn *ast.FuncDecl, name string) string {
 	all, names := parameters(fn)
 	var args []string
@@ -275,7 +274,7 @@ func call(s *goFile, fn *ast.FuncDecl, name string) string {
 	return does + "; return"
 }
 
-// notCompiled finds the mutants that a compiler names.
+// notCompiled finds the mutants that compiler errors name.
 var notCompiled = regexp.MustCompile(`([\w-]+)\.mutant:\d+`)
 
 // namedBy returns the mutants that the compiler's output names, with the output.

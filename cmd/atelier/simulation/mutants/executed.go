@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// coverSeeds is how many seeds run to see which lines are run at all.
+// coverSeeds is the number of seeds that run to determine which lines are executed.
 const coverSeeds = 200
 
-// unexecuted returns which of these mutants change lines that nothing ran: neither
-// seeds of the simulation nor the tests they name. Those that were found are no
-// question: what they change was seen to matter.
+// unexecuted returns the mutants whose changed lines nothing ran: neither seeds of the simulation
+// nor the tests they name. Mutants that were found are excluded, because their lines are known to
+// matter.
 func (t *tree) unexecuted(all []*mutant) (map[*mutant]bool, error) {
 	out := map[*mutant]bool{}
 	if len(all) == 0 {
@@ -85,7 +85,7 @@ func (t *tree) coverSeeds(cover string) (all []block, err error) {
 	if err := x.build("-cover", "-covermode=atomic", cover); err != nil {
 		return nil, err
 	}
-	// In parts, since one that fails may leave no profile.
+	// In parts, because a part that fails can be without a profile.
 	profile := filepath.Join(t.dir, x.name, "profile")
 	const part = 20
 	for first := 1; first < coverSeeds; first += part {

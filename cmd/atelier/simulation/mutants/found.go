@@ -10,7 +10,7 @@ import (
 // finding is what found a mutant: a seed, or a package test.
 type finding struct {
 	seed    uint64 // 0 for a test
-	oracle  string // whose finding it was
+	oracle  string // the oracle that found it
 	test    packageTest
 	seconds float64 // of the run that found it, without the build
 }

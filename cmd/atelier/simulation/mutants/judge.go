@@ -7,31 +7,31 @@ import (
 	"sync"
 )
 
-// judge says of each mutant what finds it.
+// judge determines for each mutant what finds it.
 type judge struct {
 	tree   *tree
 	shared *sharedBuild
-	limit  uint64 // of seeds for each mutant; 0: none is run, only tests are
+	limit  uint64 // of seeds for each mutant; 0 runs only tests
 
 	mu sync.Mutex
 	// passes are the tests that passed without a mutant. Guarded by mu.
 	passes map[packageTest]error
-	// unclean are the seeds that fail without a mutant, and how. Guarded by mu.
+	// unclean are the seeds that fail without a mutant, and their failures. Guarded by mu.
 	unclean map[uint64]string
 }
 
 // verdict is the verdict on one mutant.
 type verdict struct {
 	*mutant
-	found *finding // nil while it lives
+	found *finding // nil if the mutant survives
 	err   error
 }
 
-// equivalentSeeds is how many seeds try one that is called equivalent: it is
-// called so because none finds it.
+// equivalentSeeds is the number of seeds that try a mutant that is declared equivalent, because
+// none should find it.
 const equivalentSeeds = 100
 
-// judge tries what found a mutant before, then seeds, then its tests.
+// judge tries the previous finding first, then seeds, then the mutant's tests.
 func (j *judge) judge(m *mutant, before finding) (v verdict) {
 	v.mutant = m
 	x, err := j.shared.mutate(m)
@@ -65,9 +65,8 @@ func (j *judge) judge(m *mutant, before finding) (v verdict) {
 	return v
 }
 
-// seeds looks for a seed that finds a mutant: first the one that did before. Of
-// several it takes the first that does so again. One that fails without a mutant,
-// too, says nothing.
+// seeds looks for a seed that finds a mutant, beginning with the previous one. It takes the first
+// seed that fails repeatedly. A seed that also fails without a mutant proves nothing.
 func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
 	if kept > 0 {
 		f, err := x.fails(kept, tries)
@@ -121,7 +120,7 @@ func (j *judge) clean(seed uint64) (bool, error) {
 	return f.seed == 0, err
 }
 
-// test looks whether a test finds a mutant, which it must not do without one.
+// test reports whether a test finds a mutant. The test must pass without one.
 func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 	f, failed, err := x.test(t)
 	if err != nil || !failed {

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// mutant is one change of the source that breaks a promise.
+// mutant is one change of the source that breaks a guarantee.
 type mutant struct {
-	number     int // in the list, from 1
+	number     int // position in the list, from 1
 	name       string
 	promise    string
 	places     []place
 	tests      []packageTest
-	equivalent string // why nothing can find it; "" for one that must be found
+	equivalent string // why nothing can find it; "" for a mutant that must be found
 }
 
-// place is one piece of a file and its replacement.
+// place is a piece of a file and its replacement.
 type place struct {
 	file     string // path from the module's root
 	old, new []string
@@ -116,10 +116,10 @@ func pick(all []*mutant, which string) (chosen []*mutant, err error) {
 	return chosen, nil
 }
 
-// span is a run of lines of a file, from 1, both ends in it.
+// span is a range of lines of a file, from 1, both ends included.
 type span struct{ first, last int }
 
-// apply returns the files that a mutant changes, as it changes them, and where.
+// apply returns the files that a mutant changes, with the change, and the places of the changes.
 // read returns the text of a file.
 func (m *mutant) apply(read func(file string) ([]byte, error)) (changed map[string][]byte, spans map[string][]span, err error) {
 	changed, spans = map[string][]byte{}, map[string][]span{}
@@ -153,7 +153,7 @@ func (m *mutant) apply(read func(file string) ([]byte, error)) (changed map[stri
 	return changed, spans, nil
 }
 
-// changed are the lines of a place, which begins at a line, that differ.
+// changed returns the differing lines of a place, which begins at a line.
 func (p place) changed(at int) span {
 	same := 0
 	for same < min(len(p.old), len(p.new)) && p.old[same] == p.new[same] {

@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// hang is after how long a seed counts as one that never ends. A seed takes a tenth
-// of a second on a machine that has nothing else to do.
+// hang is the timeout of a seed. A seed takes a tenth of a second on an idle machine.
 const hang = 10 * time.Second
 
-// A test that hangs under a mutant has found it, and need not hang for long. Without a
-// mutant a test can be slow on a busy machine.
+// A test that hangs with a mutant has found it, so its timeout is short. Without a mutant a test
+// can be slow on a busy machine.
 const (
 	mutatedTimeout  = "-test.timeout=25s"
 	originalTimeout = "-test.timeout=2m"
@@ -27,7 +26,7 @@ const (
 // crashed is the oracle of a process that crashed or hung.
 const crashed = "crash"
 
-// seeds runs seeds from one to another until one fails, and returns that, or 0.
+// seeds runs a range of seeds until one fails, and returns that, or 0.
 func (x *mutated) seeds(first, last uint64) (finding, error) {
 	began := time.Now()
 	cmd := exec.Command(x.binary, "-test.run=^TestSimulation$", "-test.timeout=0", "-worker", //nolint:gosec // built here
@@ -63,7 +62,7 @@ func (x *mutated) seeds(first, last uint64) (finding, error) {
 		}
 	}
 	if f.seed > 0 {
-		_ = cmd.Process.Kill() // it has said enough
+		_ = cmd.Process.Kill() // its output is sufficient
 		_ = cmd.Wait()
 	} else if err := cmd.Wait(); err != nil {
 		if at == 0 {
@@ -75,10 +74,10 @@ func (x *mutated) seeds(first, last uint64) (finding, error) {
 	return f, nil
 }
 
-// tries is how often a seed runs to say whether it finds a mutant.
+// tries is how often a seed runs to determine whether it finds a mutant.
 const tries = 5
 
-// fails runs a seed several times and returns its failure, if there is one.
+// fails runs a seed several times and returns its failure, if any.
 func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 	began := time.Now()
 	for range times {
@@ -109,7 +108,7 @@ func (x *mutated) test(t packageTest) (f finding, failed bool, err error) {
 		cmd = exec.Command("go", "test", "-count=1", "-vet=off", timeout, "-v", "-run", t.run, "-overlay="+x.overlay, t.pkg) //nolint:gosec // of the list
 		cmd.Dir = x.root
 	}
-	cmd.Env = x.environment("RAPID_NOFAILFILE=true") // it would leave a file in the tree
+	cmd.Env = x.environment("RAPID_NOFAILFILE=true") // otherwise it would leave a file in the tree
 	out, err := cmd.CombinedOutput()
 	f = finding{test: t, seconds: time.Since(began).Seconds()}
 	var exit *exec.ExitError
