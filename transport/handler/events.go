@@ -43,8 +43,8 @@ var eventType = &describe.Schema{
 		"participant_encryption_key",
 	},
 	Description: "What happened. `token_replay` is a tokenize that was repeated with its Idempotency-Key. " +
-		"Security events are `token_mismatch` (another checkout was named), `token_lock` (once too often), " +
-		"`token_reuse` (a used token came again), `token_quarantine` (the stored token is damaged) and " +
+		"Security events: `token_mismatch` (another checkout was named), `token_lock` (once too often), " +
+		"`token_reuse` (a used token came again). Further ones are `token_quarantine` (the stored token is damaged) and " +
 		"`participant_encryption_key` (the key was published or removed).",
 }
 

@@ -283,10 +283,10 @@ func describeAll(ops []operation) description {
 		OpenAPI: "3.1.0",
 		Info: info{
 			Title: "Atelier tokenization handler", Version: "1", License: map[string]string{"name": "MIT", "identifier": "MIT"},
-			Description: "Converts credentials into tokens that are bound to one checkout and one participant, and back. Tokens are 256 random bits; production and sandbox share nothing. Every error is {code, content}. A request is refused first for its bearer, its rate, its scope and its shape, then for whom it acts, and only then the token is looked at.",
+			Description: "Converts credentials into tokens that are bound to one checkout and one participant, and back. Tokens are 256 random bits; production and sandbox share nothing. Every error is {code, content}. A request is checked in this order: bearer, rate, scope, shape, the participant that it acts for, and only then the token.",
 		},
 		Tags: []tag{
-			{"documents", "What the handler is, and this description."},
+			{"documents", "The handler's specification document, and this description."},
 			{"operations", "Tokens and checkout sessions."},
 			{"oauth", "Access tokens of OAuth 2.0 clients."},
 			{"keys", "Encryption keys that participants publish."},

@@ -65,7 +65,7 @@ func gives(about, media string, s *describe.Schema) answer {
 var (
 	done      = answer{About: "done"}
 	text      = &describe.Schema{Type: "string"}
-	ifChanged = parameter{Name: "If-None-Match", In: "header", Description: "The ETag of what the client has.", Schema: text}
+	ifChanged = parameter{Name: "If-None-Match", In: "header", Description: "The ETag of the client's copy.", Schema: text}
 )
 
 const (
@@ -97,7 +97,7 @@ func operations() []operation {
 			About: "Scope tokenize. The token is bound to the checkout and to the participant that identity names, else the caller. It is on disk when the answer comes. The policy is the bound participant's.",
 			Parameters: []parameter{{
 				Name: "Idempotency-Key", In: "header",
-				Description: "The same caller, key and body get the same token while it lives; another body is idempotency_conflict for as long. Once the token is over, the key is free.",
+				Description: "The same caller, key and body get the same token while it lives; another body is idempotency_conflict for as long. Once the token has ended, the key is free.",
 				Schema:      &describe.Schema{Type: "string", MinLength: minIdempotencyKey, MaxLength: maxIdempotencyKey},
 			}},
 			Takes: takes("TokenizeRequest"), Gives: gives("success", jsonType, ref("Token")), Refuses: []int{409, 422},
@@ -114,14 +114,14 @@ func operations() []operation {
 			Method: "POST", Path: "/introspect", Name: "introspect", Handle: (*call).introspect, Scope: participant.ScopeDetokenize,
 			Line: "Tells policy, state and expiry of a token, and type, brand and last four digits of its credential. Uses nothing up.",
 			ID:   "introspect", Tag: "operations", Summary: "Tell about a token",
-			About: onBehalf + " Uses nothing up; answers for tokens that are over, too.",
+			About: onBehalf + " Uses nothing up, and answers for tokens that have ended as well.",
 			Takes: takes("UseRequest"), Gives: gives("success", jsonType, ref("Introspection")), Refuses: []int{404},
 		},
 		{
 			Method: "POST", Path: "/revoke", Name: "revoke", Handle: (*call).revoke, Scope: participant.ScopeDetokenize,
 			Line: "Ends a token.",
 			ID:   "revoke", Tag: "operations", Summary: "End a token",
-			About: onBehalf + " Revoking a token that is over already is fine.",
+			About: onBehalf + " Revoking a token that has ended is not an error.",
 			Takes: takes("UseRequest"), Gives: done, Refuses: []int{404},
 		},
 		{
@@ -136,7 +136,7 @@ func operations() []operation {
 			Method: "GET", Path: "/events", Name: "events", Handle: (*call).events,
 			Line: "Lists what was done with the caller's tokens, and security events, newest first.",
 			ID:   "listEvents", Tag: "operations", Summary: "The caller's own log",
-			About: "What was done with the tokens that are bound to the caller, by whomever; what the caller has done with those of others; and security events. Newest first, kept as long as the operator's audit log. Any scope. Nothing here was written before the server had this log.",
+			About: "Operations of anybody on tokens that are bound to the caller, the caller's operations on tokens of others, and security events. Newest first, kept as long as the operator's audit log. Any scope is enough. Operations from before the server had this log are missing.",
 			Parameters: []parameter{
 				{Name: "limit", In: "query", Description: "How many at most.", Schema: &describe.Schema{Type: "integer", Minimum: 1, Maximum: maxEventsPage, Default: eventsPage}},
 				{Name: "before", In: "query", Description: "The id of an event: only older ones, for the next page.", Schema: &describe.Schema{Type: "string", Format: "uuid"}},
@@ -186,7 +186,7 @@ func operations() []operation {
 		{
 			Method: "GET", Path: "/openapi.json", Name: "openapi", Handle: (*call).openAPI, Open: true,
 			ID: "openAPI", Tag: "documents", Summary: "This description",
-			About:      "What the handler offers as it is configured, under the address asked at.",
+			About:      "The operations that this handler offers, at the address of the request.",
 			Parameters: []parameter{ifChanged},
 			Gives:      answer{About: "OpenAPI 3.1", Bodies: []content{{Media: jsonType, Schema: &describe.Schema{Type: "object"}}}, Tagged: true},
 		},

@@ -80,7 +80,7 @@ func (c *class) replayed() replay {
 	c.t.Helper()
 	live := c.admin.connect(c.id, "?since=0")
 	head := live.welcome.number("head")
-	// An ack follows every frame up to its position.
+	// An ack is sent only after all frames up to its position.
 	live.acked(record{"type": "dm", "target_id": codelab.FacilitatorID, "message": "opened"}, "opened")
 	out := replay{Epoch: live.welcome.text("epoch")}
 	for _, m := range live.stored() {

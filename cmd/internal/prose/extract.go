@@ -54,9 +54,14 @@ func extract(path string, source []byte) (*page, bool) {
 		p.fromComments(source, slashes)
 	case ext == ".toml", filepath.Base(path) == "Makefile":
 		p.fromComments(source, hashes)
+		for i, line := range strings.Split(string(source), "\n") {
+			if m := profile.FindStringSubmatch(line); m != nil {
+				p.fragment(i+1, m[1])
+			}
+		}
 	case filepath.Base(path) == "en.json":
 		p.fromStrings(source, nil)
-	case ext == ".json" && strings.Contains(path, "/openapi/"):
+	case ext == ".json" && strings.Contains(path, "/openapi/"), strings.HasSuffix(path, "handler/openapi.json"):
 		p.fromStrings(source, described)
 	default:
 		return nil, false
@@ -69,8 +74,9 @@ var (
 	directive = regexp.MustCompile(`^//[a-z]+:|^//nolint`)
 	slashes   = regexp.MustCompile(`^\s*(?://+|/\*+|\*/?|<!--) ?(.*?)(?:\*/|-->)?$`)
 	hashes    = regexp.MustCompile(`^#+\s(.*)$`)
-	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`)    // a commented-out setting
-	head      = regexp.MustCompile(`^(?:[a-z ]+: .*\n)+\n`) // the settings of a codelab in claat's format
+	profile   = regexp.MustCompile(`^description = "(.*)"$`) // of a load profile
+	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`)     // a commented-out setting
+	head      = regexp.MustCompile(`^(?:[a-z ]+: .*\n)+\n`)  // the settings of a codelab in claat's format
 	described = []string{"description", "summary", "title"}
 	errorMade = []string{"New", "Errorf"}
 	subject   = regexp.MustCompile(`^[a-z_.]+: `) // of an error: a setting or a command
