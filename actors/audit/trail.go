@@ -18,7 +18,7 @@ import (
 // Tables of the audit trail: the records by id, which orders them by time, and an index of the ids
 // by codelab. The index of a participant's own log has the time spans in which they have records.
 // Without it, a page of a participant with few records would read the whole trail of a busy server.
-// An index of single records would be three of the seven rows that a token costs.
+// An index entry for each record would be three of the seven rows of a pair of token operations.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
@@ -32,8 +32,8 @@ type Trail struct {
 	ids       *naming.SharedIDs
 	retention time.Duration
 	spans     spans
-	// Immutable suffix of this trail's marks: the marks of two nodes are different rows, so that no
-	// commit waits for one of the other node.
+	// tag ends the keys of this trail's marks (see mark). It never changes. It keeps the marks of
+	// different nodes in different rows, so that no commit waits for another node's.
 	tag string
 }
 
@@ -61,8 +61,8 @@ func (a *Trail) Rows(r *Record) []durable.Row {
 	return rows
 }
 
-// OwnRows returns the rows of a record that is in the own logs of participants, with the additional
-// data own; see Owned. Call Committed after their commit.
+// OwnRows returns the rows of a record that also appears in the participants' own logs (see Owned).
+// own is its additional data there. Call Committed after their commit.
 func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.Row {
 	var owners []string
 	own.OfActor, own.Others = false, nil
@@ -89,7 +89,7 @@ func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.R
 	return rows
 }
 
-// Committed records that rows are committed, so that the next records do not mark the same span
+// Committed notes that rows have been committed, so that later records do not mark the same span
 // again.
 func (a *Trail) Committed(rows []durable.Row) {
 	for _, r := range rows {
@@ -180,15 +180,15 @@ type mark struct {
 	ids  map[string][]byte
 }
 
-// marked reads the next marks of a scan of auditOwn: at least most of them, unless there are fewer.
-// It sets the scan's From to the first unread one, nil at the end.
-func (a *Trail) marked(scan *durable.Scan, most int) (all []*mark, err error) {
+// marked reads the next marks of a scan of auditOwn: whole spans, until it has read at least count
+// rows or none are left. It sets the scan's From to the first unread one, nil at the end.
+func (a *Trail) marked(scan *durable.Scan, count int) (all []*mark, err error) {
 	read := 0
 	var next []byte
 	err = a.journal.Scan(*scan, func(key, value []byte) bool {
 		id := string(key[len(scan.Prefix):])
 		if len(all) == 0 || all[len(all)-1].span != spanOf(id) {
-			if read >= most {
+			if read >= count {
 				next = bytes.Clone(key)
 				return false
 			}
@@ -250,8 +250,8 @@ func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record []byte) bool)
 	return errors.Join(err, failed)
 }
 
-// Record commits a record outside an actor's change and waits for it. It is urgent, because without
-// it nobody could sign in to delete something.
+// Record commits a record outside an actor's change and waits for it. It can use the reserve of a
+// full disk, because otherwise nobody could sign in to delete something.
 func (a *Trail) Record(r *Record) error {
 	return durable.Commit(a.journal, durable.MakeUrgent(a.Rows(r)))
 }

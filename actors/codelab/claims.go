@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// claimsStay is how long uploads stay claimed if the outcome of their command is unknown: it
-	// may still be recorded.
+	// claimsStay is how long uploads stay claimed if the outcome of their command is unknown, because
+	// the command may still be recorded.
 	claimsStay = 2 * time.Minute
-	// maxClaiming bounds the submitted commands waiting for their claims.
+	// maxClaiming is the maximum number of submitted commands that wait for their claims.
 	maxClaiming = 256
 )
 
-// Ask is durable.Handle.Ask. The uploads mentioned by the command are protected until the codelab's
-// reference to them is recorded. If the codelab was deleted after it was looked up, Ask returns
-// that error. If its actor stopped for another reason, the caller retries, because its room and
-// views would not show the result.
+// Ask works like durable.Handle.Ask. It also protects the uploads that the command mentions until
+// the codelab's reference to them is recorded. If the codelab has been deleted since w was looked
+// up, Ask returns errGone. If the actor stopped for another reason, Ask returns durable.ErrRested,
+// and the caller must look the codelab up again: w's room and views would not show the result.
 func (w Codelab) Ask(cmd Command) (any, uint64, error) {
 	v, seq, err := w.ask(cmd)
 	if errors.Is(err, durable.ErrRested) {
@@ -39,7 +39,7 @@ func (w Codelab) ask(cmd Command) (any, uint64, error) {
 	return v, seq, err
 }
 
-// Submit is durable.Handle.Submit, with claims as in Ask. It never blocks: a command that mentions
+// Submit works like durable.Handle.Submit, with claims as in Ask. It never blocks: a command that mentions
 // uploads is sent when they are claimed, possibly after commands that were submitted later.
 func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 	if len(Mentions(cmd.Body)) == 0 {
@@ -77,7 +77,8 @@ func (w Codelab) claim(b Body) (release func(), err error) {
 	return w.all.Files.ClaimKnown(names...)
 }
 
-// settle releases the claims of a command that was answered with err.
+// settle releases the claims of a command that was answered with err: at once if its outcome is
+// certain, else after claimsStay.
 func (w Codelab) settle(release func(), err error) {
 	switch {
 	case release == nil:

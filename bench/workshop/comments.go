@@ -10,15 +10,15 @@ import (
 	"atelier/bench/audit"
 )
 
-// appendEvery is the interval, in comments, of additions to an existing thread.
+// Every appendEvery-th comment is added to an existing thread.
 const appendEvery = 3
 
-// commentLedger has every inline comment of the run. Owned by the loop.
+// commentLedger contains every inline comment of the run. Owned by the loop.
 type commentLedger struct {
 	fates []audit.Fate
-	// ranges have been commented on by an acknowledged comment; by number.
+	// ranges lists, by number, the ranges with an acknowledged comment.
 	ranges []int
-	// events of comments that reached anybody.
+	// events counts the comment events that reached anybody.
 	events int
 	// hashes of the steps' contents.
 	hashes []string

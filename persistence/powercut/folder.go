@@ -10,11 +10,10 @@ import (
 	"syscall"
 )
 
-// Folder is a folder with all its content in memory: that of a Disk, or as it may be after a power
-// failure.
+// Folder is an in-memory copy of a folder tree: a Disk's, or a possible result of a power failure.
 type Folder struct {
-	// Reach is the position after the last call that left a trace. If memory was mapped, it
-	// is after the cut.
+	// Reach is the position after the last call whose effect is present. It can be after the cut if
+	// memory was mapped.
 	Reach int
 	// Unsynced has one line per unsynced change, with its outcome.
 	Unsynced []string
@@ -24,8 +23,8 @@ type Folder struct {
 
 type file struct {
 	mode  uint32            // type and permissions, as in stat(2)
-	names map[string]uint32 // of a folder; nil for a file
-	data  []byte            // of a file
+	names map[string]uint32 // set only for a folder
+	data  []byte            // set only for a regular file
 }
 
 func newFolder() *Folder {
@@ -55,7 +54,8 @@ func (f *Folder) tell(op *Op, path, fate string) {
 	f.Unsynced = append(f.Unsynced, fmt.Sprintf("%s %s: %s", op.Kind, what, fate))
 }
 
-// applyName creates the file of a call, whether or not its name is present, and changes the names.
+// applyName applies a call that changes names. The file that it creates always exists; its name
+// changes only if there is true.
 func (f *Folder) applyName(op *Op, there bool) {
 	if op.Kind == Create || op.Kind == Mkdir {
 		f.files[op.File] = newFile(uint32(op.Size))
@@ -112,7 +112,7 @@ func (f *file) grow(size int64) {
 	}
 }
 
-// Make creates the folder at a path that does not exist. Pages of zeros take no space.
+// Make writes the folder to path, which must not exist. Pages of zeros become holes.
 func (f *Folder) Make(path string) error {
 	made := map[uint32]string{}
 	return f.makeFile(0, path, made)

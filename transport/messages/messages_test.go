@@ -78,7 +78,7 @@ func TestFrames(t *testing.T) {
 		}
 	}
 	if _, ok := (Frames{}).Encode(1, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: &pb.Attendee{}}}}); ok {
-		t.Error("a registration must make no stored frame")
+		t.Error("a registration must not produce a stored frame")
 	}
 }
 
@@ -157,7 +157,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestStampedNamesTheRealSender(t *testing.T) {
+func TestTheStampOverwritesTheClaimedSender(t *testing.T) {
 	b, err := stamped([]byte(`{"type":"webrtc_signal","sender":"facilitator","sender_id":"facilitator","attendee_id":"x","seq":9,"sdp":"s"}`),
 		&codelab.Caller{Role: codelab.RoleAttendee, ID: "a"}, "Ann")
 	if err != nil {
@@ -198,7 +198,7 @@ func FuzzParse(f *testing.F) {
 				got, err = codelab.Codec.Decode(b)
 			}
 			if err != nil || !reflect.DeepEqual(got, sent) {
-				t.Fatalf("%v: a command that cannot be sent: %+v became %+v", err, sent, got)
+				t.Fatalf("%v: a command changed in its encoding: sent %+v, got %+v", err, sent, got)
 			}
 		}
 		if clientMessages[m.Type].relayed {

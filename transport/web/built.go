@@ -5,7 +5,8 @@ import (
 	"io/fs"
 )
 
-// The folder is in the repository with only its .gitignore, so that Go builds without the app.
+// The repository contains this folder with only a .gitignore, so that Go compiles before the app is
+// built.
 //
 //go:embed all:built
 var built embed.FS
@@ -14,7 +15,7 @@ var built embed.FS
 func Built() fs.FS {
 	sub, err := fs.Sub(built, "built")
 	if err != nil {
-		panic(err) // the name is a valid constant
+		panic(err) // cannot happen: the path is constant and valid
 	}
 	return sub
 }

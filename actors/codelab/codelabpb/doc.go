@@ -1,4 +1,4 @@
-// Package codelabpb has the protobuf messages of the codelab actor: its commands, its events and
+// Package codelabpb contains the protobuf messages of the codelab actor: its commands, its events and
 // the records in its state. The .proto files are the source; the Go files beside them are generated
 // by go generate.
 package codelabpb

@@ -1,4 +1,4 @@
-// The reads over REST, with a server that the test plays.
+// The reads over REST, against a fake server.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { workshop, type ChatMessage, type Codelab } from '../workshop/state'
 import type { Known } from './reads.svelte'
@@ -41,7 +41,7 @@ async function reads(role: 'admin' | 'attendee', known: Partial<Known> = {}) {
 const messages = (from: number, to: number, kind: 'chat' | 'dm' = 'chat') =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ id: `c${String(from + i).padStart(5, '0')}`, msg_type: kind }) as ChatMessage)
 
-test('an attendee reads their own record, a facilitator everybody and who is connected', async () => {
+test('an attendee reads only their own record; a facilitator reads everybody's, and who is connected', async () => {
   answer = (path) => (path === '/attendees' ? [{ id: 'a1' }, { id: 'a2' }] : path === '/presence' ? { attendee_ids: ['a2'] } : { id: 'a1' })
   expect([...(await (await reads('attendee')).part('attendees')).people!.keys()]).toEqual(['a1'])
   expect(asked).toEqual(['/attendees/a1?as=attendee'])
@@ -49,13 +49,13 @@ test('an attendee reads their own record, a facilitator everybody and who is con
   expect([[...all.people!.keys()], [...all.here!]]).toEqual([['a1', 'a2'], ['a2']])
 })
 
-test('a page of direct messages alone is read deeper, to find the chat of the room behind them', async () => {
+test('a larger page is read if the first has only direct messages, to reach the room's chat', async () => {
   answer = (_, q) => (q.get('limit') === '200' ? messages(801, 1000, 'dm') : [...messages(1, 1), ...messages(2, 1000, 'dm')])
   const part = await (await reads('admin')).part('chat')
   expect([asked, part.chat?.length, part.olderChat]).toEqual([['/chat?as=admin&limit=200', '/chat?as=admin&limit=1000'], 1000, true])
 })
 
-test('chat that is held already stays, with what is known about older messages', async () => {
+test('a reread keeps the loaded chat, and whether older messages exist', async () => {
   answer = () => messages(150, 349)
   const held = { ...workshop('a1', { id: 'lab' } as Codelab, []), chat: messages(100, 200), olderChat: false }
   const part = await (await reads('attendee', { now: held })).part('chat')
@@ -71,7 +71,7 @@ test('an older page says whether there is more before it', async () => {
   expect(await r.chatBefore('c00100')).toEqual({ page: messages(1, 99), more: false })
 })
 
-test('of help only what is open is held; quizzes and materials are kept beside the workshop', async () => {
+test('only open help requests are kept; quizzes and materials are kept outside the workshop state', async () => {
   const help = ['pending', 'in_progress', 'resolved'].map((status) => ({ id: status, status }))
   answer = (path) => ({ '/help': help, '/quizzes': [{ id: 'q' }], '/materials': [{ id: 'm' }] })[path] ?? []
   const r = await reads('attendee')
@@ -81,7 +81,7 @@ test('of help only what is open is held; quizzes and materials are kept beside t
   expect([r.quizzes, r.materials]).toEqual([[{ id: 'q' }], [{ id: 'm' }]])
 })
 
-test('attendees read questions where people may ask, facilitators always', async () => {
+test('attendees read questions only if questions are on, facilitators always', async () => {
   answer = () => []
   const lab = (questions?: 'off' | 'open') => ({ now: workshop('a1', { id: 'lab', questions } as Codelab, []) })
   for (const known of [lab(), lab('off')]) expect(await (await reads('attendee', known)).part('questions')).toEqual({})
@@ -91,7 +91,7 @@ test('attendees read questions where people may ask, facilitators always', async
   expect(asked).toEqual(['/questions?as=attendee', '/questions?as=admin'])
 })
 
-test('what a message told of the timer is not undone by a read from before it', async () => {
+test('an older read does not undo a timer set by a message', async () => {
   const timer = (label: string) => ({ label }) as never
   const now = { ...workshop('a1', { id: 'lab' } as Codelab, []), timer: { value: timer('told'), at: 8 } }
   answer = () => [{ id: 'lab', timer: { label: 'read' } }, []]
@@ -118,7 +118,7 @@ test("the server's time is taken from an answer, and not from one that the brows
   headers = { Date: new Date(there).toUTCString() }
   await r.text()
   expect(minutesAhead()).toBe(60)
-  // A record that the browser had, with the Date at which the server said that it still holds.
+  // A cached record that the server revalidated: Date is the time of the revalidation.
   headers = { Date: new Date(there + 600_000).toUTCString() }
   await r.text()
   expect(minutesAhead()).toBe(70)

@@ -16,12 +16,12 @@ const names = /(?<![A-Za-z0-9_:/])(?::[a-z0-9_+-]{1,40}:)+(?![A-Za-z0-9_/])/g
 const elsewhere = 'code, pre, kbd, samp, math, svg'
 const address = /:\/\/|^www\./
 
-/** Replaces names by emoji. Unknown names stay unchanged. */
+/** Replaces names with emoji. Unknown names stay unchanged. */
 export function withEmoji(text: string): string {
   return text.replace(names, (run) => run.replace(/:([^:]+):/g, (written, name: string) => emoji.get(name) ?? written))
 }
 
-/** Shows the emoji below root. True if there are any. */
+/** Replaces names with emoji in all text below root. Returns whether it replaced any. */
 export function showEmoji(root: HTMLElement): boolean {
   let any = false
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
