@@ -41,7 +41,7 @@ async function reads(role: 'admin' | 'attendee', known: Partial<Known> = {}) {
 const messages = (from: number, to: number, kind: 'chat' | 'dm' = 'chat') =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ id: `c${String(from + i).padStart(5, '0')}`, msg_type: kind }) as ChatMessage)
 
-test('an attendee reads only their own record; a facilitator reads everybody's, and who is connected', async () => {
+test('an attendee reads only their own record; a facilitator reads all records, and who is connected', async () => {
   answer = (path) => (path === '/attendees' ? [{ id: 'a1' }, { id: 'a2' }] : path === '/presence' ? { attendee_ids: ['a2'] } : { id: 'a1' })
   expect([...(await (await reads('attendee')).part('attendees')).people!.keys()]).toEqual(['a1'])
   expect(asked).toEqual(['/attendees/a1?as=attendee'])
@@ -49,7 +49,7 @@ test('an attendee reads only their own record; a facilitator reads everybody's, 
   expect([[...all.people!.keys()], [...all.here!]]).toEqual([['a1', 'a2'], ['a2']])
 })
 
-test('a larger page is read if the first has only direct messages, to reach the room's chat', async () => {
+test('a larger page is read if the first has only direct messages, to reach the chat of the room', async () => {
   answer = (_, q) => (q.get('limit') === '200' ? messages(801, 1000, 'dm') : [...messages(1, 1), ...messages(2, 1000, 'dm')])
   const part = await (await reads('admin')).part('chat')
   expect([asked, part.chat?.length, part.olderChat]).toEqual([['/chat?as=admin&limit=200', '/chat?as=admin&limit=1000'], 1000, true])
