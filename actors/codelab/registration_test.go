@@ -101,7 +101,7 @@ func TestTheEarlierNameOfARenamedPersonIsFree(t *testing.T) {
 		t.Errorf("somebody else has her new name: %v", err)
 	}
 	if other := l.register(t, Register{Name: "Lea"}); other.Id == lea.Id {
-		t.Error("whoever takes the earlier name is the renamed person")
+		t.Error("a person who takes the earlier name becomes the renamed one")
 	}
 }
 

@@ -44,7 +44,7 @@ type specification struct {
 	Onboarding      string               `json:"onboarding" doc:"How to become a participant."`
 	Credentials     []credentialText     `json:"accepted_credentials"`
 	Lifecycle       lifecycleText        `json:"lifecycle"`
-	Acknowledgement acknowledgementText  `json:"acknowledgement" doc:"What whoever receives credentials accepts."`
+	Acknowledgement acknowledgementText  `json:"acknowledgement" doc:"The security duties that recipients of credentials accept."`
 	Encryption      encryptionText       `json:"encrypted_credentials" doc:"How credentials are sent without tokens."`
 	Errors          []errorText          `json:"errors"`
 	OpenAPI         string               `json:"openapi" doc:"Where this description is served."`

@@ -92,7 +92,7 @@ const maxBody = 64 << 10
 func (b *base) endpoints() (out []httpapi.Endpoint) {
 	for _, op := range b.operations {
 		out = append(out, httpapi.Endpoint{
-			Method: op.Method, Path: b.path + op.Path, Name: op.Name, Body: maxBody, Open: op.Path == "/oauth/token",
+			Method: op.Method, Path: b.path + op.Path, Name: op.Name, Body: maxBody, Open: op.Open,
 			Begin: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b, handle: op.Handle} },
 		})
 	}

@@ -79,7 +79,7 @@ func publishKey() operation {
 		Method: "PUT", Path: "/keys", Name: "key_put", Handle: (*call).putKey, Scope: participant.ScopeDetokenize,
 		Line: "Publishes the caller's encryption key (JWK).",
 		ID:   "publishKey", Tag: "keys", Summary: "Publish the caller's encryption key",
-		About: "Scope detokenize, and the caller's acknowledgement: whoever has the key reads what is encrypted from now on. A public JWK: EC (P-256, P-384 or P-521), or RSA of 2048 to 8192 bits with an odd exponent of 3 or more. A key with any private member is refused.",
+		About: "Scope detokenize, and the caller's acknowledgement, because the owner of the key can read everything that is encrypted from now on. A public JWK: EC (P-256, P-384 or P-521), or RSA of 2048 to 8192 bits with an odd exponent of 3 or more. A key with any private member is refused.",
 		Takes: &content{Media: jsonType, Schema: ref("JWK"), About: "Also as application/jwk+json."},
 		Gives: gives("the key as it is published", keyType, ref("JWK")),
 		Says:  map[int]string{403: keyScope},
@@ -105,7 +105,7 @@ func operations() []operation {
 		{
 			Method: "POST", Path: "/detokenize", Name: "detokenize", Handle: (*call).detokenize, Scope: participant.ScopeDetokenize,
 			Offered: func(b *base) bool { return b.Detokenize },
-			Line:    "Returns the credential to the bound participant or who may act for it.",
+			Line:    "Returns the credential to the bound participant, or to one that may act for it.",
 			ID:      "detokenize", Tag: "operations", Summary: "Turn a token back into its credential",
 			About: "Scope detokenize, and the caller's acknowledgement. The use and its audit record are on disk before the answer. At most once under single_use: an answer that is lost is not given again.",
 			Takes: takes("UseRequest"), Gives: gives("the credential as it was given", jsonType, ref("Credential")), Refuses: []int{404, 410},
