@@ -103,6 +103,13 @@ func (n *Net) Cut(from, to string) {
 	n.cut[[2]string{from, to}] = true
 }
 
+// Loses reports whether a question from one node to another, or its answer, is dropped by a Cut.
+func (n *Net) Loses(from, to string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.cut[[2]string{from, to}] || n.cut[[2]string{to, from}]
+}
+
 // Repair ends a Cut.
 func (n *Net) Repair(from, to string) {
 	n.mu.Lock()

@@ -22,8 +22,6 @@ type reach struct {
 	// meanwhile, so this one should not; see look.
 	lonely, aside bool // guarded by mu
 
-	// patience is the timeout of an answer; 0 means silence.
-	patience time.Duration
 	// silent are the nodes that were last logged as silent. Owned by the goroutine of look.
 	silent []string
 	// told is this node's row, with its incarnation. Owned by the goroutine of look.
@@ -198,7 +196,7 @@ func (n *Node) ask(now time.Time) (look bool) {
 		}
 		look = look || p.silent >= silence && !slices.Contains(r.silent, name)
 		began := time.Now()
-		n.Bus.Request(name, reachSubject, []byte("{}"), cmp.Or(r.patience, silence), func(data []byte, err error) {
+		n.Bus.Request(name, reachSubject, []byte("{}"), silence, func(data []byte, err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if err == nil {
