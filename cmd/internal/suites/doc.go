@@ -1,8 +1,9 @@
 // Command suites runs the suites of a gate and prints the result of each: passed, failed,
-// skipped, seconds. A suite is a target of the Makefile. Suites separated by commas run in
-// parallel, groups one after the other, and a failed suite does not stop the others:
+// skipped, seconds. A suite is a target of the Makefile. Suites separated by commas are a group,
+// of which two run at a time. Groups run one after the other, and a failed suite does not stop
+// the others:
 //
-//	suites go-test,app-test race,app-check
+//	suites go-test,app-test,race simulate
 //
 // Temporary files are in memory (/dev/shm) if there is room and programs can run there,
 // because most tests would otherwise wait for the disk. Only the package powercut and the

@@ -58,17 +58,17 @@ func run(groups []string, repeat, spinners int) (bool, error) {
 	out := &lines{to: os.Stdout}
 	for round := range repeat {
 		for _, group := range groups {
-			var side sync.WaitGroup
 			names := strings.Split(group, ",")
+			var results []*result
 			for _, name := range names {
-				r := &result{name: name, seen: newSeen(out, prefix(name, len(names) > 1))}
+				r := &result{target: name, name: name, seen: newSeen(out, prefix(name, len(names) > 1))}
 				if repeat > 1 {
 					r.name = fmt.Sprintf("%s #%d", name, round+1)
 				}
-				table = append(table, r)
-				side.Go(func() { r.make(name, scratch) })
+				results = append(results, r)
 			}
-			side.Wait()
+			table = append(table, results...)
+			twoAtATime(results, func(r *result) { r.make(scratch) })
 			select {
 			case <-interrupted:
 				return false, errors.New("interrupted")
@@ -77,6 +77,24 @@ func run(groups []string, repeat, spinners int) (bool, error) {
 		}
 	}
 	return printTable(os.Stdout, table, time.Since(began)), nil
+}
+
+// twoAtATime calls do for each, in order, and returns when all have ended.
+func twoAtATime(results []*result, do func(*result)) {
+	var all sync.WaitGroup
+	next := make(chan *result)
+	for range 2 {
+		all.Go(func() {
+			for r := range next {
+				do(r)
+			}
+		})
+	}
+	for _, r := range results {
+		next <- r
+	}
+	close(next)
+	all.Wait()
 }
 
 func prefix(name string, several bool) string {
@@ -88,17 +106,17 @@ func prefix(name string, several bool) string {
 
 // result is the result of one suite.
 type result struct {
-	name string
+	target, name string
 	*seen
 	took   time.Duration
 	failed error // of the target
 }
 
-// make runs a target of the Makefile.
-func (r *result) make(target, scratch string) {
+// make runs the target of the Makefile.
+func (r *result) make(scratch string) {
 	began := time.Now()
 	defer func() { r.took = time.Since(began) }()
-	cmd := exec.Command("make", "--no-print-directory", target, "REPORT=1")
+	cmd := exec.Command("make", "--no-print-directory", r.target, "REPORT=1")
 	cmd.Env = os.Environ()
 	if scratch != "" {
 		// The compiler's files can be larger than the memory.

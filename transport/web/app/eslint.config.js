@@ -1,5 +1,7 @@
 // Rules that find faults; how the code looks is Prettier's (.prettierrc.json).
-// It runs in the folder above, so that it covers the tests in a browser too.
+// It runs in the folder above, so that it covers the tests in a browser too. The variable in
+// its command lets TypeScript read components as the parser of Svelte translates them. That
+// halves its time: otherwise TypeScript makes its program again for every component.
 import js from '@eslint/js'
 import { defineConfig } from 'eslint/config'
 import svelte from 'eslint-plugin-svelte'
