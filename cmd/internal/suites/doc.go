@@ -1,6 +1,6 @@
 // Command suites runs the suites of a gate and prints the result of each: passed, failed,
 // skipped, seconds. A suite is a target of the Makefile. Suites separated by commas are a group,
-// of which two run at a time. Groups run one after the other, and a failed suite does not stop
+// of which two run in parallel. Groups run one after the other, and a failed suite does not stop
 // the others:
 //
 //	suites go-test,app-test,race simulate
