@@ -84,7 +84,6 @@ var (
 	errNoPassword  = durable.Reject(durable.Conflict, "you sign in without a password")
 )
 
-// passwordChangeBody is the body of changePassword.
 type passwordChangeBody struct {
 	Old *string `json:"old"`
 	New *string `json:"new" length:"12..256"`

@@ -34,7 +34,6 @@ func toConversation(lab string, c *pb.Conversation) conversationRecord {
 	return out
 }
 
-// conversationSaveBody is the body of saveConversation.
 type conversationSaveBody struct {
 	CodelabID  *string `json:"codelab_id,omitempty" null:"true" doc:"Attendees who are registered in only one codelab may leave it out."`
 	StepNumber *int32  `json:"step_number,omitempty" null:"true" range:"1.." doc:"The number of a step."`

@@ -226,7 +226,6 @@ func showOwn(b []byte, lab string, tasks int, own *pb.Attendee) []byte {
 	return bytes.Replace(b, reduced, full, 1)
 }
 
-// attendeeUpdateBody is the body of updateAttendee.
 type attendeeUpdateBody struct {
 	Name  *string `json:"name,omitempty" length:"1..80" doc:"One line, trimmed, unlike every other name of the codelab."`
 	Muted *bool   `json:"muted,omitempty"`

@@ -99,7 +99,6 @@ func deleteChat(r *Request) error {
 // MaxRef bounds the client's reference of a message, code points.
 const MaxRef = 64
 
-// directMessagesPostBody is the body of postDirects.
 type directMessagesPostBody struct {
 	Message    string  `json:"message" length:"1..2000"`
 	To         string  `json:"to" enum:"stuck|waiting|step" doc:"«stuck» is attendees who report that they are stuck. «waiting» is attendees whose help request nobody has claimed. «step» is attendees on «step_number» who have not completed."`

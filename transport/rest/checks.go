@@ -125,7 +125,6 @@ func reportCheck(r *Request) error {
 	return r.ok()
 }
 
-// checkReportBody is the body of checkInput.
 type checkReportBody struct {
 	OK   *bool  `json:"ok"`
 	Note string `json:"note,omitempty" length:"..500" doc:"What else there is to say, for facilitators."`

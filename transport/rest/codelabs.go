@@ -126,7 +126,6 @@ type stepRecord struct {
 	DurationMinutes int32  `json:"duration_minutes" range:"0..10000" doc:"How long the step should take; 0 when nobody said."`
 }
 
-// codelabCreateBody is the body of createCodelab.
 type codelabCreateBody struct {
 	Title *string `json:"title" length:"1..200" doc:"One line, trimmed, 1 to 200 characters."`
 	codelabSettings
@@ -439,7 +438,6 @@ func deleteCodelab(r *Request) error {
 	return r.NoContent()
 }
 
-// stepsBody is the body of replaceSteps.
 type stepsBody struct {
 	Steps *[]stepInput `json:"steps" items:"1..200" is:"StepInput"`
 }
@@ -479,7 +477,6 @@ func replaceSteps(r *Request) error {
 	return r.ok()
 }
 
-// openBody is the body of setRegistration.
 type openBody struct {
 	Open *bool `json:"open"`
 }
@@ -495,7 +492,6 @@ func setRegistration(r *Request) error {
 	return r.answerCodelab(codelab.SetRegistration{Open: *in.Open})
 }
 
-// endedBody is the body of endWorkshop.
 type endedBody struct {
 	Ended *bool `json:"ended,omitempty" default:"true"`
 }

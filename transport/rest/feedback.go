@@ -20,7 +20,6 @@ func toFeedback(lab string, f *pb.Feedback) feedbackRecord {
 	return feedbackRecord{f.Id, lab, f.AttendeeId, f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt)}
 }
 
-// feedbackGiveBody is the body of giveFeedback.
 type feedbackGiveBody struct {
 	Difficulty   *string `json:"difficulty" enum:"1|2|3|4|5"`
 	Satisfaction *string `json:"satisfaction" enum:"1|2|3|4|5"`

@@ -52,7 +52,6 @@ func toHelp(lab string, h *pb.HelpRequest) helpRecord {
 	}
 }
 
-// helpAskBody is the body of askHelp.
 type helpAskBody struct {
 	StepNumber *int32 `json:"step_number,omitempty" range:"1.." doc:"A step that exists. Attendees must give it; without it an offer is for the attendee's own step."`
 	Message    string `json:"message,omitempty" length:"..500" doc:"What it is about. Asking again without one keeps the earlier."`
@@ -178,7 +177,6 @@ func claimHelp(r *Request) error {
 	return r.JSON(toHelp(r.Codelab.ID(), v.(*pb.HelpRequest)))
 }
 
-// helpReleaseBody is the body of releaseHelp.
 type helpReleaseBody struct {
 	Reason string `json:"reason,omitempty" length:"..200" doc:"In your words; optional."`
 }
@@ -195,7 +193,6 @@ func releaseHelp(r *Request) error {
 	return r.JSON(toHelp(r.Codelab.ID(), v.(*pb.HelpRequest)))
 }
 
-// helpAnswerBody is the body of answerHelp.
 type helpAnswerBody struct {
 	HelpIDs []string `json:"help_ids" items:"1..200" is:"Id"`
 	Message *string  `json:"message" length:"1..2000"`

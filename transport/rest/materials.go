@@ -43,7 +43,6 @@ func getMaterials(r *Request) error {
 	})
 }
 
-// materialAddBody is the body of addMaterial.
 type materialAddBody struct {
 	Title        *string `json:"title" length:"1..200"`
 	MaterialType *string `json:"material_type" enum:"link|file"`

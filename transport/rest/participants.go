@@ -75,7 +75,6 @@ func (r *Request) tellParticipants(b participant.Body) (any, *participant.View, 
 	return v, h.View(), err
 }
 
-// participantAddBody is the body of addParticipant.
 type participantAddBody struct {
 	Name        *string  `json:"name" length:"1..80"`
 	Kind        *string  `json:"kind" enum:"platform|business|psp"`
@@ -153,7 +152,6 @@ func removeParticipantKey(r *Request) error {
 	return r.NoContent()
 }
 
-// participantGrantBody is the body of grantParticipant.
 type participantGrantBody struct {
 	ParticipantID *string `json:"participant_id" doc:"Whom the caller of the path may act for."`
 }
@@ -177,7 +175,6 @@ func ungrantParticipant(r *Request) error {
 	return r.NoContent()
 }
 
-// participantAcknowledgeBody is the body of acknowledgeParticipant.
 type participantAcknowledgeBody struct {
 	Version *string `json:"version" length:"1..200"`
 }
@@ -193,7 +190,6 @@ func acknowledgeParticipant(r *Request) error {
 	return r.changeParticipant(participant.Acknowledge{ID: r.Param("participant_id"), Version: *in.Version})
 }
 
-// policyChangeBody is the body of setParticipantPolicy.
 type policyChangeBody struct {
 	Policy     *string `json:"policy" is:"TokenPolicy"`
 	TTLSeconds int64   `json:"ttl_seconds,omitempty" range:"0..1800" doc:"60 to 1800, for single_use and ttl. 0 or no value is the server's default."`

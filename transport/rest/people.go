@@ -117,7 +117,6 @@ func (r *Request) actorID() string {
 	return r.api.AdminID
 }
 
-// personInviteBody is the body of invitePerson.
 type personInviteBody struct {
 	Login     string   `json:"login,omitempty" pattern:"^[A-Za-z0-9._@+-]{3,80}$" length:"3..80" doc:"Compared without case. Not for a helper for a day."`
 	Name      *string  `json:"name" length:"1..80"`
@@ -175,7 +174,6 @@ func listPeople(r *Request) error {
 	return r.JSON(out)
 }
 
-// personUpdateBody is the body of updatePerson.
 type personUpdateBody struct {
 	Name     *string   `json:"name,omitempty" length:"1..80"`
 	Role     *string   `json:"role,omitempty" enum:"facilitator|assistant"`
@@ -221,7 +219,6 @@ type codelabTitle struct {
 	Title string `json:"title"`
 }
 
-// invitationLookBody is the body of lookAtInvitation.
 type invitationLookBody struct {
 	Token *string `json:"token" doc:"The part after «#» in the address."`
 }
@@ -261,7 +258,6 @@ func lookAtInvitation(r *Request) error {
 	return r.JSON(invitationShown{p.Name, wire.OrNull(p.Login), p.Role, labs, wire.Stamp(p.InvitationEndsAt)})
 }
 
-// invitationAcceptBody is the body of acceptInvitation.
 type invitationAcceptBody struct {
 	Token    *string `json:"token"`
 	Password string  `json:"password,omitempty" length:"12..256" doc:"Not the login, not one of the commonest. Not needed by a helper for a day."`

@@ -179,7 +179,6 @@ type pollInput struct {
 	Right     *indexes  `json:"right,omitempty" null:"true" doc:"Indexes of the right options, of a choice."`
 }
 
-// pollCreateBody is the body of createPoll.
 type pollCreateBody struct {
 	pollInput
 	Lines  *string `json:"lines,omitempty" doc:"The question, then an option in each line that begins with «- »; without options it asks for words. In place of the members above."`
@@ -305,7 +304,6 @@ func deletePoll(r *Request) error {
 	return r.NoContent()
 }
 
-// pollOpenBody is the body of openPoll.
 type pollOpenBody struct {
 	Seconds *int32 `json:"seconds,omitempty" null:"true" range:"5..14400" doc:"Until it closes by itself; without it nobody but you closes it."`
 }
@@ -323,7 +321,6 @@ func closePoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.ClosePoll{PollID: r.Param("poll_id")}))
 }
 
-// pollShowBody is the body of showPoll.
 type pollShowBody struct {
 	Shown *bool `json:"shown"`
 }
@@ -363,7 +360,6 @@ func (r *Request) answerPoll(made any, err error) error {
 
 var errNoPoll = codelab.ErrNoPoll
 
-// voteBody is the body of votePoll.
 type voteBody struct {
 	Round  *int32   `json:"round" range:"1.." doc:"That of the poll, as you saw it."`
 	Choice indexes  `json:"choice,omitempty" doc:"Indexes of options: of «choice» one, of «several» any."`

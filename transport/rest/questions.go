@@ -74,7 +74,6 @@ func getQuestions(r *Request) error {
 	return r.JSON(out)
 }
 
-// questionCreateBody is the body of askQuestion.
 type questionCreateBody struct {
 	Text      *string `json:"text" length:"1..500"`
 	Anonymous *bool   `json:"anonymous,omitempty" default:"false" doc:"409 where questions carry names."`
@@ -106,7 +105,6 @@ func askQuestion(r *Request) error {
 	return r.answerQuestion(made, err)
 }
 
-// questionTakeBody is the body of takeQuestion.
 type questionTakeBody struct {
 	ChatID string `json:"chat_id,omitempty" doc:"Id of a message that an attendee said to all."`
 	HelpID string `json:"help_id,omitempty" doc:"Id of a request for help."`
@@ -125,7 +123,6 @@ func takeQuestion(r *Request) error {
 	return r.answerQuestion(r.do(codelab.TakeQuestion{ChatID: in.ChatID, HelpID: in.HelpID, Text: in.Text}))
 }
 
-// questionUpdateBody is the body of updateQuestion.
 type questionUpdateBody struct {
 	State  *string `json:"state,omitempty" enum:"waiting|open|answered|hidden"`
 	Answer *string `json:"answer,omitempty" length:"..2000" doc:"Empty for none."`
@@ -165,7 +162,6 @@ func unvoteQuestion(r *Request) error {
 	return r.answerQuestion(r.do(codelab.VoteQuestion{QuestionID: r.Param("question_id"), Withdrawn: true}))
 }
 
-// questionMergeBody is the body of mergeQuestion.
 type questionMergeBody struct {
 	Into string `json:"into" doc:"Id of the question that stays."`
 }

@@ -139,7 +139,6 @@ type quizResultRecord struct {
 	Results []quizResultItem `json:"results"`
 }
 
-// quizSubmitBody is the body of submitQuiz.
 type quizSubmitBody struct {
 	Submissions *[]submittedAnswer `json:"submissions" items:"1..200" is:"QuizAnswer"`
 }

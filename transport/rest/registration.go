@@ -129,7 +129,6 @@ func (r *Request) sameAgain(name string, err error) *pb.Attendee {
 	return v.Attendee(g.AttendeeID)
 }
 
-// registerBody is the body of registration.
 type registerBody struct {
 	Name     *string `json:"name" length:"1..80" doc:"One line; trimmed, and without invisible characters. The same name, whatever its case, is the same person."`
 	Email    string  `json:"email,omitempty" length:"..254" doc:"Optional, \"\" is none."`
@@ -182,7 +181,6 @@ func (r *Request) wasted(err error) error {
 	return err
 }
 
-// pinResetBody is the body of resetPIN.
 type pinResetBody struct {
 	Code string `json:"code,omitempty" length:"..64"`
 }

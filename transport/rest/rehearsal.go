@@ -29,7 +29,6 @@ func toRehearsal(r *pb.Rehearsal) *rehearsalRecord {
 	return &rehearsalRecord{wire.Stamp(r.EndsAt), r.People}
 }
 
-// rehearsalStartBody is the body of startRehearsal.
 type rehearsalStartBody struct {
 	People  *int32 `json:"people" range:"1..60" doc:"How many come."`
 	Minutes *int32 `json:"minutes" range:"1..60" doc:"For how long."`

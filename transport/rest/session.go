@@ -15,7 +15,6 @@ import (
 	"atelier/transport/wire"
 )
 
-// loginBody is the body of logIn.
 type loginBody struct {
 	ID          *string `json:"admin_id" length:"1.."`
 	Password    *string `json:"admin_pw" length:"1.."`
@@ -212,7 +211,6 @@ func getSession(r *Request) error {
 	return r.JSON(sessionRecord{g.Sub, g.Role, g.Rank.String(), name, g.Codelabs, wire.OrNull(g.CodelabID), g.Expires})
 }
 
-// logoutBody is the body of logOut.
 type logoutBody struct {
 	CodelabID string `json:"codelab_id,omitempty" doc:"Leave this codelab alone; empty for the whole session."`
 }

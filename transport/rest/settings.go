@@ -46,7 +46,6 @@ func slowed(err error) error {
 // maxAIKey bounds the text of a key before it is parsed.
 const maxAIKey = 8192
 
-// settingsBody is the body of saveSettings.
 type settingsBody struct {
 	Key *string `json:"ai_api_key" length:"..8192" doc:"The encrypted AI key; \"\" removes it."`
 }

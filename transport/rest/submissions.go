@@ -69,7 +69,6 @@ func submitFile(r *Request) error {
 	return err
 }
 
-// submissionLinkBody is the body of submitLink.
 type submissionLinkBody struct {
 	URL   *string `json:"url" length:"1..2048" doc:"An http or https address."`
 	Title string  `json:"title,omitempty" null:"true" length:"..200"`

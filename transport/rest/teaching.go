@@ -58,7 +58,6 @@ func (r *Request) toTaught(v *codelab.View, m *pb.Codelab) taughtRecord {
 	return out
 }
 
-// pinSetBody is the body of setPin.
 type pinSetBody struct {
 	Message *string `json:"message" null:"true" length:"1..2000"`
 }

@@ -82,7 +82,6 @@ func tagSafe(s string) string {
 	return string(b)
 }
 
-// annotateBody is the body of annotate.
 type annotateBody struct {
 	AnchorKey    *string `json:"anchor_key" length:"1..512" doc:"«step|<step id>|<content_hash>|<start>|<end>», which must agree with the other fields, or «guide|guide|<hash>|<start>|<end>»."`
 	TargetType   *string `json:"target_type" enum:"step|guide"`
@@ -121,7 +120,6 @@ func annotate(r *Request) error {
 	})
 }
 
-// replyBody is the body of replyToThread.
 type replyBody struct {
 	Message     *string `json:"message" length:"1..2000" doc:"Stored as sent."`
 	ContentHash *string `json:"content_hash" length:"1..128" doc:"Must be the thread's."`

@@ -50,7 +50,6 @@ func ToSpotlight(s *pb.Spotlight) *SpotlightRecord {
 	return &SpotlightRecord{s.Kind, wire.OrNull(s.Id)}
 }
 
-// timerSetBody is the body of setTimer.
 type timerSetBody struct {
 	Seconds *int32  `json:"seconds,omitempty" null:"true" range:"5..14400"`
 	EndsAt  *string `json:"ends_at,omitempty" format:"date-time" doc:"RFC 3339."`
@@ -102,7 +101,6 @@ func setTimer(r *Request) error {
 	return r.ok()
 }
 
-// spotlightSetBody is the body of setSpotlight.
 type spotlightSetBody struct {
 	Kind *string `json:"kind" null:"true" enum:"poll|question|timer"`
 	ID   *string `json:"id,omitempty" doc:"Of the poll or question."`

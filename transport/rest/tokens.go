@@ -29,7 +29,6 @@ func (r *Request) setting(b settings.Body) (any, error) {
 	return v, err
 }
 
-// tokenCreateBody is the body of createToken.
 type tokenCreateBody struct {
 	Name  *string `json:"name" length:"1..80" doc:"Trimmed."`
 	Scope string  `json:"scope,omitempty" enum:"all|read|import" doc:"«all», the default, has the permissions of a facilitator and can also onboard participants. «read» allows GET, and live connections that only receive. «import» allows to import codelabs, write their code and read codelabs. Anything else is 403 «insufficient_scope». No token can manage people, tokens or settings."`

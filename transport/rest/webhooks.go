@@ -26,7 +26,6 @@ func (r *Request) webhookCaller() webhook.Caller {
 	return webhook.Caller{AdminID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
 }
 
-// webhookCreateBody is the body of createWebhook.
 type webhookCreateBody struct {
 	URL      *string  `json:"url" length:"1..2000" doc:"Begins with «https://», without user name, password and fragment. Where its name leads is looked at for each delivery: private, loopback and link-local addresses are refused then, unless «[webhooks] allow_private»."`
 	Events   []string `json:"events" items:"1..8" unique:"true" is:"WebhookEvent"`

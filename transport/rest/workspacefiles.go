@@ -219,7 +219,6 @@ func toFileContent(i code.Info, content []byte) fileContent {
 
 const maxCommitMessage = 2000
 
-// filesWriteBody is the body of writeFiles.
 type filesWriteBody struct {
 	Files   []workspaceFile `json:"files,omitempty" items:"..2000"`
 	Gone    []string        `json:"delete_files,omitempty" items:"..2000" length:"1.."`

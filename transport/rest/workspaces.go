@@ -78,7 +78,6 @@ func (r *Request) workspaceRecord(w *pb.Workspace) workspaceRecord {
 	return workspaceRecord{CodelabID: r.Codelab.ID(), StructureType: w.StructureType, CreatedAt: wire.Stamp(w.CreatedAt)}
 }
 
-// workspaceCreateBody is the body of createWorkspace.
 type workspaceCreateBody struct {
 	CodelabID *string         `json:"codelab_id" length:"1.."`
 	Structure *string         `json:"structure_type" enum:"branch|folder"`
@@ -225,7 +224,6 @@ type headInput struct {
 	Files      *[]workspaceFile // a folder's own
 }
 
-// branchCreateBody is the body of createBranch.
 type branchCreateBody struct {
 	StepNumber *int32  `json:"step_number" range:"1..200"`
 	Type       *string `json:"branch_type" enum:"start|end"`
@@ -240,7 +238,6 @@ func createBranch(r *Request) error {
 	return r.createHead(codelab.BranchWorkspace, headInput{in.StepNumber, in.Type, in.From, nil})
 }
 
-// folderCreateBody is the body of createFolder.
 type folderCreateBody struct {
 	StepNumber *int32           `json:"step_number" range:"1..200"`
 	Type       *string          `json:"folder_type" enum:"start|end"`
