@@ -123,7 +123,12 @@ func (s *actorRuntime[C, E, V]) seal(ctx actor.Context) error {
 		s.host.opts.Clock.AfterFunc(2*time.Millisecond, func() { root.Send(self, flush{}) })
 		return nil
 	}
-	if err != nil {
+	switch {
+	case err != nil && len(s.flying) > 0:
+		// The batches in flight may be committed, and their callers get their answers. The next
+		// release tries again.
+		return nil
+	case err != nil:
 		return fmt.Errorf("append to %s: %w", s.handle.actorID, err)
 	}
 	b.view, b.chain = s.core.Capture(), s.chain

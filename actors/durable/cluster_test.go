@@ -17,14 +17,15 @@ import (
 // clan is several nodes on one store.
 type clan struct {
 	*testing.T
-	store *memory.Database
-	nodes []*memory.Node
-	net   *bustest.Net
-	hosts []*host
-	stops []func()
-	seen  []*sync.Map // of each node: the events of its observer, by seq
-	edit  func(*durable.Options)
-	kind  func() durable.Kind[string, string, sumView]
+	store   *memory.Database
+	nodes   []*memory.Node
+	net     *bustest.Net
+	hosts   []*host
+	stops   []func()
+	seen    []*sync.Map // of each node: the events of its observer, by seq
+	edit    func(*durable.Options)
+	kind    func() durable.Kind[string, string, sumView]
+	journal func(*memory.Node) durable.Journal // of a node that boots
 }
 
 func newClan(t *testing.T, n int) *clan { return newClanWith(t, n, func(*durable.Options) {}) }
@@ -34,7 +35,7 @@ func newClanWith(t *testing.T, n int, edit func(*durable.Options)) *clan {
 }
 
 func newClanOf(t *testing.T, n int, kind func() durable.Kind[string, string, sumView], edit func(*durable.Options)) *clan {
-	c := &clan{T: t, net: bustest.NewNet(), edit: edit, kind: kind}
+	c := &clan{T: t, net: bustest.NewNet(), edit: edit, kind: kind, journal: func(n *memory.Node) durable.Journal { return n }}
 	c.store, c.nodes = memory.Share(n)
 	t.Cleanup(func() { _ = c.store.Close() })
 	for i := range c.nodes {
@@ -79,7 +80,7 @@ func (c *clan) boot(i int) {
 		Cluster: &durable.Cluster{Store: c.nodes[i], Bus: bus, Beat: 2 * time.Millisecond, Patience: 20 * time.Millisecond},
 	}
 	c.edit(&o)
-	c.hosts[i] = start(c.T, c.nodes[i], k, o)
+	c.hosts[i] = start(c.T, c.journal(c.nodes[i]), k, o)
 	c.stops[i] = stop
 	c.Cleanup(stop)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"atelier/actors/durable"
@@ -56,6 +57,65 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 			eventually(t, "the failure", func() bool { return h.Stats().Failures.Load() == 1 })
 		})
 	}
+}
+
+// A disk that becomes full refuses a batch while an earlier one is in flight. That one is
+// committed. Its callers must not get ErrReadOnly, which means that nothing was written: the
+// contents of a submission were removed because of it, and the submission stayed.
+func TestARefusedBatchSaysNothingAboutOneInFlight(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		j := store(t)
+		hd := get(t, start(t, j, kind(), durable.Options{BackoffMin: time.Minute}), "a")
+		release := j.Hold()
+		first, second := make(answers, 1), make(answers, 1)
+		if err := hd.Submit("1", first); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		j.SetReadOnly(true)
+		if err := hd.Submit("1", second); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		release()
+		if r := <-first; r.Err != nil || r.Seq != 1 {
+			t.Errorf("the committed command got %+v", r)
+		}
+		if r := <-second; !errors.Is(r.Err, durable.ErrReadOnly) {
+			t.Errorf("the refused command got %+v", r)
+		}
+	})
+}
+
+// The outcome of a commit that failed on the disk is unknown, also if the store takes no more
+// writes because of it. Only a command that was never sent is refused.
+func TestAFailedCommitIsNotRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		j := store(t)
+		hd := get(t, start(t, j, kind(), durable.Options{BackoffMin: time.Minute}), "a")
+		release := j.Hold()
+		sent, unsent := make(answers, 2), make(answers, 1)
+		for range 2 {
+			if err := hd.Submit("1", sent); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if err := hd.Submit("1", unsent); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		j.FailCommits(1, fmt.Errorf("%w: the disk failed", durable.ErrReadOnly))
+		release()
+		for range 2 {
+			if r := <-sent; !errors.Is(r.Err, durable.ErrUnavailable) {
+				t.Errorf("a command of a failed commit got %+v", r)
+			}
+		}
+		if r := <-unsent; !errors.Is(r.Err, durable.ErrReadOnly) {
+			t.Errorf("a command that was not sent got %+v", r)
+		}
+	})
 }
 
 // TestReadOnlyIsNoFailure: a disk that fills up again and again quarantines

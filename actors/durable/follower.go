@@ -30,6 +30,11 @@ type follower[C, E, V any] struct {
 	// looked is when the owner was last looked up in the store; like all times here the Clock's
 	// uptime.
 	looked time.Duration
+	// soon means that a look-up is scheduled.
+	soon bool
+	// left means that the owner has announced its end, but its release was not committed yet at
+	// the last look-up.
+	left bool
 	// giving means that another node was asked to take the actor, and commands wait for its answer.
 	giving bool
 
@@ -111,8 +116,9 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 			f.lookForOwner(ctx)
 		}
 	case lookNow:
-		if m.f == any(f) && !f.giving && len(f.homeless) > 0 {
-			f.lookForOwner(ctx)
+		if m.f == any(f) {
+			f.soon = false
+			f.lookNow(ctx)
 		}
 	case beat:
 		f.beat(ctx)
@@ -128,7 +134,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 
 // begin follows an owner. It subscribes before it reads the log, so no event in between is missed.
 func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
-	f.owner, f.begun, f.quiet = owner, owner, 0
+	f.owner, f.begun, f.quiet, f.left = owner, owner, 0, false
 	f.handle.owner.Store(&owner)
 	f.askFollow(ctx)
 }
@@ -190,7 +196,8 @@ func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if m.told.kind == tellBye {
 		if m.from == f.owner {
-			f.lookForOwner(ctx)
+			f.left = true
+			f.lookNow(ctx)
 		}
 		return
 	}
@@ -310,6 +317,7 @@ func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
 
 // beat checks the owner and the waiting callers.
 func (f *follower[C, E, V]) beat(ctx actor.Context) {
+	f.left = false // the release should have come by now; silence will show that there is no owner
 	f.quiet++
 	f.beats++
 	now := f.now()
@@ -358,13 +366,25 @@ const lookPause = 20 * time.Millisecond
 // lookNow asks a follower to look for the owner.
 type lookNow struct{ f any }
 
+// lookNow looks up the owner if commands or a release wait for that, and again soon if the release
+// is still not committed.
+func (f *follower[C, E, V]) lookNow(ctx actor.Context) {
+	if !f.giving && (f.left || len(f.homeless) > 0) && !f.lookForOwner(ctx) && f.left {
+		f.lookSoon(ctx)
+	}
+}
+
 // lookSoon looks up the owner, but not too often.
 func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
+	if f.soon {
+		return
+	}
 	wait := lookPause - (f.now() - f.looked)
 	if wait <= 0 {
 		f.lookForOwner(ctx)
 		return
 	}
+	f.soon = true
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	f.host.opts.Clock.AfterFunc(wait, func() { root.Send(self, lookNow{f}) })
 }

@@ -19,12 +19,17 @@ func (s *actorRuntime[C, E, V]) abandon(err error) {
 		open = append(open, s.releasing)
 	}
 	for _, b := range open {
-		for _, w := range b.waiters {
-			s.answer(w.to, Reply{Err: err})
-		}
-		b.waiters = nil
+		s.answerAll(b, err)
 	}
 	s.flying, s.releasing, s.next = nil, nil, &batch[E, V]{first: s.seq + 1}
+}
+
+// answerAll answers the callers that wait for a batch.
+func (s *actorRuntime[C, E, V]) answerAll(b *batch[E, V], err error) {
+	for _, w := range b.waiters {
+		s.answer(w.to, Reply{Err: err})
+	}
+	b.waiters = nil
 }
 
 // end answers all waiting callers and closes the log.
@@ -35,15 +40,14 @@ func (s *actorRuntime[C, E, V]) end(err error) {
 	}
 }
 
-// fail ends this incarnation. Commands that wait for a commit get ErrReadOnly if that is the
-// reason, so that a full disk is not taken for a fault.
+// fail ends this incarnation. If the store takes no writes, the commands that were not sent to it
+// get ErrReadOnly, so that a full disk is not taken for a fault. Batches in flight may be committed.
 func (s *actorRuntime[C, E, V]) fail(err error) {
 	s.handle.down()
-	answer := ErrUnavailable
 	if errors.Is(err, ErrReadOnly) {
-		answer = ErrReadOnly
+		s.answerAll(s.next, ErrReadOnly)
 	}
-	s.abandon(answer)
+	s.abandon(ErrUnavailable)
 	panic(failure{err})
 }
 
