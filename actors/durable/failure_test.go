@@ -62,7 +62,7 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 // A disk that becomes full refuses a batch while an earlier one is in flight. That one is
 // committed. Its callers must not get ErrReadOnly, which means that nothing was written: the
 // contents of a submission were removed because of it, and the submission stayed.
-func TestARefusedBatchSaysNothingAboutOneInFlight(t *testing.T) {
+func TestARefusedBatchDoesNotFailOneInFlight(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j := store(t)
 		hd := get(t, start(t, j, kind(), durable.Options{BackoffMin: time.Minute}), "a")
