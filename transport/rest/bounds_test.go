@@ -178,7 +178,7 @@ func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
 func TestTheDocumentSaysWhatADamagedFileIs(t *testing.T) {
 	_, ops, _ := documented(t)
 	for _, id := range []string{"getUpload", "getSubmissionFile"} {
-		if op := ops[id]; op.Responses["500"] == nil || !strings.Contains(op.Description, "damaged on the disk is 500") {
+		if op := ops[id]; op.Responses["500"] == nil || !strings.Contains(op.Description, "damaged file gets 500") {
 			t.Errorf("%s: %s", id, op.Description)
 		}
 	}
