@@ -15,7 +15,7 @@ import (
 	"atelier/actors/files"
 )
 
-// anyTeachingCommand replaces the body of a command by one of live teaching.
+// anyTeachingCommand draws a command of live teaching.
 func anyTeachingCommand(t *rapid.T, cmd Command, step int32, word, whom string) {
 	number := proto.Int32(step)
 	if rapid.Bool().Draw(t, "none") {

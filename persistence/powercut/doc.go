@@ -28,9 +28,9 @@
 // # Mapped memory
 //
 // A page that a program stores in mapped memory arrives with the next sync, or when the kernel
-// writes it. Therefore mapped writes directly after the cut can also be present. Those after another
-// call cannot, because the program may have stored them after that call. Folder.Reach returns the
-// position after these writes.
+// writes it. Therefore mapped writes directly after the cut can also be present. Those after
+// another call cannot, because the program may have stored them after that call. Folder.Reach is
+// the position after these writes.
 //
 // # What is not simulated
 //
