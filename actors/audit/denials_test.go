@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// Denials are written when a minute of the node has passed, with its time of day.
+// Denials are written after one minute of the node's clock, with its time of day.
 func TestDenialsFollowTheClockOfTheTrail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, store := clocktest.New(), memory.New()
@@ -41,8 +41,8 @@ func TestDenialsFollowTheClockOfTheTrail(t *testing.T) {
 	})
 }
 
-// A flood of refused requests of ever more callers costs a bounded number of records. The
-// callers beyond the bound are counted together, separately for each kind of refusal.
+// A flood of refused requests from many callers creates a bounded number of records. Callers beyond
+// the bound are counted together, separately for each kind of refusal.
 func TestAFloodOfDenialsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
@@ -78,7 +78,8 @@ func TestAFloodOfDenialsIsBounded(t *testing.T) {
 	})
 }
 
-// A denial names who was refused, where and how, and a failed sign-in why.
+// A denial names the caller, the place and the kind of refusal. A failed sign-in also has the
+// reason.
 func TestDenialsNameTheCaller(t *testing.T) {
 	store := memory.New()
 	defer store.Close()

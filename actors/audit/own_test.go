@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A participant's own log has only their records, in order and page by page. Other participants
-// can have records in the same span. Older data has a mark for each record.
+// A participant's own log contains only their records, in order and in pages. Other participants
+// can have records in the same span. Older data has one mark per record.
 func TestAParticipantsOwnLog(t *testing.T) { synctest.Test(t, testOwnLog) }
 
 func testOwnLog(t *testing.T) {
@@ -73,7 +73,7 @@ func testOwnLog(t *testing.T) {
 	}
 }
 
-// A span is marked again until the trail knows that a mark is on disk.
+// A span is marked again until the trail is informed that a mark is on disk.
 func TestASpanIsMarkedUntilItIsCommitted(t *testing.T) { synctest.Test(t, testSpans) }
 
 func testSpans(t *testing.T) {

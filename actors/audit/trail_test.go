@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// faulty is a store that may fail to read single rows.
+// faulty is a store that can fail to read single rows.
 type faulty struct {
 	*memory.Store
 	fault error
@@ -39,8 +39,7 @@ func (f *faulty) Scan(s durable.Scan, visit func(key, value []byte) bool) error 
 	return f.Store.Scan(s, visit)
 }
 
-// TestAnIndexTellsFaultsFromExpiredRecords: a missing record is left out, but an unreadable
-// one is an error.
+// A missing record is left out, but an unreadable one is an error.
 func TestAnIndexTellsFaultsFromExpiredRecords(t *testing.T) {
 	store := &faulty{Store: memory.New()}
 	defer store.Close()
@@ -66,8 +65,8 @@ func TestAnIndexTellsFaultsFromExpiredRecords(t *testing.T) {
 	}
 }
 
-// The records of a codelab are shown around one that has expired since the index was read,
-// and not up to it.
+// A record that has expired since the index was read is skipped. Older records of the codelab are
+// still returned.
 func TestAnExpiredRecordHidesNoOlderOnes(t *testing.T) {
 	store := &faulty{Store: memory.New()}
 	defer store.Close()
@@ -164,7 +163,7 @@ func TestALongUserAgentIsCut(t *testing.T) {
 	}
 }
 
-// A record that is damaged is an error, and not the end of the trail.
+// A damaged record is an error. It does not end the trail early.
 func TestADamagedRecordIsAnError(t *testing.T) {
 	store := memory.New()
 	defer store.Close()

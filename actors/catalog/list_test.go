@@ -22,8 +22,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A record that one node commits is in the list of the other after an update, which a
-// search for a missing record triggers.
+// A record that one node commits is in the list of the other node after an update. A search for a
+// missing record triggers that update.
 func TestListContainsAllNodesRecords(t *testing.T) {
 	store, nodes := memory.Share(2)
 	defer store.Close()
@@ -71,13 +71,13 @@ func TestListContainsAllNodesRecords(t *testing.T) {
 	}
 }
 
-// cutOff is a feed whose node cannot ask the store.
+// cutOff is a feed of a node that cannot reach the store.
 type cutOff struct{ durable.Feed }
 
 func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 
-// A node that could not ask the store answered that what another node had made
-// does not exist, and clients took the 404 for the end.
+// A node that cannot reach the store returns ErrUnavailable for unknown records. Earlier it
+// reported that records of other nodes did not exist, and clients treated the 404 as final.
 func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
 	store, nodes := memory.Share(2)
 	defer store.Close()
@@ -153,8 +153,8 @@ func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
 	})
 }
 
-// For all changes, the list equals a simple model: in order, by id, by code and by tag. An
-// existing listing does not change.
+// After any changes, the list equals a simple model: in order, by id, by code and by tag. A listing
+// obtained earlier does not change.
 func TestListEqualsASimpleModel(t *testing.T) {
 	alike := ofOneTag(3)
 	rapid.Check(t, func(t *rapid.T) {
@@ -172,7 +172,7 @@ func TestListEqualsASimpleModel(t *testing.T) {
 				l.Remove(id)
 				delete(plain, id)
 			} else {
-				// A code belongs to one codelab; it may change.
+				// A join code belongs to one codelab, which can change its code.
 				m := &pb.Codelab{Id: id, JoinCode: id + rapid.SampledFrom([]string{"A", "B"}).Draw(t, "code")}
 				l.Put(m)
 				plain[id] = m
@@ -216,7 +216,7 @@ func TestListEqualsASimpleModel(t *testing.T) {
 	})
 }
 
-// ofOneTag are ids of which only all together say whose something is.
+// ofOneTag returns n ids that share one tag.
 func ofOneTag(n int) []string {
 	byTag := map[uint32][]string{}
 	for i := 0; ; i++ {
@@ -240,7 +240,8 @@ func TestARowIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// A damaged row is named, and no list without it is served, whichever rows follow.
+// An error for a damaged row names the row. A list without that row is not returned, whichever rows
+// follow.
 func TestADamagedRowIsNamed(t *testing.T) {
 	journal := memory.New()
 	damaged, sound := naming.NewID(), naming.NewID()
@@ -264,8 +265,8 @@ func idsOf(all []*pb.Codelab) string {
 	return fmt.Sprint(ids)
 }
 
-// BenchmarkPut adds a codelab among few and among many. Cloning the list for each made
-// it cost 24 times as much among 18,000 as among a hundred.
+// BenchmarkPut adds a codelab to a small and to a large list. When each change cloned the list,
+// adding one to 18,000 cost 24 times as much as adding one to 100.
 func BenchmarkPut(b *testing.B) {
 	for _, n := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// TestFiguresOfFewAreThoseOfAll: they are got one by one, and those of all read as a table.
+// Figures read one by one equal those read as a whole table.
 func TestFiguresOfFewAreThoseOfAll(t *testing.T) {
 	store := memory.New()
 	defer store.Close()

@@ -8,7 +8,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// has asserts who has the slug "tour".
+// has verifies which codelab has the slug "tour".
 func has(t *testing.T, j durable.Journal, codelab string, claimed bool) {
 	t.Helper()
 	if id, c, err := catalog.BySlug(j, "tour"); id != codelab || c != claimed || err != nil {
@@ -40,13 +40,13 @@ func TestASlugIsClaimedOnce(t *testing.T) {
 	letGo()
 	has(t, j, "", false)
 
-	// Of two commands to one codelab the first that fails takes nothing from the second.
+	// If the first of two commands to one codelab fails, the claim of the second stays.
 	first := claim("one")
 	second := claim("one")
 	first()
 	has(t, j, "one", true)
 	refused()
-	// Nor does one that fails from one that was carried out.
+	// A failed command does not remove the slug of a completed one either.
 	if err := durable.Commit(j, []durable.Row{catalog.SlugRow("tour", "one")}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"atelier/actors/clock/clocktest"
 )
 
-// each runs a test in a bubble, with the system's clock and with one for tests.
+// each runs a test in a bubble, once with the system clock and once with the test clock.
 func each(t *testing.T, test func(t *testing.T, c clock.Clock)) {
 	for name, make := range map[string]func() clock.Clock{
 		"system": func() clock.Clock { return clock.System },
@@ -94,8 +94,8 @@ func TestAStoppedTimerDoesNotFire(t *testing.T) {
 	})
 }
 
-// Go 1.23 promises that nothing is received after Stop; code relies on it when it
-// stops a timer and looks at another one.
+// Go 1.23 promises that nothing is received after Stop. Code that stops one timer and waits for
+// another relies on it.
 func TestNothingIsReceivedAfterStop(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		timer, ticker := c.NewTimer(time.Second), c.NewTicker(time.Second)
@@ -191,7 +191,7 @@ func TestAContextEndsBeforeItsTime(t *testing.T) {
 	}
 }
 
-// Durable commands ask for the time; what they ask must not cost an allocation.
+// Durable commands read the time, which must not allocate.
 func TestTheSystemsTimeCostsNoAllocation(t *testing.T) {
 	c := clock.System
 	if n := testing.AllocsPerRun(100, func() { _, _ = c.Now(), c.Uptime() }); n != 0 {

@@ -14,8 +14,8 @@ import (
 	"atelier/actors/usage"
 )
 
-// anyCodeCommand draws a command about conversations, the AI or the workspace,
-// when none is drawn yet.
+// anyCodeCommand draws a command about conversations, the AI or the workspace if cmd has no body
+// yet.
 func anyCodeCommand(t *rapid.T, l *lab, cmd Command, step int32, yes bool) {
 	if cmd.Body != nil {
 		return
@@ -120,7 +120,8 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	}
 }
 
-// The number of saved conversations of a codelab is bounded. The latest ones stay, of all people together.
+// The number of saved conversations per codelab is bounded. The latest ones stay, whoever saved
+// them.
 func TestTheOldestConversationsGo(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

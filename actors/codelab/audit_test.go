@@ -11,13 +11,13 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Nobody misses a record that a command does not make, until somebody asks who did it. So
-// each command that makes one is here, with its target and all that it says.
+// Nobody notices a missing audit record until it is needed. Therefore this test has every command
+// that makes one, with its target and metadata.
 func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 	l := newLab()
 	from := &Caller{Role: RoleAdmin, ID: FacilitatorID, Name: "Facilitator", AdminID: "leader", IP: "192.0.2.7", UserAgent: "browser"}
 	seen := 0
-	// did does a command, and compares its records: action, target, and metadata by name.
+	// did executes a command and compares its records: action, target, and metadata by name.
 	did := func(who *Caller, body Body, want ...string) any {
 		t.Helper()
 		reply := l.must(t, who, body)

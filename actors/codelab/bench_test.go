@@ -17,7 +17,7 @@ import (
 	"atelier/persistence/badger"
 )
 
-// noFrames makes no frames.
+// noFrames encodes no events.
 type noFrames struct{}
 
 func (noFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) { return room.Frame{}, false }

@@ -12,8 +12,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// The settings are bounded for every sender: an archive does not come by the checks of the
-// interface.
+// The settings are bounded for every sender, because archives bypass the checks of the interface.
 func TestSettingsAreBounded(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -61,7 +60,7 @@ func TestHoursAreHalves(t *testing.T) {
 			t.Errorf("%v hours are %q halves, not %q", hours, got, want)
 		}
 	}
-	// A codelab that does not say its hours shows the planned ones, in halves.
+	// A codelab without hours of its own shows the planned ones, rounded to half hours.
 	planned := &pb.Codelab{Extent: &pb.Extent{Minutes: 100}}
 	if own, shown := OwnHours(planned), Hours(planned); own != nil || shown != 1.5 {
 		t.Errorf("of 100 minutes its own hours are %v, and %v are shown", own, shown)
@@ -75,7 +74,7 @@ func TestHoursAreHalves(t *testing.T) {
 	}
 }
 
-// A question with a right answer that no option has could not be passed by anybody.
+// Nobody could pass a question whose right answer is not among its options.
 func TestTheRightAnswersAreOptions(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -97,7 +96,7 @@ func TestTheRightAnswersAreOptions(t *testing.T) {
 	}
 }
 
-// A direct message is for its two ends only.
+// Only the sender and the receiver of a direct message see it.
 func TestADirectMessageIsSeenByItsTwoEnds(t *testing.T) {
 	toAll, direct := &pb.ChatMessage{SenderId: "a"}, &pb.ChatMessage{SenderId: "a", TargetId: "b"}
 	for who, want := range map[string]bool{"a": true, "b": true, "c": false, FacilitatorID: false} {
@@ -107,7 +106,7 @@ func TestADirectMessageIsSeenByItsTwoEnds(t *testing.T) {
 	}
 }
 
-// Names and titles are one line: a second one, or a control character, would change what is
+// Names and titles are a single line. A second line or a control character would change the text
 // around them.
 func TestNamesAndTitlesAreOneLine(t *testing.T) {
 	for _, bad := range []string{"one\ntwo", "one\x00", "one\x1b[31m", "one\u2028two", "one\xff"} {
@@ -130,7 +129,7 @@ func TestNamesAndTitlesAreOneLine(t *testing.T) {
 	}
 }
 
-// Without a caller nobody leads.
+// A command without a caller has no facilitator rights.
 func TestACallerLeadsByItsRole(t *testing.T) {
 	for _, who := range []*Caller{nil, {}, {Role: RoleAttendee}, {Role: RoleAnyone}, {Role: RoleSystem}} {
 		if who.IsAdmin() {

@@ -50,8 +50,8 @@ func TestReportsOfChecksReplaceEarlierOnes(t *testing.T) {
 	}
 	l.refused(t, lin, ReportCheck{Name: "c"}, durable.Missing, "there are a, b")
 	l.refused(t, admin, ReportCheck{Name: "a"}, durable.Forbidden, "only attendees")
-	// A check that is no longer declared is removed with the next report: the declared
-	// checks bound the reports.
+	// A check that is no longer declared is removed with the next report, so the declared checks
+	// bound the reports.
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring("b")}}})
 	l.must(t, lin, ReportCheck{Name: "b", OK: false})
 	if got := fmt.Sprint(of()); got != "[bfalse 3]" {
@@ -61,7 +61,7 @@ func TestReportsOfChecksReplaceEarlierOnes(t *testing.T) {
 	l.refused(t, lin, ReportCheck{Name: "b", OK: true}, durable.Conflict, "")
 }
 
-// What steers a terminal or a page is taken out of a note; lines and tabs stay.
+// Characters that control a terminal or a page are removed from a note. Line breaks and tabs stay.
 func TestANoteOfACheckIsText(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -77,7 +77,7 @@ func TestANoteOfACheckIsText(t *testing.T) {
 	}
 	l.must(t, lin, ReportCheck{Name: "c0", Note: strings.Repeat("n", maxCheckNote)})
 	l.refused(t, lin, ReportCheck{Name: "c0", Note: strings.Repeat("n", maxCheckNote+1)}, durable.Invalid, "note")
-	// Of many checks the answer names the first ten.
+	// If there are many checks, the error names the first ten.
 	l.refused(t, lin, ReportCheck{Name: "x"}, durable.Missing, "c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and more")
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring(names[:10]...)}}})
 	if _, err := l.do(Command{Caller: lin, Body: ReportCheck{Name: "x"}}); err == nil || strings.Contains(err.Error(), "more") {

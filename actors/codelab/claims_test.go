@@ -18,14 +18,14 @@ import (
 	"atelier/persistence/memory"
 )
 
-// answers take the answer to a command that was submitted.
+// answers receives the reply to a submitted command.
 type answers chan durable.Reply
 
 func (a answers) Reply(r durable.Reply) { a <- r }
 
-// A command that mentions an upload claims it until the command is recorded, also if
-// nobody waits for that any more. Messages over WebSocket claimed nothing, and an
-// unknown outcome ended the claim.
+// A command that mentions an upload claims it until the command is recorded, even if the caller no
+// longer waits. Earlier, messages over WebSocket claimed nothing, and an unknown outcome ended the
+// claim.
 func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 	for name, say := range map[string]func(codelab.Codelab, codelab.Command) error{
 		"asked": func(ws codelab.Codelab, cmd codelab.Command) error {
@@ -48,7 +48,7 @@ func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 	}
 }
 
-// claimed lets a command wait for the store so long, while its upload is dropped.
+// claimed lets a command wait for the store for the duration held, and meanwhile drops its upload.
 func claimed(t *testing.T, say func(codelab.Codelab, codelab.Command) error, held time.Duration) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
@@ -124,8 +124,8 @@ func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce i
 	return ws, register
 }
 
-// A caller that looked up a codelab just before its deletion gets "gone". Earlier it got an
-// error that asks to try again.
+// A caller that looked up a codelab just before its deletion gets "gone". Earlier it got an error
+// that asked it to retry.
 func TestACommandToACodelabThatWasJustDeleted(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
@@ -158,7 +158,7 @@ func TestACommandToACodelabThatWasJustDeleted(t *testing.T) {
 	}
 }
 
-// stuck is a journal whose uploads cannot be read for a while, and then not at all.
+// stuck is a journal in which reads of uploads block until the channel closes, and then fail.
 type stuck struct {
 	durable.Journal
 	until chan struct{}
@@ -172,7 +172,7 @@ func (s stuck) Get(table string, key []byte) ([]byte, error) {
 	return s.Journal.Get(table, key)
 }
 
-// Submitted commands that wait for their claims are bounded, and each is answered.
+// The number of submitted commands that wait for their claims is bounded, and each gets a reply.
 func TestCommandsThatWaitForTheirClaimsAreBounded(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
@@ -202,7 +202,7 @@ func TestCommandsThatWaitForTheirClaimsAreBounded(t *testing.T) {
 	})
 }
 
-// A command that is refused because too many wait leaves no claim.
+// A command that is refused because too many others wait leaves no claim.
 func TestARefusedCommandLeavesNoClaim(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
@@ -235,7 +235,7 @@ func TestARefusedCommandLeavesNoClaim(t *testing.T) {
 	})
 }
 
-// A command that the codelab refuses refers to nothing: its claim ends at once.
+// If the codelab refuses a command, the command's claim ends at once.
 func TestARejectedCommandLeavesNoClaim(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()

@@ -20,15 +20,14 @@ import (
 	"atelier/actors/internal/pbwire"
 )
 
-// marks are the names, addresses, hashes and texts of one person, each of them
-// found nowhere else.
+// marks are the names, addresses, hashes and texts of one person. Each of them is unique.
 type marks struct {
 	id     string
 	values []string
 	made   int
 }
 
-// mark makes a text of this person.
+// mark makes a text of this person and records it.
 func (m *marks) mark(what string) string {
 	m.made++
 	v := fmt.Sprintf("%s-%d-of-%s", what, m.made, m.values[0])
@@ -109,9 +108,8 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) Command {
 	return cmd
 }
 
-// TestNothingIsLeftOfARemovedAttendee: after the removal of an attendee, neither the state nor
-// any erased event contains data of theirs. That is their id, a name or address they had, a
-// hash, or a text of theirs, in whatever field. The test needs no list of fields.
+// After the removal of an attendee, neither the state nor any erased event contains their data:
+// their id, names, addresses, hashes or texts. The test needs no list of fields.
 func TestNothingIsLeftOfARemovedAttendee(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()
@@ -175,7 +173,7 @@ func TestNothingIsLeftOfARemovedAttendee(t *testing.T) {
 				}
 			}
 		}
-		// What others did is there: erasing must not be the way to pass.
+		// The data of others stays. Otherwise a test could pass by erasing too much.
 		for _, m := range l.chat.All() {
 			kept := false
 			for _, e := range l.events {
@@ -189,7 +187,7 @@ func TestNothingIsLeftOfARemovedAttendee(t *testing.T) {
 	})
 }
 
-// TestDeletedTextsLeaveTheLog: what was deleted by itself is erased, too.
+// A text that is deleted alone is erased from the log, too.
 func TestDeletedTextsLeaveTheLog(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -237,7 +235,7 @@ func TestDeletedTextsLeaveTheLog(t *testing.T) {
 	}
 }
 
-// TestRemovedPersonCannotAct, whatever they ask for with the grant they had.
+// A removed person is refused every command, even with the grant from before.
 func TestRemovedPersonCannotAct(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -259,8 +257,7 @@ func TestRemovedPersonCannotAct(t *testing.T) {
 	}
 }
 
-// TestADeletedSubmissionLeavesTheLog: the deletion asks for erasing, and afterwards no
-// event contains the submission.
+// The deletion triggers erasing, and afterwards no event contains the submission.
 func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -287,9 +284,9 @@ func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 	}
 }
 
-// TestEventsThatAskForErasing has every kind of event. Erasing follows where somebody's words go
-// because they, or a facilitator, want it, or because their time has passed. A person's data may
-// also go because of a limit (gone), or be replaced: then it leaves the log with the next erasing.
+// TestEventsThatAskForErasing has every kind of event. Erasing follows when a text is deleted by
+// its author or a facilitator, or because its time has passed. Personal data that is replaced, or
+// removed because of a limit (gone), leaves the log with the next erasing.
 func TestEventsThatAskForErasing(t *testing.T) {
 	asks := map[string]bool{
 		"removed": true, "retention_applied": true, "chat_deleted": true, "comment_deleted": true, "submission_deleted": true,
@@ -330,7 +327,7 @@ func BenchmarkForget(b *testing.B) {
 	}
 }
 
-// A removal takes away what the attendee did, and nothing of anybody else, wherever the two met.
+// A removal deletes what the attendee did and nothing of others, wherever both are in one record.
 func TestARemovalTakesNothingOfOthers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
@@ -402,7 +399,7 @@ func TestARemovalTakesNothingOfOthers(t *testing.T) {
 	}
 }
 
-// A view that somebody reads does not change when people leave.
+// A view that is being read does not change when people leave.
 func TestARemovalChangesNoEarlierView(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -428,7 +425,7 @@ func TestARemovalChangesNoEarlierView(t *testing.T) {
 	}
 }
 
-// The event without its author is a copy, because others read the one in the log.
+// Erasing returns a copy of the event without its author, because others read the one in the log.
 func TestTheEventOfAnOrphanedQuestionStaysAsItIs(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	l.ask(t, people[0], "Why?")

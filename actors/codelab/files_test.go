@@ -23,8 +23,8 @@ var (
 	paper = "materials/" + strings.Repeat("b", 32) + ".pdf"
 )
 
-// note keeps what rows say of references to files and to the list. A reference
-// that ends after a while counts as ended.
+// note records the rows about references to files and about the list. A reference that ends after a
+// while counts as ended.
 func (l *lab) note(rows []durable.Row) {
 	for _, r := range rows {
 		if r.Table == "audit" {
@@ -51,7 +51,7 @@ func (l *lab) note(rows []durable.Row) {
 	}
 }
 
-// checkUses: what rows recorded is what the state refers to.
+// checkUses verifies that the recorded references are those of the state.
 func checkUses(t *rapid.T, l *lab) {
 	t.Helper()
 	want := map[string]bool{}
@@ -86,7 +86,7 @@ func checkUses(t *rapid.T, l *lab) {
 	}
 }
 
-// anyFileCommand makes a command about files of one that is still empty.
+// anyFileCommand draws a command about files if cmd has no body yet.
 func anyFileCommand(t *rapid.T, l *lab, cmd Command, whom string) {
 	if cmd.Body != nil {
 		return
@@ -185,8 +185,8 @@ func FuzzFileName(f *testing.F) {
 	})
 }
 
-// The oldest messages go when there are too many. (They did not once: what
-// Filter was asked counted, and Filter asks twice.)
+// When there are too many messages, the oldest are removed. They once were not: the function passed
+// to Filter counted its calls, and Filter called it twice per element.
 func TestTheOldestChatGoes(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -7,8 +7,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// The first answer stays beside the last, also after a snapshot and a replay. It is
-// graded again with the question and goes with its author.
+// The first answer is kept beside the last one, also after a snapshot and a replay. It is graded
+// again when the question changes, and removed with its author.
 func TestTheFirstAnswerStaysBesideTheLast(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -96,7 +96,7 @@ func TestTheFirstAnswerStaysBesideTheLast(t *testing.T) {
 	}
 }
 
-// A snapshot of the time before first answers were kept has the last alone.
+// A snapshot from before first answers were kept contains only the last answer.
 func TestAnAnswerOfAnOlderSnapshotIsItsOwnFirst(t *testing.T) {
 	old := &pb.QuizAnswer{Id: "1", Answer: "0", IsCorrect: true}
 	if first, right := FirstAnswer(old); first != "0" || !right {

@@ -9,8 +9,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// The claims of a helper are released when they stop leading, also if another helper claimed
-// something later and still leads.
+// When a helper stops leading, their claims are released, even if another helper who still leads
+// claimed a request later.
 func TestClaimsAreReleasedWhoeverClaimsLater(t *testing.T) {
 	for _, out := range []string{"ada", "bea"} {
 		t.Run(out, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// What each command does to a request in each state, and the helper that the request has then.
-// Two facilitators have the same name: a request is that of a login, not of everybody with the
+// The test has the result of each command for a request in each state, and its helper afterwards.
+// Two facilitators have the same name: a claim belongs to one login, not to everybody with that
 // name.
 func TestARequestIsOfOneLogin(t *testing.T) {
 	ada, namesake := *admin, *admin
@@ -113,7 +113,7 @@ func TestARequestIsOfOneLogin(t *testing.T) {
 	}
 }
 
-// openOf is the open requests by attendee, as the list of all of them says.
+// openOf returns the open requests by attendee, computed from the list of all requests.
 func openOf(s *State) map[string]int {
 	open := map[string]int{}
 	for i, h := range s.help.All() {

@@ -12,7 +12,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// The missing requirements are those that Complete would refuse.
+// The missing requirements are those for which Complete is refused.
 func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -76,7 +76,7 @@ func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
 	expect("another one has answered a question", "quiz", "feedback", "submission", "checks")
 	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
 	ann = done
-	// Answers of one and of another are together not those of one who has passed.
+	// Answers of two attendees do not add up to one pass.
 	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
 	for _, name := range []string{"Dee", "Eve"} {
 		do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: name}})

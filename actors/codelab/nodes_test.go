@@ -20,7 +20,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// slow is a node that comes too late to remove what it has let go of.
+// slow is a node whose Purge comes too late: another node already owns the actor.
 type slow struct {
 	durable.Shared
 	taken func() // waits until another has it
@@ -31,7 +31,7 @@ func (s slow) Purge(actor string) error {
 	return &durable.Owned{Actor: actor, Node: "n2"}
 }
 
-// noBlobs holds nothing.
+// noBlobs contains nothing.
 type noBlobs struct{ files.Blobs }
 
 func (noBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
@@ -66,8 +66,8 @@ func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws 
 	return ws, nodes
 }
 
-// A deleted codelab leaves nothing, also when a node that has a copy takes it
-// over before its log is removed. It stayed until some node started.
+// A deleted codelab leaves no data, even if a node with a replica takes it over before its log is
+// removed. Earlier the log stayed until a node started.
 func TestADeletedCodelabIsRemovedByItsNewOwner(t *testing.T) {
 	id := ""
 	ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared {
@@ -102,7 +102,7 @@ func TestADeletedCodelabIsRemovedByItsNewOwner(t *testing.T) {
 	}
 }
 
-// onBoth makes a codelab on the first node, and opens it on both.
+// onBoth creates a codelab on the first node and opens it on both.
 func onBoth(t *testing.T, ws [2]*codelab.Codelabs) (at [2]codelab.Codelab) {
 	t.Helper()
 	m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
@@ -117,8 +117,7 @@ func onBoth(t *testing.T, ws [2]*codelab.Codelabs) (at [2]codelab.Codelab) {
 	return at
 }
 
-// The people of a node that is not alive are not present any more; those of a node
-// that is alive stay.
+// The people of a dead node no longer count as present. Those of a live node do.
 func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, _ := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
@@ -138,8 +137,8 @@ func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 	})
 }
 
-// Nothing is left in the store of a codelab once its deletion is answered, without
-// the sweep of the next start. Other codelabs stay.
+// Once the deletion of a codelab is answered, the store contains nothing of it, without the sweep
+// of the next start. Other codelabs stay.
 func TestADeletionRemovesTheLog(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
@@ -165,9 +164,8 @@ func TestADeletionRemovesTheLog(t *testing.T) {
 	}
 }
 
-// Facilitators on every node are informed of arrivals and departures, also while the codelab
-// moves to another node. When only the owner announced them, a departure in that half second
-// was missed.
+// Facilitators on every node are informed of arrivals and departures, even while the codelab moves
+// to another node. When only the owner announced them, a departure in that half second was missed.
 func TestEveryNodeAnnouncesWhoComesAndGoesWhileACodelabMoves(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })

@@ -27,7 +27,7 @@ type muteFrames struct{}
 
 func (muteFrames) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
 
-// A follower that missed the removal of a person loads the state again without an event of
+// A follower that missed the removal of a person loads a state without that person, and no event of
 // the removal. Earlier the sockets of that person stayed open.
 func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	l := newLab()
@@ -61,7 +61,7 @@ func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	}
 }
 
-// The list of a single node follows commits without a notification.
+// On a single node the list follows commits without a notification.
 func TestALoadedStateIsInTheList(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
@@ -97,8 +97,8 @@ func TestALoadedStateIsInTheList(t *testing.T) {
 	}
 }
 
-// A room that is filled from a log replays from the position before the log's first
-// record, and from no earlier one: what was truncated cannot be replayed.
+// A room that is filled from a log replays from the position before the log's first record, and
+// from no earlier one, because truncated records cannot be replayed.
 func TestARecoveredRoomReplaysFromItsFirstRecord(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -144,8 +144,8 @@ func (itemFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	return f, true
 }
 
-// TestAReplayTellsAttendeesNothingThatIsHidden: late attendees could still read a question
-// that was hidden, and counts that are not shown any more, by asking for a replay.
+// Earlier, late attendees could request a replay to read a hidden question, or counts that were no
+// longer shown.
 func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -208,7 +208,7 @@ func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 	}
 }
 
-// countingFrames keep how many attendees each message of a poll says that it asks.
+// countingFrames records the number of attendees in each poll message.
 type countingFrames struct{ asked *[]int32 }
 
 func (f countingFrames) Encode(_ uint64, e *pb.Event) (room.Frame, bool) {
@@ -218,7 +218,7 @@ func (f countingFrames) Encode(_ uint64, e *pb.Event) (room.Frame, bool) {
 	return room.Frame{}, false
 }
 
-// A poll asks the attendees who are connected while it is open. Each round counts its own.
+// A poll counts the attendees who are connected while it is open, for each round separately.
 func TestAPollCountsThoseWhoAreThere(t *testing.T) {
 	l, people := polled(t, 3)
 	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "q"})

@@ -9,8 +9,8 @@ import (
 	"atelier/actors/files"
 )
 
-// What outlives the retention of a codelab is removed at its limit, and neither anything
-// younger nor anything of which the codelab does not say so.
+// Data is removed when it is older than the retention of the codelab. Younger data stays, and so
+// does data for which no retention is set.
 func TestRetentionRemovesWhatIsOlder(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tc := range []struct {
@@ -58,7 +58,7 @@ func TestRetentionRemovesWhatIsOlder(t *testing.T) {
 			if got := strings.Join(said, " "); got != tc.said || (v.Changed.Chat != before.Chat) != (got != "old new") {
 				t.Errorf("said is %q, not %q; the version was %d and is %d", got, tc.said, before.Chat, v.Changed.Chat)
 			}
-			// The next time there is nothing to remove.
+			// A second run has nothing to remove.
 			if n := l.seq; l.must(t, system, ApplyRetention{}) != nil || l.seq != n {
 				t.Error("it is removed twice")
 			}
@@ -66,7 +66,7 @@ func TestRetentionRemovesWhatIsOlder(t *testing.T) {
 	}
 }
 
-// An upload that only an outlived message mentions is let go with it.
+// An upload that only an expired message mentions loses its reference with the message.
 func TestRetentionLetsUploadsGo(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

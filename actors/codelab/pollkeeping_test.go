@@ -18,7 +18,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// someSecrets notes what is made and destroyed.
+// someSecrets records which secrets are made and destroyed.
 type someSecrets struct {
 	mu                       sync.Mutex
 	created, destroyed, aged []string
@@ -102,9 +102,8 @@ func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codel
 	return labs, ws, ws.View().Polls
 }
 
-// TestASecretGoesWithItsPoll: the secret is destroyed when the poll is closed, deleted or
-// reset, and when the poll was not opened with it. If nobody knows whether the poll was
-// opened with it, it stays.
+// The secret is destroyed when its poll is closed, deleted or reset, and when opening the poll was
+// refused. If the outcome of opening is unknown, the secret stays.
 func TestASecretGoesWithItsPoll(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
@@ -170,7 +169,6 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 	})
 }
 
-// TestASweepDestroysOnlyWhatNoOpenPollUses.
 func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
@@ -197,7 +195,7 @@ func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
 	})
 }
 
-// TestAPollClosesAtItsEndByItself: nobody has to read it.
+// A poll closes at its end although nobody reads it.
 func TestAPollClosesAtItsEndByItself(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
@@ -221,7 +219,7 @@ func TestAPollClosesAtItsEndByItself(t *testing.T) {
 	})
 }
 
-// TestQuestionsGoAfterADay, whether anybody is there or not.
+// Questions are removed after a day, whether or not anybody is connected.
 func TestQuestionsGoAfterADay(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		_, ws, _ := polling(t, &someSecrets{}, new(atomic.Bool))
@@ -250,8 +248,8 @@ func TestQuestionsGoAfterADay(t *testing.T) {
 	})
 }
 
-// TestASecretIsKeptUntilItsPollIsCounted: the poll is closed, and the sweep and the next
-// poll leave the secret alone until the votes are counted.
+// The poll is closed, but its votes are not counted yet. Neither the sweep nor the next poll
+// destroys the secret until they are.
 func TestASecretIsKeptUntilItsPollIsCounted(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets := &someSecrets{}

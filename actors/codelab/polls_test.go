@@ -17,10 +17,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// aSecret is the id of the secret that test labs have.
+// aSecret is the id of the secret in test labs.
 const aSecret = "lab.secret"
 
-// polled is a lab with attendees whose names are p0, p1, …
+// polled returns a lab with attendees named p0, p1, …
 func polled(t interface {
 	Fatal(...any)
 	Helper()
@@ -51,7 +51,7 @@ func (l *lab) must(t interface {
 	return v
 }
 
-// refused checks that a command is refused with this reason, and text.
+// refused verifies that a command is refused with this reason and text.
 func (l *lab) refused(t *testing.T, who *Caller, body Body, reason durable.Reason, text string) {
 	t.Helper()
 	_, err := l.do(Command{Caller: who, Body: body})
@@ -137,7 +137,7 @@ func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	l.refused(t, people[0], choose(p, 0), durable.Conflict, "closed")
 	l.refused(t, people[0], Unvote{PollID: p.Id}, durable.Conflict, "closed")
 
-	// A named poll goes on with its votes; a reset one without.
+	// A named poll that is opened again keeps its votes. After a reset it has none.
 	l.must(t, admin, OpenPoll{PollID: p.Id})
 	l.must(t, people[2], choose(p, 2))
 	if v := l.Capture().Polls[0]; !slices.Equal(v.Counts, []int32{1, 0, 2}) {
@@ -149,7 +149,7 @@ func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	}
 }
 
-// TestOpeningAPollClosesTheOther: one is open at a time.
+// Only one poll is open at a time.
 func TestOpeningAPollClosesTheOther(t *testing.T) {
 	l, _ := polled(t, 0)
 	first, second := l.newPoll(t, choicePoll(false)), l.newPoll(t, choicePoll(false))
@@ -186,7 +186,7 @@ func TestAPollClosesAtItsEnd(t *testing.T) {
 	}
 }
 
-// TestOpeningAnOpenPollSetsANewEnd: another one, or none.
+// Opening an open poll changes or removes its end.
 func TestOpeningAnOpenPollSetsANewEnd(t *testing.T) {
 	l, _ := polled(t, 1)
 	p := l.newPoll(t, choicePoll(false))
@@ -203,8 +203,8 @@ func TestOpeningAnOpenPollSetsANewEnd(t *testing.T) {
 	}
 }
 
-// TestAttendeesReceiveOnlyVisiblePollData: counts only while they are shown, what is right
-// only when the poll is closed and shown, nothing of drafts.
+// Attendees receive counts only while they are shown, right options only once the poll is closed
+// and shown, and nothing of drafts.
 func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 	l, people := polled(t, 1)
 	p := choicePoll(false)
@@ -258,8 +258,8 @@ func (l *lab) anonymous(t *testing.T, p *pb.Poll) *pb.Poll {
 	return l.must(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}).(*pb.Poll)
 }
 
-// TestAnonymousVotesAreSealedUntilTheEnd: neither events nor snapshots hold what somebody
-// voted, all ballots are of one length, and nobody can vote twice or take it back.
+// Neither events nor snapshots contain votes in clear, all ballots have the same length, and nobody
+// can vote twice or withdraw a vote.
 func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
 	l, people := polled(t, 6)
 	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What did you learn?"})
@@ -320,7 +320,7 @@ func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
 	l.refused(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}, durable.Conflict, "not opened again")
 }
 
-// cleaned is the log as an erasure that has just ended leaves it.
+// cleaned returns the log as it is after an erasure.
 func (l *lab) cleaned() (out []*pb.Event) {
 	clean := Erase(l.Capture())
 	for _, e := range l.events {
@@ -332,9 +332,8 @@ func (l *lab) cleaned() (out []*pb.Event) {
 	return out
 }
 
-// TestTextsOfAnonymousPollsLeaveTheLog: the closing event stayed in the log with the texts,
-// so they were still in backups after the poll had been reset or deleted. And each
-// publication wrote all of them again.
+// Earlier, the closing event stayed in the log with the texts, so backups contained them after the
+// poll had been reset or deleted. Each publication also wrote all of them again.
 func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
@@ -387,7 +386,6 @@ func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	}
 }
 
-// TestNamedVotesLeaveTheLog when the poll is reset or deleted.
 func TestNamedVotesLeaveTheLog(t *testing.T) {
 	for name, end := range map[string]func(id string) Body{
 		"reset":   func(id string) Body { return ResetPoll{PollID: id} },
@@ -410,8 +408,8 @@ func TestNamedVotesLeaveTheLog(t *testing.T) {
 	}
 }
 
-// TestAResultThatWouldTellIsNotWritten: of fewer than five votes the event of the closing
-// holds no result, not even for facilitators. From five on it does, also when all agree.
+// With fewer than five votes the closing event contains no result, not even for facilitators. With
+// five or more it does, even if all agree.
 func TestAResultThatWouldTellIsNotWritten(t *testing.T) {
 	for name, c := range map[string]struct {
 		votes  []int32
@@ -442,8 +440,7 @@ func TestAResultThatWouldTellIsNotWritten(t *testing.T) {
 	}
 }
 
-// TestAPollWithoutItsSecretClosesVoid: a restored backup holds the ballots of a poll that
-// was open, and not its secret.
+// A restored backup contains the ballots of an open poll but not its secret.
 func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, choicePoll(true))
@@ -460,9 +457,8 @@ func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
 	}
 }
 
-// TestAPollWaitsForItsSecret: if other nodes can have the secret, the poll closes without
-// being counted, and everything else goes on. It is counted when the secret has arrived,
-// and void once no node has it.
+// If other nodes could have the secret, the poll closes without being counted, and everything else
+// continues. It is counted when the secret arrives, and void once no node has it.
 func TestAPollWaitsForItsSecret(t *testing.T) {
 	for _, kind := range []pb.PollKind{pollChoice, pollText} {
 		for how, close := range map[string]func(l *lab, p, other *pb.Poll) Body{
@@ -549,7 +545,7 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 	}
 }
 
-// TestAnErasedPersonTakesNamedVotesAlong, and leaves anonymous ones.
+// Removing a person removes their named votes, but not their anonymous ones.
 func TestAnErasedPersonTakesNamedVotesAlong(t *testing.T) {
 	l, people := polled(t, 6)
 	named := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?"})
@@ -590,7 +586,7 @@ func TestWordsAreTheSameAfterFolding(t *testing.T) {
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Words: []string{strings.Repeat("x", 61)}}, durable.Invalid, "60")
 }
 
-// TestAPollTakesNoMoreThanItKeeps, also with sealed ballots.
+// The size of a poll is bounded, also with sealed ballots.
 func TestAPollTakesNoMoreThanItKeeps(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 2)
@@ -609,8 +605,8 @@ func TestAPollTakesNoMoreThanItKeeps(t *testing.T) {
 	}
 }
 
-// TestAFullPollLetsPeopleRephrase: a vote makes room for the one that replaces it, and one
-// that was taken back makes room for somebody else.
+// A vote makes room for the one that replaces it, and a withdrawn vote makes room for another
+// person.
 func TestAFullPollLetsPeopleRephrase(t *testing.T) {
 	l, people := polled(t, 2)
 	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "What?"})
@@ -647,14 +643,14 @@ func TestLinesMakeAPoll(t *testing.T) {
 	if _, err := PollOfLines("Which?\n- a\nand then\n- b"); err == nil {
 		t.Error("text between options was taken")
 	}
-	// Each line of a question made a longer copy of it.
+	// Earlier, each line of a question created a longer copy of it.
 	if _, err := PollOfLines(strings.Repeat("a\n", maxPollLines/2+1)); err == nil {
 		t.Error("lines without end were taken")
 	}
 }
 
-// TestAnyVotes draws votes and removals. The counts are those of the present votes, the log
-// and a snapshot with its tail lead to the same state, and every node shows the same words.
+// TestAnyVotes draws votes and removals. The counts are those of the present votes. Replaying the
+// log leads to the same state as a snapshot plus its tail, and every node shows the same words.
 func TestAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, people := polled(t, 6)
@@ -751,8 +747,8 @@ func checkCounts(t *rapid.T, v *View, p *PollView) {
 	}
 }
 
-// BenchmarkPolls is the state of 100 polls of 10,000 votes each: its memory, and how
-// long a snapshot takes to read.
+// BenchmarkPolls measures 100 polls of 10,000 votes each: the memory of the state, and the time to
+// read a snapshot.
 func BenchmarkPolls(b *testing.B) {
 	l := newLab()
 	l.create(b, "one")
@@ -787,9 +783,8 @@ func BenchmarkPolls(b *testing.B) {
 	}
 }
 
-// TestTheBestWordsAfterAnyVotes: after any votes and withdrawals, the best words are those
-// that sorting all words would return. A normalized form is bounded, although NFKC makes 18
-// code points of one.
+// After any votes and withdrawals, the best words are those that sorting all words returns. A
+// normalized form is bounded, although NFKC makes 18 code points of one.
 func TestTheBestWordsAfterAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally
@@ -859,7 +854,7 @@ func TestAVoteFitsItsPoll(t *testing.T) {
 	l.refused(t, admin, ShowPoll{PollID: l.newPoll(t, choicePoll(false)).Id, Shown: true}, durable.Conflict, "not been opened")
 }
 
-// TestPollWordsAndBallotsAreBounded, also after a restart.
+// Words and ballots stay bounded after a restart.
 func TestPollWordsAndBallotsAreBounded(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 3)
@@ -897,8 +892,7 @@ func TestPollWordsAndBallotsAreBounded(t *testing.T) {
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Text: proto.String("a")}, durable.Conflict, "full")
 }
 
-// TestABallotIsOfOneRoundOfOnePoll: one of another, or one that is damaged, makes the poll
-// void and counts nothing.
+// A ballot of another poll or round, or a damaged one, makes the poll void. Nothing is counted.
 func TestABallotIsOfOneRoundOfOnePoll(t *testing.T) {
 	l, people := polled(t, 6)
 	p := l.anonymous(t, choicePoll(true))
@@ -933,7 +927,6 @@ func TestABallotIsOfOneRoundOfOnePoll(t *testing.T) {
 	}
 }
 
-// TestTextsAreInAnotherOrderThanTheVotes.
 func TestTextsAreInAnotherOrderThanTheVotes(t *testing.T) {
 	l, people := polled(t, 40)
 	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
@@ -952,7 +945,6 @@ func TestTextsAreInAnotherOrderThanTheVotes(t *testing.T) {
 	}
 }
 
-// TestADeletedPollLeavesTheProjector.
 func TestADeletedPollLeavesTheProjector(t *testing.T) {
 	l, _ := polled(t, 0)
 	p := l.newPoll(t, choicePoll(false))
@@ -966,7 +958,7 @@ func TestADeletedPollLeavesTheProjector(t *testing.T) {
 	}
 }
 
-// TestAttendeesSeeNoResultThatIsNotShown, of whatever kind.
+// This holds for every kind of result.
 func TestAttendeesSeeNoResultThatIsNotShown(t *testing.T) {
 	full := &pb.Poll{
 		State: pollOpen, Secret: "s", Right: []int32{0}, Votes: 5, Counts: []int32{5}, Words: []*pb.PollWord{{Word: "w"}}, Texts: []string{"t"}, TooFew: true,
@@ -988,7 +980,6 @@ func TestAttendeesSeeNoResultThatIsNotShown(t *testing.T) {
 	}
 }
 
-// TestResetHidesThePreviousRound.
 func TestResetHidesThePreviousRound(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, choicePoll(true))
@@ -1005,8 +996,8 @@ func TestResetHidesThePreviousRound(t *testing.T) {
 	}
 }
 
-// TestTheCommonestSpellingShows: whatever is said and taken back, also of a word with more
-// spellings than a look through all could take.
+// The most frequent spelling is shown after any votes and withdrawals. That also holds for a word
+// with more spellings than a scan of all could handle.
 func TestTheCommonestSpellingShows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally
@@ -1045,7 +1036,7 @@ func TestTheCommonestSpellingShows(t *testing.T) {
 	})
 }
 
-// Voters see whether a poll is anonymous, and rely on it. So an opened poll stays anonymous,
+// Voters see whether a poll is anonymous, and rely on it. Therefore an opened poll stays anonymous,
 // or named, until a reset removes the votes.
 func TestAPollStaysAnonymousOrNamedUntilItIsReset(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
@@ -1072,8 +1063,8 @@ func TestAPollStaysAnonymousOrNamedUntilItIsReset(t *testing.T) {
 	}
 }
 
-// The words of a poll that everybody is shown are bounded in bytes, too, and the commonest are
-// among them.
+// The words that everybody is shown are also bounded in bytes. The most frequent ones are among
+// them.
 func TestTheShownWordsAreBoundedInBytes(t *testing.T) {
 	var all tally
 	word := func(i int) string {

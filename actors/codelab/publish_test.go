@@ -69,7 +69,7 @@ func TestStepsAreMatched(t *testing.T) {
 	}
 }
 
-// told is a Publish's answer about the steps, in short.
+// told returns the result of a Publish for the steps, in short.
 func (p Published) told() string {
 	var out []string
 	for _, st := range p.Steps {
@@ -106,8 +106,8 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 	}
 
 	next := Publish{Steps: textOf("New=x", "A=content of A", "C=other", "D=content of D"), DryRun: true}
-	// B is left over on one side and New on the other. By their order they are the same
-	// step, so B is not removed here. A removed step is below.
+	// Neither B nor New has a match. They are matched by their order, so B is not removed here. A
+	// removed step follows below.
 	dry := l.publish(t, next)
 	if got := dry.told(); got != "New changed, A moved, C changed, D same" {
 		t.Error("dry run:", got)
@@ -147,8 +147,8 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 
 func new3() *int32 { n := int32(3); return &n }
 
-// After any publication everybody is on their step, or on the nearest earlier step that
-// remains, and the times of reaching steps are in order.
+// After any publication each person is on their step, or on the nearest earlier step that remains.
+// The times at which they reached steps are in order.
 func TestFollowingKeepsEverybodysPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := func(what string) (out []*pb.Step) {
@@ -181,8 +181,8 @@ func TestFollowingKeepsEverybodysPlace(t *testing.T) {
 	})
 }
 
-// A report names every present step and every removed one, and steps that it calls the same
-// keep their order.
+// A report lists every present and every removed step. Steps that it reports as the same keep their
+// order.
 func TestTheReportIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		titles := rapid.SliceOfN(rapid.SampledFrom([]string{"A", "B", "C", "D"}), 1, 6)
@@ -252,7 +252,7 @@ func TestPublishingTakesWhatItSays(t *testing.T) {
 	}
 }
 
-// Answers and votes stay with the questions that are asked in the same words.
+// Questions and polls with unchanged wording keep their answers and votes.
 func TestARunTakesQuizzesAndPollsFromItsSource(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
@@ -283,7 +283,7 @@ func TestARunTakesQuizzesAndPollsFromItsSource(t *testing.T) {
 	}
 }
 
-// A draft that had votes before goes on in its round: a vote for the first must not count
+// A draft that already had votes stays in its round, so a vote for an earlier round is not counted
 // in it.
 func TestAPollThatIsPublishedStaysInItsRound(t *testing.T) {
 	l := newLab()
@@ -302,7 +302,8 @@ func TestAPollThatIsPublishedStaysInItsRound(t *testing.T) {
 	l.refused(t, lin, choose(first, 0), durable.Conflict, "round 2")
 }
 
-// Two polls that ask the same are two: the second replaced the first one's options.
+// Two polls with the same question stay separate. Earlier the second replaced the options of the
+// first.
 func TestPollsThatAskTheSameStayApart(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
@@ -325,8 +326,8 @@ func TestPollsThatAskTheSameStayApart(t *testing.T) {
 	}
 }
 
-// A version is committed with its id, its row in the list, its files, and the references of
-// texts and materials.
+// A version is committed together with its id, its row in the list, its files, and the references
+// of its texts and materials.
 func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
@@ -373,8 +374,8 @@ func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
 	expect(rows(Publish{Steps: textOf("A=x"), Materials: of()}), "slugs two=", byMaterial+"=gone")
 }
 
-// Items of a removed step end with it: pulses, with a notice to clients, and uploads in its
-// comments. Its people move to the previous step.
+// When a step is removed, its pulses end with a notice to clients, uploads in its comments lose
+// their references, and its people move to the previous step.
 func TestItemsOfARemovedStepEnd(t *testing.T) {
 	for name, remove := range map[string]func(l *lab) Body{
 		"by a version": func(*lab) Body { return Publish{Title: "Lab", Steps: textOf("A=content of A")} },
@@ -424,7 +425,7 @@ func TestAWhollyOtherTextLeavesPeopleTheirNumbers(t *testing.T) {
 	}
 }
 
-// Code that somebody wrote meanwhile, through another node, is not overwritten unseen.
+// Code that was written meanwhile through another node is not overwritten silently.
 func TestCodeIsReplacedOnlyAsItWas(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
@@ -442,7 +443,7 @@ func TestCodeIsReplacedOnlyAsItWas(t *testing.T) {
 	}
 }
 
-// Materials are replaced when any of them differs, in whatever.
+// All materials are replaced when any field of any of them differs.
 func TestMaterialsArePublishedWhenOneDiffers(t *testing.T) {
 	given := func() []*pb.Material {
 		return []*pb.Material{{Title: "a", MaterialType: Link, LinkUrl: "https://example.org/a"}, {Title: "b", MaterialType: File, Upload: paper}}

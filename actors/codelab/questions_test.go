@@ -15,7 +15,7 @@ import (
 	"atelier/actors/room"
 )
 
-// asking is a lab in which questions are switched on.
+// asking returns a lab in which questions are switched on.
 func asking(t *testing.T, how pb.Asking, people int) (*lab, []*Caller) {
 	t.Helper()
 	l, all := polled(t, people)
@@ -41,7 +41,7 @@ func TestQuestionsAreOffUntilTheyAreSwitchedOn(t *testing.T) {
 	l.refused(t, people[0], AskQuestion{Text: "Why?"}, durable.Forbidden, "muted")
 }
 
-// TestACheckedQuestionWaits: nobody else sees it, votes for it or finds it.
+// Until a facilitator approves it, nobody else sees the question, votes for it or finds it.
 func TestACheckedQuestionWaits(t *testing.T) {
 	l, people := asking(t, askingChecked, 2)
 	q := l.ask(t, people[0], "Why?")
@@ -82,7 +82,7 @@ func TestOnePersonAsksSoMuch(t *testing.T) {
 	l.ask(t, people[0], "one more")
 }
 
-// TestMergedQuestionsUniteTheirVoters, each once, without who asked.
+// A merged question has the voters of both, each once, without its author.
 func TestMergedQuestionsUniteTheirVoters(t *testing.T) {
 	l, people := asking(t, askingOpen, 4)
 	a, b := l.ask(t, people[0], "a"), l.ask(t, people[1], "b")
@@ -103,8 +103,8 @@ func TestMergedQuestionsUniteTheirVoters(t *testing.T) {
 	l.refused(t, admin, ChangeQuestion{QuestionID: a.Id}, durable.Missing, "not found")
 }
 
-// TestStoppedAuthorCannotAsk until the workshop ends, and nothing but the id of the
-// question is in the event and the audit.
+// The author is stopped until the workshop ends. The event and the audit record contain only the id
+// of the question.
 func TestStoppedAuthorCannotAsk(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	q := l.ask(t, people[0], "a")
@@ -118,8 +118,7 @@ func TestStoppedAuthorCannotAsk(t *testing.T) {
 	l.ask(t, people[0], "b")
 }
 
-// TestStoppedAuthorCannotAskUnderAnotherName in the same browser, also when the attendee who
-// was stopped is gone.
+// This applies to the same browser, even after the stopped attendee was removed.
 func TestStoppedAuthorCannotAskUnderAnotherName(t *testing.T) {
 	l, people := asking(t, askingOpen, 2)
 	author, other := people[0], people[1]
@@ -147,7 +146,7 @@ func TestQuestionsAreTakenFromElsewhere(t *testing.T) {
 	l.refused(t, people[0], TakeQuestion{ChatID: said.Id}, durable.Forbidden, "facilitators")
 }
 
-// TestADeletedQuestionLeavesTheLog, as does that with the name of somebody who is removed.
+// A named question also leaves the log when its author is removed.
 func TestADeletedQuestionLeavesTheLog(t *testing.T) {
 	l, people := asking(t, askingOpen, 3)
 	kept := l.ask(t, people[1], "stays")
@@ -180,8 +179,8 @@ func TestADeletedQuestionLeavesTheLog(t *testing.T) {
 	}
 }
 
-// TestAnAnonymousQuestionStaysWithoutItsAuthor when a facilitator removes them: if it went,
-// everybody would learn who had asked it.
+// When a facilitator removes the author, the anonymous question stays. Removing it would reveal its
+// author.
 func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 	l, people := asking(t, askingChecked, 4)
 	author := people[0]
@@ -216,7 +215,7 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 		t.Errorf("the vote of who was removed counts: %v", q)
 	}
 
-	// The log has the texts, and nobody who wrote them.
+	// The log contains the texts but not their author.
 	texts := 0
 	for _, e := range l.cleaned() {
 		if strings.Contains(e.String(), author.ID) || strings.Contains(e.String(), `"`+name+`"`) {
@@ -230,7 +229,7 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 		t.Errorf("%d events tell of the questions", texts)
 	}
 
-	// To stop the author answers as ever, and stops nobody.
+	// Stopping the author succeeds as usual but stops nobody.
 	events, audits := len(l.events), len(l.audits)
 	l.must(t, admin, StopAsker{QuestionID: open.Id})
 	if len(l.events) != events || len(l.audits) != audits+1 || len(l.stopped) != 0 {
@@ -242,9 +241,7 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 	}
 }
 
-// TestFramesOfAnOrphanedQuestion: the replayed frames have the question, and no person.
-// TestAChangeThatMeetsARemovalNamesNobody: it was decided before its author left, and is
-// written behind that.
+// The change was decided before its author was removed, and is applied after the removal.
 func TestAChangeThatMeetsARemovalNamesNobody(t *testing.T) {
 	l, people := polled(t, 1)
 	id := people[0].ID
@@ -290,8 +287,7 @@ func TestFramesOfAnOrphanedQuestion(t *testing.T) {
 	}
 }
 
-// TestQuestionsOfErasedPeopleGoTogether: removed one by one, they would reveal their
-// author.
+// Removing them one by one would reveal their author.
 func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
 	for how, leave := range map[string]func(who *Caller) (*Caller, Body){
 		"themselves":       func(who *Caller) (*Caller, Body) { return who, Remove{AttendeeID: who.ID} },
@@ -346,8 +342,7 @@ func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
 	}
 }
 
-// TestAnyVotersOfQuestions: after any votes, merges and removals, a question has the votes
-// of those who voted for it and are there.
+// After any votes, merges and removals, a question has the votes of those present who voted for it.
 func TestAnyVotersOfQuestions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l, people := asking(t, askingOpen, 5)
@@ -438,7 +433,7 @@ func TestTheTimerCountsFromTheServersTime(t *testing.T) {
 	if timer := l.Capture().Timer; timer.EndsAt != later || timer.TotalSeconds != 120 {
 		t.Errorf("one minute more: %v", timer)
 	}
-	// After that time the same question counts as new.
+	// After the timer has ended, the same exercise starts a new one.
 	l.now = time.UnixMilli(later).Add(time.Second)
 	next := l.now.Add(time.Minute).UnixMilli()
 	l.must(t, admin, SetTimer{EndsAt: &next, Label: "Try it", Break: true})
@@ -478,7 +473,8 @@ func TestQuestionsOfACodelabAreBounded(t *testing.T) {
 	l.refused(t, people[0], AskQuestion{Text: "one more"}, durable.Conflict, "at most 500")
 }
 
-// TestOnlyWhatAttendeesSayToAllBecomesAQuestion, and only who cannot be seen is stopped.
+// Only messages of attendees to everyone become questions, and only authors of anonymous questions
+// can be stopped.
 func TestOnlyWhatAttendeesSayToAllBecomesAQuestion(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	said := l.must(t, admin, PostChat{Message: "to all"}).(*pb.ChatMessage)
@@ -492,8 +488,7 @@ func TestOnlyWhatAttendeesSayToAllBecomesAQuestion(t *testing.T) {
 	l.ask(t, people[0], "b")
 }
 
-// TestMergedQuestionsInARing: each is gone once it was merged, so no chain ends where it
-// began.
+// A merged question is gone, so a chain of merges cannot end where it began.
 func TestMergedQuestionsInARing(t *testing.T) {
 	l, people := asking(t, askingOpen, 4)
 	var asked []*pb.Question
@@ -510,7 +505,7 @@ func TestMergedQuestionsInARing(t *testing.T) {
 	}
 }
 
-// A vote that comes behind the removal of its voter counts for nobody: it was decided before.
+// A vote that was decided before the removal of its voter, but is applied after it, does not count.
 func TestAVoteOfSomebodyWhoHasLeftDoesNotCount(t *testing.T) {
 	l, people := asking(t, askingOpen, 2)
 	q := l.ask(t, people[0], "Why?")

@@ -8,7 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// A record is kept as it was sent, with its sender and its time.
+// A record is kept as it was sent, with its sender and time.
 func TestWhatPeopleSendIsKeptWhole(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
@@ -83,7 +83,7 @@ func TestWhatPeopleSendIsKeptWhole(t *testing.T) {
 	}
 }
 
-// A comment says who wrote it: of facilitators also which one.
+// A comment contains its author. For facilitators it also contains which one.
 func TestACommentSaysWhoWroteIt(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -115,7 +115,7 @@ func TestACommentSaysWhoWroteIt(t *testing.T) {
 		t.Errorf("with another comment the thread of a step is\n%v, not\n%v", step, before)
 	}
 	l.must(t, admin, DeleteComment{ThreadID: of.Id, CommentID: of.Messages[0].Id})
-	// Clients hear in which threads somebody wrote who is gone.
+	// Clients are informed of the threads that contained comments of the removed person.
 	from := len(l.events)
 	l.must(t, admin, Remove{AttendeeID: ann.ID})
 	var told []*pb.CommentsGone

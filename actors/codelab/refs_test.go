@@ -8,8 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// TestReferencesWithOneHashAreTwo: the hash is a place to look, not the
-// reference.
+// References with equal hashes are still distinguished: the hash only locates a reference.
 func TestReferencesWithOneHashAreTwo(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
 	at := now.UnixMilli()
@@ -34,8 +33,7 @@ func TestReferencesWithOneHashAreTwo(t *testing.T) {
 	}
 }
 
-// TestReferencesAreRecognisedAsLongAsPromised, also behind a snapshot: ten
-// minutes, to the millisecond.
+// A repeated reference is recognised for ten minutes, to the millisecond, also after a snapshot.
 func TestReferencesAreRecognisedAsLongAsPromised(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -24,8 +24,8 @@ func (l *lab) register(t *testing.T, r Register) *pb.Attendee {
 	return v.(Registration).Attendee
 }
 
-// Limits apply to registrations that Admit accepts. The codelab refuses the others for the
-// same reason, for any set of registered people.
+// Rate limits count only registrations that Admit accepts. The codelab refuses the others for the
+// same reason, whoever is registered.
 func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -89,7 +89,7 @@ func TestPersonWithAReservedNameResumes(t *testing.T) {
 	}
 }
 
-// The earlier name of a renamed person is free, and their present one is taken.
+// The earlier name of a renamed person is free, and their current one is taken.
 func TestTheEarlierNameOfARenamedPersonIsFree(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -138,8 +138,7 @@ func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	if v := l.Capture(); !v.Stands(lin.Id, again.Generation) || v.Stands(lin.Id, lin.Generation) || v.Stands("nobody", 0) || !v.Stands(max.Id, 0) {
 		t.Error("the view sees it otherwise")
 	}
-	// As it was before there were generations: a reset in an older journal
-	// throws nobody out.
+	// A PIN reset in a journal from before generations ends no session.
 	old := New("lab", Rules{}, naming.NewIDs("lab"))
 	for i, e := range l.events {
 		e = proto.Clone(e).(*pb.Event)
@@ -151,7 +150,7 @@ func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	if a := old.attendees.At(0); a.Generation != 0 || string(a.PinHash) != "q" {
 		t.Errorf("from an older journal it is %v", a)
 	}
-	// A snapshot keeps it.
+	// A snapshot keeps the generation.
 	b, err := EncodeState(l.Capture())
 	if err != nil {
 		t.Fatal(err)
@@ -162,8 +161,7 @@ func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	}
 }
 
-// Records are copied field by field; one that was forgotten would be lost with
-// the next change.
+// Records are copied field by field. A forgotten field would be lost with the next change.
 func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -202,8 +200,8 @@ func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
 	}
 }
 
-// A person who registers again with the code keeps their record. A new email address fills only an
-// empty one, and a new seat replaces the previous one.
+// A person who registers again with their code keeps their record. A new email address is stored
+// only if there was none. A new seat replaces the previous one.
 func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 	for _, tc := range []struct {
 		what       string
@@ -233,7 +231,8 @@ func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 			l.must(t, admin, Mute{AttendeeID: lin.ID, Muted: true})
 			want := proto.CloneOf(l.attendee(lin.ID))
 			want.Email, want.Place = tc.want.Email, tc.want.Place
-			// Neither closing the registration nor the end keeps out who is registered.
+			// Registered people get in although the registration is closed and the workshop has
+			// ended.
 			l.must(t, admin, SetRegistration{Open: false})
 			l.must(t, admin, SetEnded{Ended: true})
 			events := len(l.events)
@@ -257,8 +256,8 @@ func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 	}
 }
 
-// Facilitators admit people while the registration is closed, and nobody new registers after the
-// end.
+// Facilitators can register people while the registration is closed. After the end nobody new can
+// register.
 func TestAdmission(t *testing.T) {
 	closed := func(t *testing.T, l *lab) { l.must(t, admin, SetRegistration{Open: false}) }
 	over := func(t *testing.T, l *lab) { l.must(t, admin, SetEnded{Ended: true}) }
@@ -284,8 +283,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// Of several codes that are reset together, those go by that nobody needs: of attendees who were
-// removed meanwhile, and of simulated ones. Alone, each is refused.
+// When several codes are reset together, removed and simulated attendees among them are skipped. A
+// reset of one such attendee alone is refused.
 func TestCodesAreResetTogether(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

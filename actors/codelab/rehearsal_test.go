@@ -11,7 +11,7 @@ import (
 	"atelier/actors/webhook"
 )
 
-// rehearses starts a rehearsal and lets simulated attendees in, under these names.
+// rehearses starts a rehearsal and registers simulated attendees with these names.
 func (l *lab) rehearses(t *testing.T, force bool, names ...string) (all []*Caller) {
 	t.Helper()
 	l.must(t, admin, StartRehearsal{People: int32(max(len(names), 1)), Minutes: 5, Force: force})
@@ -21,7 +21,7 @@ func (l *lab) rehearses(t *testing.T, force bool, names ...string) (all []*Calle
 	return all
 }
 
-// people names the attendees, those that are simulated with a star.
+// peopleNames returns the names of the attendees, with a star for simulated ones.
 func (l *lab) peopleNames() string {
 	out := []string{}
 	for _, a := range l.Capture().Attendees.All() {
@@ -55,7 +55,8 @@ func TestARehearsalIsBounded(t *testing.T) {
 	l.refused(t, admin, StartRehearsal{People: 1, Minutes: 1}, durable.Conflict, "has ended")
 }
 
-// However a rehearsal ends, nothing is left of its people, and everything of others.
+// However a rehearsal ends, all data of its simulated attendees is removed and all other data
+// stays.
 func TestARehearsalLeavesNothing(t *testing.T) {
 	for how, end := range map[string]func(*lab){
 		"by a facilitator": func(l *lab) { l.must(t, admin, EndRehearsal{}) },
@@ -120,7 +121,7 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 			if p := v.Poll(other.Id); p.Votes != 1 {
 				t.Errorf("the other poll has %d votes", p.Votes)
 			}
-			// Not in what the log keeps, either.
+			// The erased log does not contain them either.
 			erase := Erase(v)
 			for _, e := range l.events {
 				if out, changed := erase(e); changed {
@@ -136,7 +137,7 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 	}
 }
 
-// Real people can take the name of a simulated attendee, who then gets another.
+// A real person can take the name of a simulated attendee, who then gets another one.
 func TestANameIsFreeForRealPeople(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -161,8 +162,8 @@ func TestANameIsFreeForRealPeople(t *testing.T) {
 	}
 }
 
-// In an anonymous poll simulated attendees vote only among themselves: no result has the
-// votes of both.
+// Simulated attendees vote in an anonymous poll only among themselves. No result mixes their votes
+// with those of real people.
 func TestSimulatedAttendeesStayOutOfAnonymousPolls(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -191,7 +192,7 @@ func TestSimulatedAttendeesStayOutOfAnonymousPolls(t *testing.T) {
 	}
 }
 
-// A vote counts as that of a simulated attendee also when a facilitator has taken them out.
+// A vote still counts as simulated after a facilitator has removed its voter.
 func TestAnAnonymousPollIsResetAlsoWhenWhoVotedIsGone(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -206,8 +207,8 @@ func TestAnAnonymousPollIsResetAlsoWhenWhoVotedIsGone(t *testing.T) {
 	}
 }
 
-// Simulated attendees are in no row but those of the codelab itself: not in the list's
-// figures, the audit trail, or webhooks.
+// Only the codelab's own data contains simulated attendees. They are not in the list's figures, the
+// audit trail, or webhooks.
 func TestSimulatedAttendeesLeaveNoRows(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

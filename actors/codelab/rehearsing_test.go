@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// rehearsed starts a rehearsal of three minutes with one attendee, who asks for help.
+// rehearsed starts a rehearsal of three minutes with one attendee, who requests help.
 func rehearsed(t *testing.T, labs *codelab.Codelabs) string {
 	t.Helper()
 	m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one"}, Steps: []*pb.Step{{Title: "a"}}})
@@ -38,7 +38,7 @@ func rehearsed(t *testing.T, labs *codelab.Codelabs) string {
 	return m.Id
 }
 
-// played lets players stay until they are ended, and counts them.
+// played makes players run until they are stopped, and counts them.
 func played(n *atomic.Int32) func(*codelab.Config) {
 	return func(cfg *codelab.Config) {
 		cfg.Rehearse = func(ctx context.Context, _ codelab.Codelab) {
@@ -49,8 +49,8 @@ func played(n *atomic.Int32) func(*codelab.Config) {
 	}
 }
 
-// left returns how many attendees and requests for help a codelab has, and whether a
-// rehearsal runs in it, also by the list.
+// left returns how many attendees and help requests a codelab has, and whether a rehearsal runs in
+// it. It verifies that the list agrees.
 func left(t *testing.T, labs *codelab.Codelabs, id string) (n int, runs bool) {
 	t.Helper()
 	ws, err := labs.Get(id)
@@ -84,8 +84,8 @@ func TestARehearsalEndsAtItsTime(t *testing.T) {
 	})
 }
 
-// A restart ends it before anybody reads what it left; and when nobody reads, the look
-// after the retention does.
+// After a restart the first read ends the rehearsal. If nobody reads it, the hourly retention run
+// does.
 func TestARestartEndsARehearsal(t *testing.T) {
 	for name, reads := range map[string]bool{"when it is read": true, "when nobody reads it": false} {
 		t.Run(name, func(t *testing.T) {
@@ -149,8 +149,8 @@ func TestRehearsalsAreBounded(t *testing.T) {
 	})
 }
 
-// Without force a rehearsal does not begin beside people who are there; simulated attendees
-// of an earlier one do not count.
+// Without force a rehearsal does not start while people are present. Simulated attendees of an
+// earlier one do not count.
 func TestARehearsalDoesNotBeginBesidePeople(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
@@ -178,8 +178,8 @@ func TestARehearsalDoesNotBeginBesidePeople(t *testing.T) {
 	})
 }
 
-// closed closes codelabs in a bubble. The actor library has a goroutine for a millisecond
-// after a message to an actor that has stopped, which must end before the bubble does.
+// closed closes codelabs in a bubble. After a message to a stopped actor, the actor library has a
+// goroutine for a millisecond, which must end before the bubble does.
 func closed(t *testing.T, labs *codelab.Codelabs) {
 	_ = labs.Close(t.Context())
 	time.Sleep(2 * time.Millisecond)

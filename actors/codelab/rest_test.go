@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A codelab rests when nobody asks for it and nobody is connected: a person who only
-// listens keeps it.
+// A codelab rests when nobody requests it and nobody is connected. A connected person who only
+// listens keeps it in memory.
 func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
@@ -45,8 +45,8 @@ func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 	})
 }
 
-// TestAPollThatCannotBeClosedHidesNothing: when the disk took no writes, nobody could read
-// a codelab any more whose poll was over. Closing frees space, so a full disk takes it.
+// Earlier, nobody could read a codelab whose poll was due while the disk refused writes. Closing a
+// poll frees space, so it succeeds on a full disk.
 func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
@@ -97,7 +97,7 @@ func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 	})
 }
 
-// noSecrets makes secrets that lie nowhere.
+// noSecrets makes secrets that are stored nowhere.
 type noSecrets struct{}
 
 func (noSecrets) Make(lab string) (string, []string, error) { return lab + ".0", nil, nil }

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/internal/pbwire"
 )
 
-// A clock that went back must not make ids that are there already: lists are
-// searched by ids that rise.
+// If the clock was set back, new ids must still be larger than existing ones, because lists are
+// searched by increasing ids.
 func TestNewIdsGoOnBehindEveryIdOfASnapshot(t *testing.T) {
 	const late = "ffffffff-fff0-7000-8000-000000000000"
 	lists := 0

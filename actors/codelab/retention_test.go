@@ -16,7 +16,7 @@ import (
 
 const day = 24 * time.Hour
 
-// retained is a codelab on a node that looks each hour which ones are to be deleted.
+// retained is a codelab on a node that looks for codelabs to delete every hour.
 type retained struct {
 	t       *testing.T
 	store   *memory.Store
@@ -26,7 +26,7 @@ type retained struct {
 	stop    func()
 }
 
-// start runs a node with a retention of days.
+// start runs a node that deletes codelabs after this many days.
 func (r *retained) start(days int) {
 	r.t.Helper()
 	r.labs = oneNode(r.t, r.store, func(cfg *codelab.Config) {
@@ -49,8 +49,8 @@ func (r *retained) start(days int) {
 	synctest.Wait()
 }
 
-// later stops the node and starts it after d with a retention of days, because a node that
-// runs for years in simulated time has much to do.
+// later stops the node and starts it again after d. Running a node through years of simulated time
+// would take too long.
 func (r *retained) later(d time.Duration, days int) {
 	r.t.Helper()
 	r.stop()
@@ -58,7 +58,7 @@ func (r *retained) later(d time.Duration, days int) {
 	r.start(days)
 }
 
-// end ends the workshop or reopens it, on a server with a retention of days.
+// end ends or reopens the workshop, with a retention in days.
 func (r *retained) end(ended bool, days int) {
 	r.t.Helper()
 	ws, err := r.labs.Get(r.id)
@@ -70,7 +70,7 @@ func (r *retained) end(ended bool, days int) {
 	}
 }
 
-// in is the announced time until the deletion; 0 for never.
+// in returns the announced time until the deletion; 0 for never.
 func (r *retained) in() time.Duration {
 	r.t.Helper()
 	synctest.Wait()
@@ -137,8 +137,8 @@ func TestACodelabIsDeletedSoLongAfterItsEnd(t *testing.T) {
 	})
 }
 
-// TestNobodyIsSurprisedByADeletion: a deletion is announced at least two weeks before, for
-// any change of the configuration, and the announcement survives a restart.
+// A deletion is announced at least two weeks before, after any change of the configuration. The
+// announcement survives a restart.
 func TestNobodyIsSurprisedByADeletion(t *testing.T) {
 	retaining(t, 0, func(r *retained) {
 		r.end(true, 0)
@@ -176,7 +176,8 @@ func TestAShortStayIsTwoWeeks(t *testing.T) {
 	})
 }
 
-// A node looks each hour what has outlived the retention of a codelab, of either kind.
+// Every hour the node removes data that is older than the retention of its codelab, for both kinds
+// of data.
 func TestANodeAppliesTheRetentionOfItsCodelabs(t *testing.T) {
 	for _, of := range []string{"", "e-mail", "chat"} {
 		retaining(t, 0, func(r *retained) {

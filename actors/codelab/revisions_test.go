@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// edits are the commands that replace what somebody has read.
+// edits returns the commands that replace content that an editor has loaded.
 func edits(mark string) map[string]Command {
 	return map[string]Command{
 		"settings": {Caller: admin, Body: Update{Title: &mark}},
@@ -24,8 +24,8 @@ func (l *lab) revision(what string) uint64 {
 	return l.revisions.Codelab
 }
 
-// Two people who have opened the same text and save it one after the other:
-// the second overwrote the first without a word.
+// Two people open the same text and save it one after the other. Earlier the second silently
+// overwrote the first.
 func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 	for _, what := range []string{"settings", "steps", "quizzes"} {
 		l := newLab()
@@ -46,7 +46,8 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Reason != durable.Outdated || len(l.events) != events {
 			t.Errorf("%s: the second got %v and wrote %d", what, err, len(l.events)-events)
 		}
-		// Having read again, it passes; without the condition the last wins.
+		// With the new revision the second edit succeeds. Without a precondition the last edit
+		// wins.
 		second.IfMatch[0] = made.(Edited).Revision
 		for range 2 {
 			if _, err := l.do(second); err != nil {
@@ -54,7 +55,7 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 			}
 			second.IfMatch = nil
 		}
-		// One that may replace nothing that exists.
+		// An empty list refuses to replace anything that exists.
 		first.IfMatch = []uint64{}
 		if _, err := l.do(first); !errors.As(err, &refused) || refused.Reason != durable.Outdated {
 			t.Errorf("%s: an empty list passed: %v", what, err)
@@ -62,7 +63,7 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 	}
 }
 
-// What happens while an editor is open is not an edit, and neither is a restart.
+// Other changes while an editor is open do not change the revision, and neither does a restart.
 func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -7,8 +7,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// In all cases the stored answers determine which questions an attendee got right, also
-// after a snapshot and a replay.
+// The stored answers always determine which questions an attendee got right, also after a snapshot
+// and a replay.
 func TestRightAnswersFollowFromStoredAnswers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -12,10 +12,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Permissions that the codelab itself checks: of facilitators, of the attendee who made
-// something, and of another attendee. Those that the interface checks are not here.
+// Permissions that the codelab itself checks: those of facilitators, of an item's author, and of
+// another attendee. Checks of the interface are not tested here.
 func TestPermissionsOfCommands(t *testing.T) {
-	// A codelab with something of Ann, and commands about it.
+	// A codelab with items of Ann, and the ids for commands about them.
 	type scene struct {
 		l                                           *lab
 		ann                                         *Caller
@@ -96,14 +96,14 @@ func TestPermissionsOfCommands(t *testing.T) {
 			}
 		}
 	}
-	// Where only authors delete, facilitators do not.
+	// If only authors can delete, facilitators cannot.
 	s := begin()
 	s.l.rules.AuthorOnlyDeletes = true
 	s.l.refused(t, admin, DeleteComment{ThreadID: s.thread, CommentID: s.comment}, durable.Forbidden, "author")
 	s.l.must(t, s.ann, DeleteComment{ThreadID: s.thread, CommentID: s.comment})
 }
 
-// After the end attendees read, and facilitators go on.
+// After the end attendees can only read. Facilitators can continue.
 func TestWhatEndsWithTheWorkshop(t *testing.T) {
 	for _, body := range []Body{
 		Progress{StepNumber: 1}, SetPulse{State: 1}, SetPlace{Place: "here"}, ReportCheck{Name: "a"}, AskHelp{StepNumber: 1},
@@ -124,7 +124,7 @@ func TestWhatEndsWithTheWorkshop(t *testing.T) {
 	}
 }
 
-// The threads of a step go with it, and no others.
+// Removing a step removes its threads and no others.
 func TestThreadsStayWithTheStepsThatStay(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
@@ -233,14 +233,15 @@ func TestLimitsOfCommands(t *testing.T) {
 			}
 		}
 	}
-	// As many branches as there may be, made one by one.
+	// The maximum number of branches can also be reached one by one.
 	l.must(t, admin, ChangeWorkspace{WorkspaceID: "w", Name: "last", After: "t"})
 	if err := try(admin, ChangeWorkspace{WorkspaceID: "w", Name: "more", After: "t"}); reason(err) != durable.Conflict {
 		t.Errorf("one branch more: %v", err)
 	}
 }
 
-// A later end of the running timer keeps its beginning. The same exercise again starts a timer.
+// Changing the end of the running timer keeps its beginning. Starting the same exercise again
+// starts a new timer.
 func TestTheSameExerciseAgainStartsATimer(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -258,7 +259,7 @@ func TestTheSameExerciseAgainStartsATimer(t *testing.T) {
 	}
 }
 
-// Deleted content leaves the projector. Content there is replaced by other content of its kind.
+// Deleted content leaves the projector. Content is replaced by other content of its kind.
 func TestTheProjectorShowsOneThing(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -291,7 +292,7 @@ func TestTheProjectorShowsOneThing(t *testing.T) {
 	shows("the poll is deleted", " ")
 }
 
-// Feedback is given once; its values are those of the form.
+// Feedback can be given once, with the values of the form.
 func TestFeedbackIsGivenOnce(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -306,7 +307,7 @@ func TestFeedbackIsGivenOnce(t *testing.T) {
 	}
 }
 
-// People click on links: they lead to a web page, and nowhere else.
+// People click on links, so a link must lead to a web page.
 func TestALinkLeadsToAPage(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://example.org": true, "http://example.org/a?b#c": true, "HTTPS://example.org": true, " https://example.org ": true,
@@ -339,7 +340,7 @@ func TestALinkLeadsToAPage(t *testing.T) {
 	}
 }
 
-// How many options a poll has depends on its kind.
+// The allowed number of options depends on the kind of poll.
 func TestHowManyOptionsAPollHas(t *testing.T) {
 	between := func(least, most int) (out []int) {
 		for n := least; n <= most; n++ {

@@ -13,7 +13,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Each setting can be changed, and changes nothing else. The audit trail names it.
+// Each setting can be changed without changing another one. The audit trail names it.
 func TestEachSettingIsChangedByItself(t *testing.T) {
 	text, number, yes := proto.String("text"), proto.Int32(7), proto.Bool(true)
 	for _, tc := range []struct {
@@ -66,7 +66,7 @@ func TestEachSettingIsChangedByItself(t *testing.T) {
 		if got := strings.Join(differ, ","); got != tc.member || !proto.Equal(edited.Codelab, l.meta) {
 			t.Errorf("%+v changes %s, and is answered with %v", tc.body, got, edited.Codelab)
 		}
-		// It became what was sent.
+		// The setting has the value that was sent.
 		sent, member := reflect.ValueOf(tc.body), fields.ByName(protoreflect.Name(strings.Split(tc.member, ",")[0]))
 		for i := range sent.NumField() {
 			if v := sent.Field(i); v.Kind() == reflect.Pointer && !v.IsNil() && tc.body.AIEnabled == nil {
@@ -88,13 +88,13 @@ func TestEachSettingIsChangedByItself(t *testing.T) {
 			t.Errorf("the audit trail says of %s: %v", tc.member, r)
 		}
 	}
-	// A new one needs a line here.
+	// A new setting needs a line above.
 	if n := reflect.TypeFor[Update]().NumField(); n != 24 {
 		t.Errorf("there are %d settings", n)
 	}
 }
 
-// An edit makes a codelab newer in the list, and the attendees' actions do not.
+// An edit marks a codelab as updated in the list. Actions of attendees do not.
 func TestWhatMakesACodelabNewer(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -129,7 +129,7 @@ func TestWhatMakesACodelabNewer(t *testing.T) {
 	}
 }
 
-// A deleted item is gone, and the other one of its kind stays.
+// A deleted item is removed, and the other one of its kind stays.
 func TestADeletedItemIsGoneAlone(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -187,7 +187,7 @@ func TestADeletedItemIsGoneAlone(t *testing.T) {
 	}
 }
 
-// A codelab begins with the code of its source, of a kind that is known, and lets it go once.
+// A codelab can be created with code of a known kind. The code can be deleted once.
 func TestACodelabBeginsWithItsCode(t *testing.T) {
 	for kind, ok := range map[string]bool{BranchWorkspace: true, FolderWorkspace: true, "": false, "tree": false} {
 		made := &CreateWorkspace{ID: "w", StructureType: kind, Heads: []*pb.WorkspaceHead{{Name: KeptHead, Tree: "t1"}}, Current: KeptHead}
@@ -236,8 +236,8 @@ func TestWhatAnAnswerChooses(t *testing.T) {
 	}
 }
 
-// An id that comes twice is that of the first step, or question, which keeps what is there of it;
-// the second is new. With one id for two, nobody could tell them apart.
+// If an id occurs twice, the first step or question keeps it together with its data. The second
+// gets a new id, because two with one id could not be distinguished.
 func TestAnIDThatComesTwiceIsOfTheFirst(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")

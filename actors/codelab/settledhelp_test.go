@@ -7,8 +7,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// A codelab keeps a bounded number of settled requests, and drops the oldest of them.
-// Somebody who has waited since before all of them keeps their place in the queue.
+// A codelab keeps a bounded number of settled requests and drops the oldest. A person who has
+// waited longer than all of them keeps their place in the queue.
 func TestSettledRequestsMakeRoomAndOpenOnesStay(t *testing.T) {
 	l, people := polled(t, 3)
 	seq := l.seq
@@ -44,7 +44,8 @@ func TestSettledRequestsMakeRoomAndOpenOnesStay(t *testing.T) {
 	if h := v.Help.At(v.Help.Len() - 1); h.Id != last || h.Status != resolved {
 		t.Errorf("the newest is %v, not %s", h, last)
 	}
-	// Both are found as before: asking again moves a request, and opens no other.
+	// Both open requests are still found: a repeated request updates them instead of adding
+	// another.
 	for _, who := range people[:2] {
 		if h := l.must(t, who, AskHelp{StepNumber: 2}).(*pb.HelpRequest); h.Id != first && h.Id != second || h.StepNumber != 2 {
 			t.Errorf("asking again gives %v", h)

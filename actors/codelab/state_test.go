@@ -25,7 +25,7 @@ func attendeeCaller(a *pb.Attendee) *Caller {
 	return &Caller{Role: RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id}
 }
 
-// lab drives a state the way the runtime does and keeps what was decided.
+// lab drives a state as the runtime does, and records what was decided.
 type lab struct {
 	*State
 	seq    uint64
@@ -57,7 +57,7 @@ func (l *lab) empty() *State {
 	return New("lab", rules, naming.NewIDs("lab"))
 }
 
-// do decides and applies one command, as it comes from another process.
+// do decides and applies one command, decoded as if another process had sent it.
 func (l *lab) do(cmd Command) (any, error) {
 	if cmd.Body != nil {
 		b, err := Codec.Encode(cmd)
@@ -114,8 +114,7 @@ func (l *lab) create(t interface{ Fatal(...any) }, steps ...string) {
 	}
 }
 
-// content is the state as a snapshot, without what only says when something
-// changed.
+// content returns the state as a snapshot, without command references.
 func content(s *State) *pb.Snapshot {
 	b, err := EncodeState(s.Capture())
 	if err != nil {
@@ -138,7 +137,7 @@ func replay(s *State, from uint64, events []*pb.Event) *State {
 	return s
 }
 
-// same fails when two states differ, also in what they derive.
+// same fails if two states differ, including their derived data.
 func same(t *rapid.T, what string, got, want *State) {
 	t.Helper()
 	if g, w := content(got), content(want); !proto.Equal(g, w) {
@@ -169,8 +168,7 @@ func derivedOf(s *State) (all []any) {
 	return all
 }
 
-// anyCommand draws a command about what the state holds, sometimes about
-// nothing.
+// anyCommand draws a command about existing items, sometimes about a missing one.
 func anyCommand(t *rapid.T, l *lab) Command {
 	pick := func(label string, known []string) string {
 		return rapid.SampledFrom(append(known, "", "nothing")).Draw(t, label)
@@ -283,9 +281,9 @@ func anyCommand(t *rapid.T, l *lab) Command {
 	return cmd
 }
 
-// TestAnySequenceOfCommands drives a codelab with any commands, and verifies after each
-// that replaying the events gives the live state, and so does a snapshot with the tail.
-// Erasing leaves nothing to erase, and the rules of queue and comments hold.
+// TestAnySequenceOfCommands drives a codelab with any commands. After each command, replaying the
+// events yields the live state, and so does a snapshot with its tail. After erasing nothing is left
+// to erase. The rules of the queue and of comments are kept.
 func TestAnySequenceOfCommands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()
@@ -341,8 +339,8 @@ func TestAnySequenceOfCommands(t *testing.T) {
 	})
 }
 
-// checkOverlap: a new thread overlaps no other that is not stale. (Text that
-// is put back as it was may make two threads overlap later.)
+// checkOverlap verifies that a new thread overlaps no other thread that is not stale. Two threads
+// can still overlap later, if an earlier text is restored.
 func checkOverlap(t *rapid.T, s *State, made *pb.Thread) {
 	t.Helper()
 	for _, o := range s.threads.All() {

@@ -17,7 +17,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// opened is a node on which something happens when it reads a log.
+// opened is a node that calls then when it follows a log.
 type opened struct {
 	durable.Shared
 	then func(actor string)
@@ -29,8 +29,8 @@ func (o opened) Follow(actor string) (durable.Reader, error) {
 	return log, err
 }
 
-// A node that starts looks at the logs and at the list, which other nodes change
-// meanwhile. What only seemed to be unlisted was logged as an error.
+// A node that starts compares the logs with the list, which other nodes change meanwhile. Earlier a
+// log that was only briefly unlisted was logged as an error.
 func TestASweepReportsOnlyLogsThatStayUnlisted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		owned  bool // the other node has the log

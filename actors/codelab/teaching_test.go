@@ -15,7 +15,7 @@ import (
 	"atelier/actors/files"
 )
 
-// anyTeachingCommand makes a command of live teaching of any other.
+// anyTeachingCommand draws a command of live teaching.
 func anyTeachingCommand(t *rapid.T, cmd Command, step int32, word, whom string) {
 	number := proto.Int32(step)
 	if rapid.Bool().Draw(t, "none") {
@@ -45,7 +45,7 @@ func anyTeachingCommand(t *rapid.T, cmd Command, step int32, word, whom string) 
 	}
 }
 
-// checkFigures: what rows recorded for the list is what the state holds.
+// checkFigures verifies that the row in the list agrees with the state.
 func checkFigures(t *rapid.T, l *lab) {
 	t.Helper()
 	if int(l.figures.Attendees) != l.attendees.Len() || l.figures.UpdatedAt != l.updatedAt {
@@ -53,8 +53,7 @@ func checkFigures(t *rapid.T, l *lab) {
 	}
 }
 
-// checkTeaching: pulses are counted, they and the pointer are about steps that
-// are there.
+// checkTeaching recounts the pulses and verifies that pulses and pointer refer to existing steps.
 func checkTeaching(t *rapid.T, s *State) {
 	t.Helper()
 	var count Pulses
@@ -78,7 +77,7 @@ func checkTeaching(t *rapid.T, s *State) {
 	}
 }
 
-// taught is a codelab with two steps and two attendees.
+// taught returns a codelab with two steps and two attendees.
 func taught(t *testing.T) (l *lab, ann, bob *pb.Attendee) {
 	l = newLab()
 	l.create(t, "one", "two")
@@ -94,7 +93,7 @@ func (l *lab) joins(t *testing.T, name string) *pb.Attendee {
 	return v.(Registration).Attendee
 }
 
-// says does a command and gives the kinds of its events.
+// says executes a command and returns the kinds of its events.
 func (l *lab) says(t *testing.T, cmd Command) (kinds []string) {
 	t.Helper()
 	from := len(l.events)
@@ -220,8 +219,8 @@ func TestPermissionsOfLiveTeaching(t *testing.T) {
 	}
 }
 
-// A reference that caused two events was acked with the seq of the second, and
-// when it came again with that of the first.
+// Earlier, a reference that caused two events was acked with the seq of the second. When it was
+// sent again, it was acked with the seq of the first.
 func TestARepeatedReferenceGetsTheSeqOfTheLastEvent(t *testing.T) {
 	l, ann, _ := taught(t)
 	l.says(t, pulse(ann, 1))
@@ -261,7 +260,7 @@ func TestIndividualNoticesAreBounded(t *testing.T) {
 	}
 }
 
-// Messages of facilitators to the room are kept with their author, and can be taken away.
+// Messages of facilitators to the room are kept with their author and can be removed.
 func TestWhatTheRoomIsShownIsKeptWhole(t *testing.T) {
 	l, _, _ := taught(t)
 	ends := l.now.Add(time.Minute).UnixMilli()
@@ -293,7 +292,7 @@ func TestWhatTheRoomIsShownIsKeptWhole(t *testing.T) {
 	}
 }
 
-// A pulse goes with its step, also without the notice that only the first of many get.
+// A pulse is removed with its step, even without a notice. Only the first of many people get one.
 func TestAPulseGoesWithItsStep(t *testing.T) {
 	l, ann, bob := taught(t)
 	one, two := l.steps[0].Id, l.steps[1].Id
@@ -311,14 +310,14 @@ func TestAPulseGoesWithItsStep(t *testing.T) {
 	expect("at first", 1, 1, "1 2")
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "new"}, {Id: one, Title: "one"}, {Id: two, Title: "two"}}})
 	expect("with a new step before them", 1, 1, "2 3")
-	// As if theirs were not among the first of many.
+	// This event has no individual notices, as for people beyond the bound.
 	l.seq++
 	l.Apply(l.seq, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: []*pb.Step{{Id: two, Title: "two"}}, Follow: true}}})
 	expect("without the step of one", 1, 0, "0 1")
 }
 
-// The projector shows no question that waits or is hidden: everybody would see it before a
-// facilitator has looked at it.
+// The projector shows neither waiting nor hidden questions. Otherwise everybody would see a
+// question before a facilitator has approved it.
 func TestTheProjectorShowsPublicQuestions(t *testing.T) {
 	for state, shown := range map[pb.QuestionState]bool{
 		questionWaiting: false, questionOpen: true, questionAnswered: true, questionHidden: false,
@@ -337,7 +336,7 @@ func TestTheProjectorShowsPublicQuestions(t *testing.T) {
 		if got := l.Capture().Spotlight.GetId() == q; got != shown {
 			t.Errorf("one that is %v is shown: %v", state, got)
 		}
-		// A question that the room no longer sees leaves the projector, for whatever reason.
+		// A question that the room can no longer see leaves the projector, for any reason.
 		if shown {
 			for _, later := range []pb.QuestionState{questionWaiting, questionHidden} {
 				l.must(t, admin, ChangeQuestion{QuestionID: q, State: &state})

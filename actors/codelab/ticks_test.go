@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// ticked writes what somebody has ticked as the numbers of steps and the texts of tasks.
+// ticked returns what a person has ticked, as numbers of steps and texts of tasks.
 func (l *lab) ticked(who *Caller) string {
 	v := l.Capture()
 	out := []string{}
@@ -25,7 +25,7 @@ func (l *lab) ticked(who *Caller) string {
 	return fmt.Sprint(out)
 }
 
-// tick ticks the task of a step, both by number from 0.
+// tick ticks the task of a step; both numbers start at 0.
 func (l *lab) tick(step, task int, done bool) Tick {
 	v := l.Capture()
 	return Tick{StepID: v.Steps[step].Id, Item: v.Tasks[step][task].Key, Done: done}
@@ -55,7 +55,7 @@ func TestTasksAreTicked(t *testing.T) {
 		t.Error("of a step without ticks remains", got)
 	}
 
-	// The same again changes nothing.
+	// Repeating a tick changes nothing.
 	for _, again := range []Tick{l.tick(0, 2, true), l.tick(0, 0, false)} {
 		if kinds := l.says(t, Command{Caller: lin, Body: again}); len(kinds) != 0 {
 			t.Error("the same again leads to", kinds)
@@ -90,7 +90,7 @@ func TestTicksGoWithTheirTasks(t *testing.T) {
 		}
 		l.must(t, admin, ReplaceSteps{Steps: change(now)})
 	}
-	// Moved, and with other words around it.
+	// The step moves, and the words around its tasks change.
 	steps(func(s []*pb.Step) []*pb.Step {
 		s[0].ContentMarkdown = "Do this:\n\n* [x] **b**\n* [ ] e\n* [ ] a\n\nText\n\n* [ ] b\n"
 		return []*pb.Step{s[2], s[0], s[1]}
@@ -105,7 +105,7 @@ func TestTicksGoWithTheirTasks(t *testing.T) {
 	if got := l.ticked(lin); got != "[1a 1b 2c]" {
 		t.Error("without a task and a step", got)
 	}
-	// A task that returns is not ticked.
+	// A task that was removed and added again is not ticked.
 	steps(func(s []*pb.Step) []*pb.Step {
 		s[0].ContentMarkdown = "- [ ] a\n- [ ] b\n- [ ] b\n"
 		s[1].ContentMarkdown = ""

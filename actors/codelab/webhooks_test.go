@@ -9,8 +9,8 @@ import (
 	"atelier/actors/webhook"
 )
 
-// An event of a webhook has the data that its receiver needs: the person, the request, the step
-// and the result. Simulated attendees cause no events.
+// A webhook event contains the data that its receiver needs: the person, the request, the step and
+// the result. Simulated attendees cause no events.
 func TestWhatWebhooksHearOf(t *testing.T) {
 	l := newLab()
 	l.create(t)

@@ -7,8 +7,8 @@ import (
 	"atelier/actors/cow"
 )
 
-// A value for a moment is made once in that moment, for any number of callers, and again in
-// the next; each variant and coding separately.
+// A value for a moment is computed once per variant and coding, however many callers request it.
+// Another moment computes it again.
 func TestValueOfAMomentIsMadeOnce(t *testing.T) {
 	var e cow.Encoded
 	made := 0

@@ -91,8 +91,8 @@ func TestEncodeReusesOnlyUnchangedPages(t *testing.T) {
 	}
 }
 
-// Filter used to call the function twice for each element. So functions that counted, as
-// for the bounds of chat and of settled help requests, removed nothing.
+// Filter once called the function twice per element. Functions that counted their calls, such as
+// the bounds of the chat and of settled help requests, then removed nothing.
 func TestFilterAsksOnceForEach(t *testing.T) {
 	var v Vector[int]
 	for i := range 1000 {

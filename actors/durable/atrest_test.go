@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// An actor that is only read, and gets no commands, does not rest: each reader would wait until
+// An actor that is read but gets no commands does not rest. Otherwise each reader would wait until
 // it is loaded.
 func TestAnActorThatIsReadDoesNotRest(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAnActorThatIsReadDoesNotRest(t *testing.T) {
 	})
 }
 
-// recordOf is an event whose record fills that number of bytes of a batch.
+// recordOf returns an event whose record fills that number of bytes of a batch.
 func recordOf(bytes int) string {
 	for n := bytes; ; n-- {
 		if event := strings.Repeat("x", n); len(durable.Records(nil).Add([]byte(event))) == bytes {
@@ -43,8 +43,8 @@ func recordOf(bytes int) string {
 	}
 }
 
-// A large state is written when half of its size was appended since, and a small one after a
-// number of events. So the cost of snapshots is in proportion to that of the log.
+// A large state is written once half of its size has been appended, and a small one after a number
+// of events. The cost of snapshots is therefore proportional to that of the log.
 func TestALargeStateIsWrittenLessOften(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		k := kind()
@@ -63,8 +63,8 @@ func TestALargeStateIsWrittenLessOften(t *testing.T) {
 	})
 }
 
-// A stop writes a snapshot if it saves the next start enough; a server with many codelabs could
-// not write one of each.
+// Stopping writes a snapshot only if it saves the next start enough time. A server with many
+// codelabs could not write a snapshot of each.
 func TestAStopWritesWhatIsWorthIt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		events []string
@@ -95,7 +95,7 @@ func TestAStopWritesWhatIsWorthIt(t *testing.T) {
 	}
 }
 
-// An actor that is to be moved to where it is stays as it is: nobody waits for it.
+// Giving an actor to its current owner changes nothing.
 func TestAnActorIsNotGivenToItsOwner(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
@@ -110,8 +110,8 @@ func TestAnActorIsNotGivenToItsOwner(t *testing.T) {
 	})
 }
 
-// A command for which nobody was there is sent again, also one that must not be done twice:
-// nothing was done.
+// A command that reached nobody is sent again, even if it must not be repeated, because it was not
+// executed.
 func TestACommandThatReachedNobodyIsSentAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var fail atomic.Int32
@@ -131,7 +131,7 @@ func TestACommandThatReachedNobodyIsSentAgain(t *testing.T) {
 	})
 }
 
-// An actor that cannot erase does not stop the others: they erase, and then the error names it.
+// An actor that cannot erase does not stop the others. They erase, and then the error names it.
 func TestAQuarantineDoesNotEndTheErasingOfOthers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j, k := store(t), eraser(nil)
@@ -176,8 +176,8 @@ func TestAQuarantineDoesNotEndTheErasingOfOthers(t *testing.T) {
 	})
 }
 
-// A command that comes to an owner while its actor goes to rest is carried out by the next
-// owner. That holds for a command that must not be done twice, because nothing was done.
+// If an actor goes to rest just as a command reaches its owner, the next owner executes the
+// command. That also holds for commands that must not be repeated, because it was not executed.
 func TestACommandThatMeetsARestingActorGoesOn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var hosts []*host
@@ -192,7 +192,8 @@ func TestACommandThatMeetsARestingActorGoesOn(t *testing.T) {
 			k.Codec = &durable.Codec[string]{
 				Encode: func(s string) ([]byte, error) { return []byte(s), nil },
 				Decode: func(b []byte) (string, error) {
-					// Between the look at the actor and the command for it.
+					// This runs after the owner has looked up the actor and before it gets the
+					// command.
 					if i == 0 {
 						rested = hosts[0].Rest(context.Background(), hosts[0].Peek("a"), false)
 					}

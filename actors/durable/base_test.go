@@ -9,8 +9,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// apart cuts the two nodes of a clan off from each other, and lets the first
-// take commands and erase: the log is rewritten behind the back of the second.
+// apart cuts the two nodes of a clan off from each other, and lets the first execute commands and
+// erase. The second misses that the log was rewritten.
 func apart(t *testing.T, c *clan) {
 	t.Helper()
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -25,11 +25,11 @@ func apart(t *testing.T, c *clan) {
 
 func erasers() durable.Kind[string, string, sumView] { return eraser(nil) }
 
-// A follower that was cut off while its owner erased applied what erasing had
-// left of the records: it showed 1 instead of 3 at the same position, for ever.
+// A follower that was cut off while its owner erased must load the rewritten log. Earlier it
+// applied the rewritten records and showed 1 instead of 3 at the same position, permanently.
 func TestAFollowerLoadsALogThatWasRewritten(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
-		// A long patience, so that only the restored link leads to the log.
+		// With a long patience the follower reads the log only because the link was restored.
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
 		apart(t, c)
 		c.net.Repair("n1", "n2")
@@ -43,8 +43,8 @@ func TestAFollowerLoadsALogThatWasRewritten(t *testing.T) {
 	})
 }
 
-// Clients of a follower that cannot reach its owner receive the events of the log. A
-// rewritten log must not be applied to its state.
+// A follower that cannot reach its owner sends the events of the log to its clients. A rewritten
+// log must not be applied to its state.
 func TestAnUnheardFollowerLoadsALogThatWasRewritten(t *testing.T) {
 	c := newClanOf(t, 2, erasers, func(*durable.Options) {})
 	apart(t, c)
@@ -57,8 +57,8 @@ func TestAnUnheardFollowerLoadsALogThatWasRewritten(t *testing.T) {
 	}
 }
 
-// A node that takes an actor over goes on from its copy, unless the log was
-// rewritten beyond it. Acknowledged attendees were lost to everybody like that.
+// A node that takes over an actor continues from its replica, unless the log was rewritten beyond
+// it. Earlier, acknowledged attendees were lost on all nodes in this case.
 func TestATakeoverLoadsALogThatWasRewritten(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
@@ -85,7 +85,7 @@ type forging struct {
 
 func (f forging) Listen(subject string, fn func(from string, data []byte)) (func(), error) {
 	return f.Bus.Listen(subject, func(from string, data []byte) {
-		// The record is the last byte of a batch of one.
+		// In a batch of one record, the record is the last byte.
 		if data[0] == 'b' && f.forge.Load() && bytes.HasSuffix(data, []byte("1")) {
 			data[len(data)-1] = '2'
 		}
@@ -93,9 +93,8 @@ func (f forging) Listen(subject string, fn func(from string, data []byte)) (func
 	})
 }
 
-// A replica that differs from its owner, for any cause, is noticed at the owner's next
-// position. It is reloaded and counted. The second time within a minute it reads only from
-// the store.
+// A replica that differs from its owner is detected at the owner's next position, reloaded and
+// counted. The second time within a minute, the node reads only from the store.
 func TestACopyThatDiffersIsDropped(t *testing.T) {
 	var forge atomic.Bool
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = forging{o.Cluster.Bus, &forge} })
@@ -105,7 +104,7 @@ func TestACopyThatDiffersIsDropped(t *testing.T) {
 	forge.Store(true)
 	for n := int64(1); n <= 2; n++ {
 		ask(t, get(t, c.hosts[0], "a"), "1")
-		// A read asks for the position, so it never shows the wrong copy.
+		// A read requests the owner's position, so it never shows the wrong replica.
 		if got := c.sum(1); got != int(n)+1 {
 			t.Errorf("the copy shows %d", got)
 		}
@@ -127,8 +126,8 @@ func TestACopyThatDiffersIsDropped(t *testing.T) {
 	}
 }
 
-// The hash is of the records as they were appended, so neither erasing nor a
-// restart changes it: every node names the same one at a position.
+// The hash covers the records as they were appended. Neither erasing nor a restart changes it, so
+// all nodes have the same hash at one position.
 func TestRewritingDoesNotChangeTheHash(t *testing.T) {
 	c := newClanOf(t, 3, erasers, func(*durable.Options) {})
 	for range 3 {
@@ -149,11 +148,10 @@ func TestRewritingDoesNotChangeTheHash(t *testing.T) {
 	}
 }
 
-// A batch that differs is noticed before it is applied: no view and no listener
-// ever sees it.
+// A batch that differs is detected before it is applied, so no view and no listener receives it.
 func TestABatchThatDiffersIsNotShown(t *testing.T) {
 	var forge atomic.Bool
-	// No beat comes, and nobody reads: the batch itself must reveal it.
+	// Without beats and reads, only the batch itself can reveal it.
 	c := newClanWith(t, 2, func(o *durable.Options) {
 		o.Cluster.Beat, o.Cluster.Patience = time.Hour, 2*time.Hour
 		o.Cluster.Bus = forging{o.Cluster.Bus, &forge}
@@ -177,7 +175,7 @@ func TestABatchThatDiffersIsNotShown(t *testing.T) {
 	}
 }
 
-// misreading is a node that reads one record of a log wrong, once.
+// misreading is a node that reads one record of a log wrongly, once.
 type misreading struct {
 	durable.Shared
 	wrong *atomic.Bool
@@ -203,8 +201,8 @@ func (m misread) Load(history uint64, snapshot func(durable.Snapshot) error, rec
 	})
 }
 
-// A copy that is wrong from the beginning is noticed by the first position that the
-// owner names, before anybody reads it.
+// A replica that is wrong from the start is detected at the owner's first position, before anything
+// reads it.
 func TestAPositionThatDiffersIsNoticed(t *testing.T) {
 	var wrong atomic.Bool
 	wrong.Store(true)

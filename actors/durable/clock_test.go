@@ -15,14 +15,13 @@ import (
 // inBubble is synctest.Test for a test that starts a host.
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	clocktest.Bubble(t, func(t *testing.T) {
-		// The library waits a moment after a dead letter, and the time of a bubble
-		// ends with its test.
+		// The library waits a moment after a dead letter, and a bubble's time ends with its test.
 		t.Cleanup(func() { time.Sleep(time.Second) })
 		test(t)
 	})
 }
 
-// dated is a tally that notes the time of its last decision.
+// dated is a tally that records the time of its last decision.
 type dated struct {
 	tally
 	at *atomic.Int64
@@ -48,7 +47,7 @@ func TestDecisionsGetTheTimeOfDayOfTheirNode(t *testing.T) {
 	})
 }
 
-// An actor once rested because the time of day had jumped.
+// Earlier, a jump of the time of day put actors to rest.
 func TestActorsRestByUptime(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := clocktest.New()
@@ -67,8 +66,8 @@ func TestActorsRestByUptime(t *testing.T) {
 	})
 }
 
-// Failures that lie far apart do not add up to a quarantine, and others do,
-// whatever happens to the time of day between them.
+// Failures far apart do not add up to a quarantine, and failures close together do, however the
+// time of day jumps between them.
 func TestFailuresAreCountedByUptime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		apart       time.Duration
@@ -96,8 +95,7 @@ func TestFailuresAreCountedByUptime(t *testing.T) {
 	}
 }
 
-// A copy is as old as its uptime says: a clock that is set back makes it no newer,
-// and one that is set forward no older.
+// The age of a replica follows the uptime. Setting the clock back or forward does not change it.
 func TestACopyAgesByUptime(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var clocks []*clocktest.Clock
@@ -121,12 +119,12 @@ func TestACopyAgesByUptime(t *testing.T) {
 	})
 }
 
-// A process that does not run ends no wait and starts nothing again. When it runs
-// again, everything that is due happens.
+// A suspended process ends no wait and restarts nothing. When it resumes, everything that is due
+// happens.
 func TestPausedNodeExecutesNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options durable.Options
-		// within is how long it takes when the clock goes on; a second if 0.
+		// within is how soon it happens after the clock resumes; 0 means one second.
 		within  time.Duration
 		prepare func(t *testing.T, j *memory.Store, h *host) (happened func() bool)
 	}{

@@ -106,7 +106,7 @@ func (c *clan) sum(i int) int {
 	return get(c.T, c.hosts[i], "a").View().sum
 }
 
-// A read on any node shows the acknowledged writes of any node, whichever node owns the
+// A read on any node shows all acknowledged writes, whichever node made them and whichever owns the
 // actor.
 func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
 	c := newClan(t, 3)
@@ -145,8 +145,8 @@ func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
 	}
 }
 
-// When the owner is gone another takes over at its position, with those who wait; and
-// nothing that was acknowledged is missing.
+// When the owner is gone, another node takes over at its position and serves the waiting callers.
+// No acknowledged write is missing.
 func TestAnotherNodeTakesOver(t *testing.T) {
 	c := newClan(t, 3)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -215,8 +215,7 @@ func TestAFollowerMissesNothing(t *testing.T) {
 	}
 }
 
-// Commands in flight while the actor moves between nodes are executed once each, or
-// refused.
+// Commands in flight while the actor moves between nodes are each executed once or refused.
 func TestGivingAwayLosesNoCommand(t *testing.T) {
 	c := newClan(t, 3)
 	for i := range 3 {
@@ -260,7 +259,7 @@ func TestGivingAwayLosesNoCommand(t *testing.T) {
 	}
 }
 
-// A node that has lost its lease answers nothing from memory.
+// A node that has lost its lease returns nothing from memory.
 func TestWithoutALeaseNothingIsRead(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -282,7 +281,7 @@ func TestWithoutALeaseNothingIsRead(t *testing.T) {
 	}
 }
 
-// Nodes say things aside to each other.
+// Nodes can send each other messages outside the log.
 func TestTellReachesTheOtherNodes(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
@@ -310,7 +309,7 @@ func TestTellReachesTheOtherNodes(t *testing.T) {
 	}
 }
 
-// late is a node whose owner learns late of a finished commit.
+// late is a node that learns of a finished commit only when hold releases it.
 type late struct {
 	durable.Shared
 	hold chan struct{}
@@ -340,8 +339,8 @@ func (l lateLog) Append(b durable.Batch) error {
 	return l.Log.Append(b)
 }
 
-// A follower does not show records that are on disk but not acknowledged, because the next
-// read could reach its owner, whose state does not have them yet.
+// A follower does not show records that are on disk but not acknowledged. The next read could reach
+// the owner, whose state does not contain them yet.
 func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
@@ -386,8 +385,8 @@ func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 	}
 }
 
-// While the owner lives and cannot be heard, nothing is read here; but those who
-// listen go on from the log.
+// While the owner is alive but unreachable, reads on the follower fail. Its listeners still receive
+// the events of the log.
 func TestAnOwnerThatCannotBeHeard(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -416,8 +415,8 @@ func TestAnOwnerThatCannotBeHeard(t *testing.T) {
 	}
 }
 
-// A node stops while one of its copies is read. The stop waited until its time was
-// over: nothing looked after the read any more.
+// A node stops while one of its replicas is being read. Earlier the stop waited until its timeout,
+// because the read was no longer served.
 func TestANodeStopsWhileACopyIsRead(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -436,8 +435,8 @@ func TestANodeStopsWhileACopyIsRead(t *testing.T) {
 	}
 }
 
-// A follower that has missed something reads the log no further than its owner
-// has named either.
+// A follower that catches up from the log also reads it only up to the position that its owner has
+// named.
 func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
@@ -453,7 +452,7 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 		if i == 0 {
 			shared = late{n, hold}
 		}
-		// So patient that it does not ask the store by itself.
+		// With this patience the follower does not read the store on its own.
 		hosts = append(hosts, start(t, shared, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, Patience: time.Hour}}))
 	}
 	owner := get(t, hosts[0], "a")
@@ -487,8 +486,8 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 	}
 }
 
-// A command that must not be repeated is not sent again when its answer was lost, also if another
-// node owns the actor then.
+// A command that must not be repeated is not sent again when its reply was lost, even if another
+// node then owns the actor.
 func TestALostAnswerIsNotAskedForAgain(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")
@@ -513,7 +512,7 @@ func TestALostAnswerIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
-// Reads at one time may share a question, and each is answered.
+// Concurrent reads can share a request for the position, and each gets a reply.
 func TestReadsAtOneTimeAreAllAnswered(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -535,8 +534,8 @@ func TestReadsAtOneTimeAreAllAnswered(t *testing.T) {
 	}
 }
 
-// An actor is given away only when nothing of it is in flight: waiting callers would get
-// their answer nowhere else.
+// An actor moves only once none of its commands is in flight. Callers that wait for a reply would
+// not get it from the next owner.
 func TestCommandsInFlightAreAnsweredBeforeTheActorMoves(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")
@@ -587,9 +586,9 @@ func TestAPositionThatTheOwnerHasIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A waiting client receives events that the owner acknowledges meanwhile.
+// A waiting client receives the events that the owner acknowledges meanwhile.
 func TestAPositionIsAwaitedUntilItComes(t *testing.T) {
-	// Long enough for a busy machine: the wait ends after a few times as long.
+	// The wait ends after a few times the patience, which must be enough on a busy machine.
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Patience = time.Minute })
 	owner := get(t, c.hosts[0], "a")
 	ask(t, owner, "1")

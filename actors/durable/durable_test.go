@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tally is the smallest core: it adds numbers and refuses some commands.
+// tally is a minimal core: it adds numbers and refuses some commands.
 type tally struct{ sum int }
 
 type sumView struct{ sum int }
@@ -109,7 +109,7 @@ func store(t *testing.T) *memory.Store {
 	return j
 }
 
-// eventually waits for a condition that another goroutine brings about.
+// eventually waits for a condition that another goroutine causes.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
@@ -121,7 +121,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// answers collects replies of Submit.
+// answers receives the replies to submitted commands.
 type answers chan durable.Reply
 
 func (a answers) Reply(r durable.Reply) { a <- r }
@@ -135,8 +135,7 @@ func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the append", func() bool { return j.Queued() > 0 })
-	// A read through the actor reads the speculative state, so it must wait for the commit
-	// as well.
+	// A read through the actor reads the speculative state, so it must also wait for the commit.
 	if err := hd.Submit("get", got); err != nil {
 		t.Fatal(err)
 	}
@@ -177,8 +176,8 @@ func TestFailedCommitIsNeverAnsweredYes(t *testing.T) {
 	}
 }
 
-// Rows that come alone are answered like events: not before they are committed, and
-// never with yes if they are not.
+// A command with rows only is answered like one with events: after its commit, and never with
+// success if that fails.
 func TestFailedRowsAreNeverAnsweredYes(t *testing.T) {
 	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
@@ -192,7 +191,7 @@ func TestFailedRowsAreNeverAnsweredYes(t *testing.T) {
 	}
 }
 
-// An actor with a command that is not answered does not rest.
+// An actor with an unanswered command does not rest.
 func TestAnActorWithOpenCommandsDoesNotRest(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{IdleAfter: -1})
@@ -219,8 +218,7 @@ func TestManyFailuresQuarantine(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
 	hd, other := get(t, h, "a"), get(t, h, "b")
-	// Applying comes before the append, so nothing of a poisonous event is
-	// ever stored.
+	// Events are applied before they are appended, so a poisonous event is never stored.
 	for range 3 {
 		eventually(t, "running", func() bool { return hd.Condition() == durable.Running })
 		if _, _, err := hd.Ask("poison"); err == nil {
@@ -327,8 +325,8 @@ func TestFullQueuesSayBusy(t *testing.T) {
 	}
 }
 
-// On a disk that is nearly full what frees space goes on: neither the gate nor the
-// store refuses it.
+// On a nearly full disk, commands that free space still succeed: neither the gate nor the store
+// refuses them.
 func TestUrgentCommandsUseTheReserve(t *testing.T) {
 	j, k := memory.New(), kind()
 	t.Cleanup(func() { _ = j.Close() })
@@ -351,7 +349,7 @@ func TestUrgentCommandsUseTheReserve(t *testing.T) {
 	if hd.Condition() != durable.Running {
 		t.Error("the actor failed")
 	}
-	// One that passed the gate just before is refused by the store.
+	// A command that passed the gate just before is refused by the store.
 	hd = get(t, start(t, j, k, durable.Options{}), "b")
 	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
 		t.Errorf("a command behind the gate: %v", err)
@@ -366,7 +364,7 @@ func TestGateRefuses(t *testing.T) {
 	}
 }
 
-// recorder is an observer that remembers.
+// recorder is an observer that records its calls.
 type recorder struct {
 	mu        sync.Mutex
 	recovered []string
@@ -476,8 +474,8 @@ func TestManyCallersLoseNothing(t *testing.T) {
 	}
 }
 
-// A batch uses the reserve of a disk that is nearly full only if every command in it frees
-// space, in whatever order they came. One that takes space would use up the reserve.
+// A batch uses the reserve of a nearly full disk only if every command in it frees space, in any
+// order. A command that takes space would use up the reserve.
 func TestABatchIsUrgentIfAllOfItIs(t *testing.T) {
 	for _, tc := range []struct {
 		cmds   []string
@@ -505,7 +503,7 @@ func TestABatchIsUrgentIfAllOfItIs(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				// Behind two batches that are in flight the commands come together.
+				// While two batches are in flight, later commands are collected into one batch.
 				release := j.Hold()
 				for range 2 {
 					submit("1", make(answers, 1))

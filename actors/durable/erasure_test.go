@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// eraser is a kind in which "0" asks that every "1" be erased.
+// eraser is a kind in which the event "0" requests that every "1" be erased.
 func eraser(erasing func()) durable.Kind[string, string, sumView] {
 	k := kind()
 	k.Keep = 1000
@@ -27,7 +27,7 @@ func eraser(erasing func()) durable.Kind[string, string, sumView] {
 	return k
 }
 
-// held returns the content of an actor's log.
+// held returns the contents of an actor's log.
 func held(t *testing.T, j durable.Journal, actor string) string {
 	t.Helper()
 	log, err := j.Open(actor)
@@ -54,9 +54,8 @@ func finishErasing(t *testing.T, h *host) {
 	}
 }
 
-// TestErasingTouchesNothingThatCameLater: what is appended while the log is
-// being rewritten was not judged by the view, so it is not the view's to
-// erase. A rewrite without a limit lost acknowledged messages here.
+// The view does not cover records that are appended during the rewrite, so erasing must leave them
+// alone. Earlier, a rewrite without a limit lost acknowledged messages.
 func TestErasingTouchesNothingThatCameLater(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
@@ -74,9 +73,8 @@ func TestErasingTouchesNothingThatCameLater(t *testing.T) {
 	}
 }
 
-// TestErasingSurvivesACrash: the mark is committed with the event, so that a
-// crash before anything was erased is made up for by the next start, without
-// anybody asking for the actor.
+// The mark is committed with the event. If the node crashes before it erased anything, the next
+// start erases, although nothing opens the actor.
 func TestErasingSurvivesACrash(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, j *memory.Store) *memory.Store{
 		"before the snapshot": func(t *testing.T, j *memory.Store) *memory.Store {
@@ -111,8 +109,8 @@ func TestErasingSurvivesACrash(t *testing.T) {
 	}
 }
 
-// TestAPurgedActorHasNothingToErase: a crash can leave the row of an erasure behind whose
-// log is purged. A caller that waits for due erasures would wait for it for ever.
+// A crash can leave the row of an erasure whose log is purged. A caller that waits for due erasures
+// would wait for it for ever.
 func TestAPurgedActorHasNothingToErase(t *testing.T) {
 	before := memory.New()
 	k := eraser(nil)
@@ -143,8 +141,8 @@ func TestAPurgedActorHasNothingToErase(t *testing.T) {
 	}
 }
 
-// TestErasureIsNotRepeated: an activation does not erase again for events
-// whose erasure is done, though they stay in the log.
+// A start does not erase again for events whose erasure is done, although those events are still in
+// the log.
 func TestErasureIsNotRepeated(t *testing.T) {
 	j := store(t)
 	var rounds atomic.Int32
@@ -158,14 +156,13 @@ func TestErasureIsNotRepeated(t *testing.T) {
 	hd = get(t, h, "a")
 	ask(t, hd, "2")
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
-	// Looking at the "0" that is still there costs one judgement.
+	// The "0" that is still in the log costs one judgement.
 	if n := rounds.Load() - before; n > 1 {
 		t.Fatalf("%d judgements after it was done", n)
 	}
 }
 
-// TestErasingInALogWithoutAMark: logs from before there were marks are cleaned
-// when their event shows that they were not.
+// A log from before marks existed is cleaned when one of its events shows that it needs erasing.
 func TestErasingInALogWithoutAMark(t *testing.T) {
 	j := store(t)
 	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "1")
@@ -182,8 +179,8 @@ func TestErasingInALogWithoutAMark(t *testing.T) {
 	}
 }
 
-// TestErasingWaitsForADiskThatTakesNothing: a failure keeps the mark, and the
-// next round makes up for it. Stopping meanwhile does not wait.
+// A failed round keeps the mark, and the next round erases. Stopping the actor meanwhile does not
+// wait.
 func TestErasingWaitsForADiskThatTakesNothing(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
@@ -202,8 +199,8 @@ func TestErasingWaitsForADiskThatTakesNothing(t *testing.T) {
 	}
 }
 
-// TestOneRoundErasesForMany: what is asked for during a round waits for the
-// next, and no longer than somebody wants.
+// Requests during a round are combined in the next one, which starts at once if a caller waits for
+// it.
 func TestOneRoundErasesForMany(t *testing.T) {
 	j := store(t)
 	var rounds atomic.Int32
@@ -256,8 +253,8 @@ func TestTheNextRoundBeginsByItself(t *testing.T) {
 	})
 }
 
-// TestErasureFollowsTheSnapshotInProgress: one that is asked for while an older
-// state is being encoded gets a snapshot of its own, without another command.
+// An erasure that is requested while an older state is being encoded gets its own snapshot, without
+// another command.
 func TestErasureFollowsTheSnapshotInProgress(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 1), make(chan struct{})
@@ -283,8 +280,7 @@ func TestErasureFollowsTheSnapshotInProgress(t *testing.T) {
 	}
 }
 
-// TestWaitingForAnErasureEndsWithAQuarantine: a damaged actor keeps nobody from
-// a backup.
+// A backup does not wait for a damaged actor.
 func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {
 	j := store(t)
 	k := eraser(nil)
@@ -298,8 +294,8 @@ func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {
 	}
 }
 
-// overtaken is a store in which another node records an erasure just before this one
-// records that its own is done.
+// overtaken is a store in which another node records an erasure just before this node records that
+// its own is done.
 type overtaken struct {
 	*memory.Store
 	did     atomic.Bool
@@ -320,9 +316,8 @@ func (o *overtaken) Append(rows []durable.Row, done func(error)) error {
 	return o.Store.Append(rows, done)
 }
 
-// The row that is removed when an erasure is done is the one that asked for it. A
-// late removal took the row of a newer owner, whose erasure then waited until
-// somebody opened the actor.
+// A finished erasure removes only its own row. Earlier, a late removal deleted the row of a newer
+// owner, whose erasure then waited until the actor was opened.
 func TestADoneErasureRemovesItsOwnRowOnly(t *testing.T) {
 	j := &overtaken{Store: memory.New(), outcome: make(chan error, 1)}
 	t.Cleanup(func() { _ = j.Close() })
@@ -335,7 +330,7 @@ func TestADoneErasureRemovesItsOwnRowOnly(t *testing.T) {
 	}
 }
 
-// forgetful is a store that fails to remove rows of erasures, as often as it says.
+// forgetful is a store that fails to remove rows of erasures, left times.
 type forgetful struct {
 	*memory.Store
 	left  atomic.Int32
@@ -353,8 +348,8 @@ func (f *forgetful) Append(rows []durable.Row, done func(error)) error {
 	return f.Store.Append(rows, done)
 }
 
-// The row of an erasure that is done stayed until the next start when removing it
-// failed once.
+// If removing the row of a finished erasure fails, it is retried. Earlier the row stayed until the
+// next start.
 func TestTheRowOfADoneErasureGoesLater(t *testing.T) {
 	j := &forgetful{Store: memory.New()}
 	t.Cleanup(func() { _ = j.Close() })
@@ -371,7 +366,7 @@ func TestTheRowOfADoneErasureGoesLater(t *testing.T) {
 	if tries, rounds := j.tries.Load(), rounds.Load(); tries != 3 || rounds != 1 {
 		t.Errorf("%d tries and %d rounds", tries, rounds)
 	}
-	// A request during the round is erased, not only recorded.
+	// A request during the round is also erased, not only recorded.
 	j.left.Store(1)
 	ask(t, hd, "1")
 	ask(t, hd, "0")

@@ -13,9 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended: the next batch
-// leaves before the committed one is released. When the journal refused it,
-// the callers of the committed one got no answer, and the actor never rested.
+// The next batch is appended before callers of the committed one get their replies. When the
+// journal refused that batch, these callers got no reply, and the actor never rested.
 func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 	for _, refuse := range []string{"read-only", "closed"} {
 		t.Run(refuse, func(t *testing.T) {
@@ -31,7 +30,7 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 				t.Fatal(err)
 			}
 			eventually(t, "the append", func() bool { return j.Queued() == 1 })
-			// Three events wait: fewer than would leave with the first.
+			// Three events wait, too few to be appended together with the first.
 			if err := hd.Submit("row x", second); err != nil {
 				t.Fatal(err)
 			}
@@ -59,9 +58,9 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 	}
 }
 
-// A disk that becomes full refuses a batch while an earlier one is in flight. That one is
-// committed. Its callers must not get ErrReadOnly, which means that nothing was written: the
-// contents of a submission were removed because of it, and the submission stayed.
+// A disk that becomes full refuses a batch while an earlier one is in flight and commits. Callers
+// of the earlier batch must not get ErrReadOnly, which means that nothing was written. Earlier they
+// did: the contents of a submission were removed, but the submission stayed.
 func TestARefusedBatchDoesNotFailOneInFlight(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j := store(t)
@@ -87,7 +86,7 @@ func TestARefusedBatchDoesNotFailOneInFlight(t *testing.T) {
 	})
 }
 
-// The outcome of a commit that failed on the disk is unknown, also if the store takes no more
+// The outcome of a commit that failed on the disk is unknown, even if the store accepts no more
 // writes because of it. Only a command that was never sent is refused.
 func TestAFailedCommitIsNotRefused(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -118,8 +117,7 @@ func TestAFailedCommitIsNotRefused(t *testing.T) {
 	})
 }
 
-// TestReadOnlyIsNoFailure: a disk that fills up again and again quarantines
-// nobody.
+// A disk that becomes full repeatedly causes no quarantine.
 func TestReadOnlyIsNoFailure(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
@@ -137,8 +135,8 @@ func TestReadOnlyIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestQuarantineAnswersTheMailbox: commands in the mailbox of an actor that is quarantined
-// get an answer, because the mailbox is dropped with the actor.
+// Commands in the mailbox of an actor that is quarantined get a reply, because the mailbox is
+// dropped with the actor.
 func TestQuarantineAnswersTheMailbox(t *testing.T) {
 	j := store(t)
 	k := kind()
@@ -171,7 +169,7 @@ func TestQuarantineAnswersTheMailbox(t *testing.T) {
 	eventually(t, "quarantine", func() bool { return hd.Condition() == durable.Quarantined })
 }
 
-// stuck is a core that waits before it fails.
+// stuck is a core that blocks before it fails.
 type stuck struct {
 	tally
 	applying, goOn chan struct{}
@@ -185,8 +183,8 @@ func (s *stuck) Apply(seq uint64, e string) {
 	s.tally.Apply(seq, e)
 }
 
-// TestTooLargeIsRefusedBeforeItHappens: an event that is too large for an append is refused
-// to its caller. If it were applied, it would fail the whole batch.
+// An event that is too large for an append is refused to its caller. If it were applied, it would
+// fail the whole batch.
 func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 	j := store(t)
 	j.SetLimits(durable.Limits{RecordBytes: 100, Rows: 3, RowBytes: 1000})
@@ -199,7 +197,7 @@ func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 	if _, _, err := hd.Ask("row " + strings.Repeat("k", 1000)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
 		t.Errorf("too large a row: %v", err)
 	}
-	// Together they are too many for one append; the others get ErrBusy.
+	// All of them are too many for one append; the rest get ErrBusy.
 	release := j.Hold()
 	defer release()
 	got, busy := make(answers, 10), 0
@@ -228,8 +226,8 @@ func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 	}
 }
 
-// TestFailureWhileStoppingEndsStopped: an incarnation that fails while it is stopping is
-// followed by one that stops, and waiting callers get an answer.
+// If an incarnation fails while it is stopping, its successor stops, and waiting callers get a
+// reply.
 func TestFailureWhileStoppingEndsStopped(t *testing.T) {
 	j := &failingSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{})
@@ -245,7 +243,7 @@ func TestFailureWhileStoppingEndsStopped(t *testing.T) {
 	}
 }
 
-// failingSnapshots is a journal in which a snapshot panics, once asked to.
+// failingSnapshots is a journal whose next snapshot panics while fail is set.
 type failingSnapshots struct {
 	durable.Journal
 	fail atomic.Bool
@@ -268,8 +266,8 @@ func (l failingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(er
 	return l.Log.Snapshot(seq, state, keep, done)
 }
 
-// TestAStopAnswersWhoWaits: nobody waits for an answer that nobody is left to
-// give, here in the mailbox of an actor that waits for its restart.
+// A stop answers all waiting callers, here those in the mailbox of an actor that waits for its
+// restart.
 func TestAStopAnswersWhoWaits(t *testing.T) {
 	k := kind()
 	applying, goOn := make(chan struct{}), make(chan struct{})
@@ -298,7 +296,7 @@ func TestAStopAnswersWhoWaits(t *testing.T) {
 	}
 }
 
-// looker is a replier that reads the view as soon as it is answered.
+// looker is a replier that reads the view as soon as it gets a reply.
 type looker struct {
 	hd   *handle
 	rec  *recorder
@@ -311,8 +309,7 @@ func (l looker) Reply(durable.Reply) {
 	l.seen <- [2]int{l.hd.View().sum, len(l.rec.committed)}
 }
 
-// TestAnAnswerComesBehindTheViewAndTheObserver: a read after an answer shows
-// what was answered, and an ack never overtakes its frame.
+// A read after a reply shows the result of the command, and an ack never overtakes its frame.
 func TestAnAnswerComesBehindTheViewAndTheObserver(t *testing.T) {
 	rec := &recorder{}
 	k := kind()
@@ -329,7 +326,7 @@ func TestAnAnswerComesBehindTheViewAndTheObserver(t *testing.T) {
 	}
 }
 
-// panicker is a replier that fails.
+// panicker is a replier that panics.
 type panicker struct{ told chan struct{} }
 
 func (p panicker) Reply(durable.Reply) {
@@ -337,7 +334,7 @@ func (p panicker) Reply(durable.Reply) {
 	panic("replying")
 }
 
-// TestAPanicWhileAnsweringAnswersNobodyTwice, and leaves nobody out.
+// If a replier panics, no caller gets two replies, and every caller gets one.
 func TestAPanicWhileAnsweringAnswersNobodyTwice(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{})
@@ -364,7 +361,7 @@ func TestAPanicWhileAnsweringAnswersNobodyTwice(t *testing.T) {
 		t.Errorf("the one behind heard %+v", r)
 	}
 	eventually(t, "running", func() bool { return hd.Condition() == durable.Running })
-	// It rests only when nobody is counted as waiting, and nobody twice.
+	// The actor rests only when no caller is counted as waiting.
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
 	if len(before)+len(after) != 0 || len(failing.told) != 1 {
 		t.Errorf("answered again: %d, %d, %d", len(before), len(failing.told), len(after))

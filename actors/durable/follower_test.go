@@ -14,8 +14,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// heldBack is a bus that keeps answers to questions of one operation, after they were
-// given, until they are let through.
+// heldBack is a bus that can delay the responses to requests of one operation until release.
 type heldBack struct {
 	durable.Bus
 	op byte
@@ -40,7 +39,7 @@ func (h *heldBack) Request(node, subject string, data []byte, timeout time.Durat
 	})
 }
 
-// hold keeps answers from now on; release lets them through, and all that follow.
+// hold delays responses from now on. release delivers them and stops delaying.
 func (h *heldBack) hold() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,16 +57,16 @@ func (h *heldBack) release() (answers int) {
 	return len(held)
 }
 
-// askPosition is the first byte of a follower's question for the position.
+// askPosition is the first byte of a follower's request for the position.
 const askPosition = 'p'
 
-// A read that begins after the owner was asked for its position, and before the
-// answer is here, asks again: it must show what was acknowledged in between.
+// A read that begins while an earlier request for the position is in flight sends its own. It must
+// show writes that were acknowledged in between.
 func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var bus *heldBack // of the second node
 		c := newClanWith(t, 2, func(o *durable.Options) {
-			// So slow that only reads ask.
+			// With such slow beats, only reads request the position.
 			o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour
 			bus = &heldBack{Bus: o.Cluster.Bus, op: askPosition}
 			o.Cluster.Bus = bus
@@ -104,7 +103,7 @@ func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
 		if n := c.hosts[1].Stats().Questions.Load() - questions; n != 1 {
 			t.Errorf("the later read asked %d times", n)
 		}
-		// The follower has the position, and waits for the record.
+		// The follower has the position and waits for the record.
 		select {
 		case sum := <-later:
 			t.Fatalf("the later read shows %d before the copy shows 2", sum)
@@ -118,13 +117,13 @@ func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
 	})
 }
 
-// loseNews drops unrequested messages of owners; questions and their answers arrive.
+// loseNews drops unrequested messages of owners. Requests and responses arrive.
 func (c *clan) loseNews() {
 	c.net.Disturb(func(m bustest.Message) bustest.Fate { return bustest.Fate{Lost: m.Sort == bustest.News} })
 }
 
-// A copy is fresh once it shows the position that its owner has named, not when the
-// owner has named it.
+// A replica is fresh once it shows the position that its owner has named, not already when it
+// receives that position.
 func TestACopyBehindItsOwnerIsNotFresh(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
@@ -158,7 +157,7 @@ func TestACopyBehindItsOwnerIsNotFresh(t *testing.T) {
 	})
 }
 
-// calls is an observer that notes how it was called.
+// calls is an observer that records its calls.
 type calls struct {
 	mu  sync.Mutex
 	all []string // guarded by mu
@@ -182,7 +181,7 @@ func (c *calls) String() string {
 	return fmt.Sprint(c.all)
 }
 
-// twoHosts returns the hosts of two nodes on one store; edit can change each of them.
+// twoHosts returns the hosts of two nodes on one store; edit can change the kind of each.
 func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.Kind[string, string, sumView])) (net *bustest.Net, nodes []*memory.Node, hosts []*host) {
 	net = bustest.NewNet()
 	store, nodes := memory.Share(2)
@@ -198,9 +197,9 @@ func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.
 	return net, nodes, hosts
 }
 
-// A follower that has never received anything from its owner has no state. If it takes the
-// actor over, its observer recovers from the log, as at a start: it does not receive old
-// events as if they were committed just now.
+// A follower that has never received anything from its owner has no state. If it takes over the
+// actor, its observer recovers from the log, as at a start. It must not receive old events as new
+// commits.
 func TestATakeoverWithoutACopyRecovers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		told := &calls{}
@@ -237,8 +236,8 @@ func TestATakeoverWithoutACopyRecovers(t *testing.T) {
 	})
 }
 
-// What other nodes say aside reaches an actor while it is in memory, once, and not
-// when it has stopped.
+// Messages of other nodes outside the log reach an actor once while it is in memory, and not after
+// it has stopped.
 func TestAnActorThatStoppedHearsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var heard [2]atomic.Int32

@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// What needs no commit is not answered without a lease either: it rests on a
-// state that another node may have changed since.
+// Without a lease, commands that need no commit are not answered either. Another node may have
+// changed the state since.
 func TestWithoutALeaseNothingIsAnswered(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -28,8 +28,8 @@ func TestWithoutALeaseNothingIsAnswered(t *testing.T) {
 	}
 }
 
-// An actor in quarantine starts over when the lease is lost, like all others. Earlier it
-// stayed in the state of stopping, and callers waited for it repeatedly.
+// A quarantine ends when the lease is lost, as all actors start over. Earlier the actor stayed in
+// the stopping state, and callers waited for it repeatedly.
 func TestALostLeaseEndsAQuarantine(t *testing.T) {
 	c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures = -1 })
 	hd := get(t, c.hosts[0], "a")
@@ -47,8 +47,8 @@ func TestALostLeaseEndsAQuarantine(t *testing.T) {
 	}
 }
 
-// The end of a quarantine that a lost lease has ended before leaves alone who has
-// the name since.
+// When the time of a quarantine is over that a lost lease had already ended, the actor's successor
+// stays.
 func TestAnEarlierQuarantineForgetsNoSuccessor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures, o.QuarantineFor = -1, time.Minute })
@@ -67,7 +67,7 @@ func TestAnEarlierQuarantineForgetsNoSuccessor(t *testing.T) {
 	})
 }
 
-// regained is a node that has lost its lease and has another one at each call, as if a
+// regained is a node that loses its lease and gets another one during a call of Holds, as if a
 // goroutine were suspended between two checks.
 type regained struct {
 	durable.Shared
@@ -86,7 +86,7 @@ func (r *regained) Holds() bool {
 	return r.Shared.Holds()
 }
 
-// A node does not show the actors of a lost lease under the next one.
+// After a node gets a new lease, it does not show actors of the lost one.
 func TestTheNextLeaseDoesNotCoverWhatWasBefore(t *testing.T) {
 	for name, look := range map[string]func(hd *handle, other durable.Bus) (old bool){
 		"fresh": func(hd *handle, _ durable.Bus) bool { return hd.Fresh(0) },
@@ -125,7 +125,7 @@ func TestTheNextLeaseDoesNotCoverWhatWasBefore(t *testing.T) {
 	}
 }
 
-// lapsing is a node whose lease ends behind the next look at it.
+// lapsing is a node whose lease ends just after Holds is called.
 type lapsing struct {
 	durable.Shared
 	end func()
@@ -139,8 +139,8 @@ func (l *lapsing) Holds() bool {
 	return held
 }
 
-// An owner checks its lease after it has read its position. If the process was suspended
-// between the two, other nodes may already be ahead of that position.
+// An owner checks its lease after it has read its position. If the process was suspended in
+// between, other nodes may already be ahead of that position.
 func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
@@ -162,7 +162,7 @@ func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
 	}
 }
 
-// Only the owner has the last acknowledged position; a replica can be behind.
+// Only the owner can return the last acknowledged position, because a replica can be behind.
 func TestACopyDoesNotAnswerForTheOwner(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -178,8 +178,7 @@ func TestACopyDoesNotAnswerForTheOwner(t *testing.T) {
 	}
 }
 
-// An actor that was purged is not there either when a node takes it over that had
-// a copy.
+// A node with a replica of a purged actor does not restore it when it takes over.
 func TestAPurgedActorIsNotTakenOver(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -195,7 +194,8 @@ func TestAPurgedActorIsNotTakenOver(t *testing.T) {
 	ask(t, get(t, c.hosts[1], "a"), "1")
 }
 
-// What Rested takes away is that of the actor that rests, not of the next.
+// Rested is called before the next incarnation begins, so it removes the data of the resting one
+// only.
 func TestRestedComesBeforeTheNextBegins(t *testing.T) {
 	k := kind()
 	var h *host

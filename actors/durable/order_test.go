@@ -70,7 +70,7 @@ func plain(b durable.Bus) durable.Bus { return b }
 // askCommand is the first byte of a command that is sent to the owner.
 const askCommand = 'c'
 
-// submitted sends a command and returns a channel for its answer.
+// submitted sends a command and returns a channel for its reply.
 func submitted(t *testing.T, hd *handle, cmd string) answers {
 	t.Helper()
 	got := make(answers, 1)
@@ -89,9 +89,9 @@ func acked(t *testing.T, all ...answers) {
 	}
 }
 
-// An attendee sent step 2 and then step 3 while the owner of the codelab was killed, and
-// ended at step 2. The new owner executed the second command at once, and the first only
-// after the wait for the dead node's answer.
+// An attendee sent step 2 and then step 3 while the owner of the codelab was killed, and ended at
+// step 2. The new owner executed the second command at once, but the first only after waiting for
+// the dead node's reply.
 func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net, nodes, hosts, told := ordered(t, 2, plain)
@@ -115,7 +115,7 @@ func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 	})
 }
 
-// The same when a third node takes over, and this one goes on following.
+// The order is also kept if a third node takes over and this one stays a follower.
 func TestAnotherOwnerGetsCommandsInTheirOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net, _, hosts, told := ordered(t, 3, plain)
@@ -138,7 +138,7 @@ func TestAnotherOwnerGetsCommandsInTheirOrder(t *testing.T) {
 	})
 }
 
-// unheard is a bus on which nobody is there for the next questions.
+// unheard is a bus on which the next commands reach nobody.
 type unheard struct {
 	durable.Bus
 	next *atomic.Int32
@@ -152,7 +152,7 @@ func (u unheard) Request(node, subject string, data []byte, timeout time.Duratio
 	u.Bus.Request(node, subject, data, timeout, done)
 }
 
-// A command waits for the next look for an owner; what comes meanwhile waits too.
+// A command that waits for the next search for an owner also holds back later commands.
 func TestACommandDoesNotOvertakeOneThatWaitsForAnOwner(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var fail atomic.Int32

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/clock/clocktest"
 )
 
-// A wait that begins when the host has closed ends at once. It never ended: who
-// would have answered was gone, and so was what ends waits that take too long.
+// A wait that begins after the host has closed ends at once. Earlier it never ended, because both
+// the replier and the timeouts were gone.
 func TestAWaitBehindTheCloseEnds(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		s := newPendingReplies(clock.System, time.Second)
@@ -29,8 +29,8 @@ func TestAWaitBehindTheCloseEnds(t *testing.T) {
 	})
 }
 
-// An answer that comes after the timeout of its wait reaches nobody. In a place that was
-// used again it would be the answer to another caller's command.
+// A reply that comes after the timeout of its wait is dropped. Otherwise a reused slot would
+// deliver it to the caller of another command.
 func TestALateAnswerReachesNobody(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		s := newPendingReplies(clock.System, time.Second)
@@ -45,7 +45,7 @@ func TestALateAnswerReachesNobody(t *testing.T) {
 		if r := s.await(next); r.Value != "its own" {
 			t.Errorf("the next caller gets the answer %q, %v", r.Value, r.Err)
 		}
-		// A place that was answered in time is used again.
+		// A slot that was answered in time is reused.
 		if again := s.get(); again != next {
 			t.Error("each wait takes a place of its own")
 		}

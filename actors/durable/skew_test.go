@@ -60,8 +60,8 @@ func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
 	}
 }
 
-// A command that the owner's program does not know is refused as such, and
-// nothing happened.
+// A command that the owner's program does not support is refused as unknown, and nothing is
+// executed.
 func TestAnUnknownCommandIsRefused(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -75,7 +75,7 @@ func TestAnUnknownCommandIsRefused(t *testing.T) {
 	}
 }
 
-// answersAnew answers commands in a way that older programs do not know.
+// answersAnew replies to commands in a form that older programs do not support.
 type answersAnew struct{ durable.Bus }
 
 func (b answersAnew) Serve(subject string, fn func(string, []byte, func([]byte))) (func(), error) {
@@ -89,7 +89,7 @@ func (b answersAnew) Serve(subject string, fn func(string, []byte, func([]byte))
 	})
 }
 
-// An answer that nobody understands says neither yes nor no.
+// A reply of unknown form means neither success nor refusal.
 func TestAnUnknownAnswerIsNoYes(t *testing.T) {
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = answersAnew{o.Cluster.Bus} })
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -100,7 +100,7 @@ func TestAnUnknownAnswerIsNoYes(t *testing.T) {
 	}
 }
 
-// deafTo answers no command, as a connection does that is cut one way.
+// deafTo never replies to commands, like a connection that is cut in one direction.
 type deafTo struct{ durable.Bus }
 
 func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (func(), error) {
@@ -111,10 +111,9 @@ func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (fu
 	})
 }
 
-// Commands that may be sent again are sent as long as somebody waits, and no
-// longer. (Afterwards each attempt timed out at once, and the next began: the
-// database was asked for the owner as fast as it answered, until the connection
-// came back.)
+// Repeatable commands are sent again only while a caller waits. Earlier, each later attempt timed
+// out at once and was repeated, so the database was queried for the owner without pause until the
+// connection returned.
 func TestNobodyAsksOnWhenNobodyWaits(t *testing.T) {
 	c := newClanWith(t, 2, func(o *durable.Options) {
 		o.Cluster.Bus, o.AskTimeout = deafTo{o.Cluster.Bus}, 100*time.Millisecond
@@ -127,7 +126,7 @@ func TestNobodyAsksOnWhenNobodyWaits(t *testing.T) {
 	eventually(t, "the end of the command", func() bool { return c.hosts[1].Rest(context.Background(), hd, false) })
 }
 
-// altering is a bus that changes the answers to commands, while it is asked to.
+// altering is a bus that changes the replies to commands while alter is set.
 type altering struct {
 	durable.Bus
 	alter *atomic.Pointer[func([]byte) []byte]
@@ -142,8 +141,8 @@ func (a altering) Request(node, subject string, data []byte, timeout time.Durati
 	})
 }
 
-// After an answer that this node cannot read, the outcome is unknown. The caller gets an error,
-// and no success without a value; the command is not done again.
+// If a reply is unreadable, the outcome is unknown. The caller gets an error instead of a success
+// without a value, and the command is not repeated.
 func TestAnUnreadableAnswerIsNoSuccess(t *testing.T) {
 	alter := &atomic.Pointer[func([]byte) []byte]{}
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = altering{o.Cluster.Bus, alter} })
@@ -168,7 +167,7 @@ func TestAnUnreadableAnswerIsNoSuccess(t *testing.T) {
 	ask(t, get(t, c.hosts[1], "a"), "1")
 }
 
-// A command that cannot be sent is answered at once.
+// A command that cannot be encoded gets a reply at once.
 func TestACommandThatCannotBeSentIsAnswered(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")

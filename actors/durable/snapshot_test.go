@@ -11,7 +11,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// lateSnapshots is a journal whose snapshots are stored when goOn is called.
+// lateSnapshots is a journal that stores its snapshots when goOn is called.
 type lateSnapshots struct {
 	durable.Journal
 	mu    sync.Mutex
@@ -57,8 +57,8 @@ func (j *lateSnapshots) goOn() {
 	}
 }
 
-// Else the log of an actor that rests, or falls, more often than a snapshot is due would
-// grow for ever.
+// Otherwise the log of an actor that rests or fails more often than a snapshot is due would grow
+// for ever.
 func TestEventsBeforeARestartBringTheNextSnapshotNearer(t *testing.T) {
 	h := start(t, store(t), kind(), durable.Options{SnapshotEvents: 10})
 	for range 3 {
@@ -73,8 +73,8 @@ func TestEventsBeforeARestartBringTheNextSnapshotNearer(t *testing.T) {
 	}
 }
 
-// A snapshot is as large as the state and holds on to an earlier view. Under a flood
-// five of them waited for the store, and took 400 MiB.
+// A snapshot is as large as the state and keeps an earlier view in memory. Under a flood, five of
+// them waited for the store and took 400 MiB.
 func TestTheNextSnapshotWaitsUntilTheLastIsStored(t *testing.T) {
 	j := &lateSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{SnapshotEvents: 1})
@@ -97,8 +97,8 @@ func TestTheNextSnapshotWaitsUntilTheLastIsStored(t *testing.T) {
 	}
 }
 
-// refusingJournal is a journal that stores no snapshot while fail is set. It reports that at
-// once, or later.
+// refusingJournal is a journal that stores no snapshot while fail is set. It reports the failure at
+// once or later.
 type refusingJournal struct {
 	durable.Journal
 	fail, late atomic.Bool
@@ -128,8 +128,8 @@ func (l refusingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(e
 	return err
 }
 
-// A snapshot that failed costs time at the next start, and no more: the next one is made as
-// ever. An actor without another one would read all of an ever longer log at each start.
+// A failed snapshot only makes the next start slower, and the next snapshot is made as usual.
+// Without it, each start would read all of a growing log.
 func TestTheNextSnapshotIsMadeAfterOneThatFailed(t *testing.T) {
 	for name, late := range map[string]bool{"at once": false, "later": true} {
 		t.Run(name, func(t *testing.T) {
@@ -156,8 +156,8 @@ func TestTheNextSnapshotIsMadeAfterOneThatFailed(t *testing.T) {
 	}
 }
 
-// A snapshot leaves the newest records in the log, so that clients that come back after a
-// restart get what they missed.
+// A snapshot leaves the newest records in the log, so clients that reconnect after a restart get
+// the events they missed.
 func TestASnapshotLeavesTheNewestRecords(t *testing.T) {
 	rec, k := &recorder{}, kind()
 	k.Keep = 4

@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// telling is a bus that notes what kinds of messages owners send to followers.
+// telling is a bus that records the kinds of messages that owners send to followers.
 type telling struct {
 	durable.Bus
 	mu    *sync.Mutex
@@ -29,7 +29,7 @@ func (b telling) Publish(subject string, data []byte) error {
 	return b.Bus.Publish(subject, data)
 }
 
-// through is a tally whose commands come through a session, the same number for all.
+// through is a tally whose commands all come from the same session.
 type through struct{ tally }
 
 const session = 77
@@ -40,7 +40,7 @@ func (c *through) Decide(cmd string, env durable.Env) (durable.Decision[string],
 	return d, err
 }
 
-// origins notes the session of each event.
+// origins records the session of each event.
 type origins struct {
 	mu sync.Mutex
 	of []uint64 // guarded by mu
@@ -56,9 +56,9 @@ func (o *origins) Commit(_ *sumView, _ uint64, events []durable.Committed[string
 	}
 }
 
-// A commit is sent to followers if it is no larger than a message may be. Of a larger commit they
-// get the position, and read it from the log. With both they get the session that it came
-// through, which must not get its own frames.
+// Followers receive a commit if it fits into a message. Of a larger commit they receive the
+// position and read the records from the log. Both contain the session that sent the command, which
+// must not get its own frames.
 func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 	const most = 100
 	for _, tc := range []struct {
@@ -111,8 +111,8 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 	}
 }
 
-// An owner announces its end, and its release is committed a little later. A follower takes the
-// actor then, and not when it has heard nothing for a while.
+// An owner announces that it stops, and its release is committed a little later. A follower then
+// takes over the actor at once, instead of after a period of silence.
 func TestAFollowerTakesOverFromAnOwnerThatStops(t *testing.T) {
 	for _, late := range []time.Duration{0, 10 * time.Millisecond, time.Minute} {
 		inBubble(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestAFollowerTakesOverFromAnOwnerThatStops(t *testing.T) {
 	}
 }
 
-// heldRelease is a journal whose logs are released late.
+// heldRelease is a journal that releases its logs late.
 type heldRelease struct {
 	durable.Journal
 	late time.Duration
@@ -159,8 +159,8 @@ type heldLog struct {
 
 func (l *heldLog) Close() { time.AfterFunc(l.late, l.Log.Close) }
 
-// An actor that fails again and again waits twice as long each time, up to a bound, so that it
-// takes no time from the others. After a while without a failure it begins with the shortest.
+// The backoff of an actor that keeps failing doubles up to a bound, so it takes no time from
+// others. After a while without a failure it starts again at the minimum.
 func TestTheBackoffDoubles(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := start(t, store(t), kind(), durable.Options{

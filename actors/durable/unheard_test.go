@@ -9,7 +9,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// unheardClan is two nodes with a slow beat. The first owns an actor with one record, and the
+// unheardClan returns two nodes with a slow beat. The first owns an actor with one record, and the
 // second follows it.
 func unheardClan(t *testing.T, fromLog bool) *clan {
 	t.Helper()
@@ -30,8 +30,8 @@ func (c *clan) cut() {
 	c.net.Cut("n2", "n1")
 }
 
-// shows compares the sum that a copy shows, and that its listeners heard, this long after the
-// beginning.
+// shows compares the sum in the replica, and the number of records that its listeners got, at this
+// time after began.
 func (c *clan) shows(began time.Time, after time.Duration, want int) {
 	c.Helper()
 	time.Sleep(time.Until(began.Add(after)))
@@ -48,9 +48,9 @@ func (c *clan) shows(began time.Time, after time.Duration, want int) {
 	}
 }
 
-// A follower that does not hear its owner shows listeners a record of the log once it is older
-// than a lease. Until then the owner has perhaps not acknowledged it, and could show a state
-// without it. Each record has its own time.
+// A follower cut off from its owner shows listeners a record of the log once the record is older
+// than a lease. Until then the owner may not have acknowledged it, and could show a state without
+// it. Each record is timed separately.
 func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
 	const lease = 3 * time.Second
 	inBubble(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
 		began := time.Now()
 		ask(t, get(t, c.hosts[0], "a"), "1")
 		c.shows(began, time.Second/2, 1)
-		// From a second on it knows of its silence, and sees the record.
+		// After one second the follower notices the silence and reads the record.
 		time.Sleep(time.Until(began.Add(2 * time.Second)))
 		ask(t, get(t, c.hosts[0], "a"), "1")
 		c.shows(began, lease-time.Second/2, 1)
@@ -67,7 +67,7 @@ func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
 		c.shows(began, lease+3*time.Second/2, 2)
 		c.shows(began, 2*time.Second+lease-time.Second/4, 2)
 		c.shows(began, 2*time.Second+lease+time.Second/2, 3)
-		// Heard again, it shows everything at once; and the next silence begins.
+		// Once reconnected, it shows everything at once. Then the next silence begins.
 		c.net.Repair("n1", "n2")
 		c.net.Repair("n2", "n1")
 		ask(t, get(t, c.hosts[0], "a"), "1")
@@ -79,8 +79,8 @@ func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
 	})
 }
 
-// Where readers accept a slightly older state, a follower goes on from the log by itself after
-// two beats, and says how old its state is. Another kind is not near then.
+// If readers accept a slightly older state, a follower cut off from its owner reads the log after
+// two beats and reports the age of its state. For other kinds Near then fails.
 func TestAFollowerReadsNearFromTheLog(t *testing.T) {
 	for _, fromLog := range []bool{true, false} {
 		t.Run(fmt.Sprint("from the log: ", fromLog), func(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shelf is a Blobs in memory that knows no grace.
+// shelf is a Blobs in memory without a grace period.
 type shelf struct {
 	mu       sync.Mutex
 	contents map[Sum]bool
@@ -51,7 +51,7 @@ func (s *shelf) Put(r io.Reader, limit int64) (*Lease, error) {
 
 func (s *shelf) Spool(io.Reader, int64) (*os.File, int64, error) { panic("not used") }
 
-// Open knows what is there; the content is of no interest.
+// Open only verifies that the object exists; tests do not read its contents.
 func (s *shelf) Open(sum Sum) (Content, int64, error) {
 	if !s.has(sum[:]) {
 		return nil, 0, ErrMissing
@@ -121,7 +121,7 @@ func (w *world) commit(rows ...durable.Row) {
 	}
 }
 
-// lab lists a codelab; unlist takes it out again.
+// lab lists a codelab; unlist removes it from the list.
 func (w *world) lab(id string)    { w.commit(catalog.ListRow(&pb.Codelab{Id: id})) }
 func (w *world) unlist(id string) { w.commit(catalog.UnlistRow(id)) }
 
@@ -186,7 +186,7 @@ func TestAnUploadStaysWhileItIsUsed(t *testing.T) {
 	}
 }
 
-// TestAMissingContentIsFound, if the content is in use.
+// A missing stored object is reported if it is in use.
 func TestAMissingContentIsFound(t *testing.T) {
 	w := newWorld(t)
 	w.lab("a")
@@ -259,8 +259,8 @@ func TestASweepFindsWhatACrashLeft(t *testing.T) {
 	}
 }
 
-// TestAForgottenCodelabRefersToNothing, whatever the reference was for. A sweep has nothing to
-// do after it, and the files of others stay.
+// Forgetting a codelab removes its references of every kind. A later sweep finds nothing, and the
+// files of others stay.
 func TestAForgottenCodelabRefersToNothing(t *testing.T) {
 	for _, by := range []By{ByMaterial, ByText, ByTalk} {
 		w := newWorld(t)
@@ -282,14 +282,14 @@ func TestAForgottenCodelabRefersToNothing(t *testing.T) {
 	}
 }
 
-// TestReferencesAndRemovalsNeverMeet: whoever claimed an upload and recorded
-// that it is used finds it, whatever is dropped and swept meanwhile.
+// An upload that was claimed and recorded as used can be read, whatever is dropped and swept
+// meanwhile.
 func TestReferencesAndRemovalsNeverMeet(t *testing.T) {
 	w := newWorld(t)
 	neverMeet(t, w, func(int) *Register { return w.Register })
 }
 
-// Nor do they where each is on a node of its own.
+// The same holds if each caller is on its own node.
 func TestReferencesAndRemovalsOfNodesNeverMeet(t *testing.T) {
 	w := newWorld(t)
 	var nodes [4]*Register
@@ -346,9 +346,8 @@ func neverMeet(t *testing.T, w *world, register func(i int) *Register) {
 	wg.Wait()
 }
 
-// A removal that has begun on a node can fail, because somebody claims the upload
-// elsewhere. Meanwhile that node once reported the upload as missing, and skipped it in the
-// claims of a text.
+// The removal of an upload on one node fails if another node claims the upload. Earlier, the first
+// node meanwhile reported the upload as missing, and skipped it in the claims of a text.
 func TestAnUploadThatDoesNotLeaveAfterAllIsClaimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, nodes := memory.Share(2)

@@ -8,8 +8,8 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// Several people may have used one browser. Each acts by their own session, the one that lasts
-// longest, and not by an ended one.
+// Several people may have used one browser. Each acts by their own session, the one that expires
+// last, and never by an ended one.
 func TestEachActsByTheirOwnSession(t *testing.T) {
 	d := newDesk(t)
 	lin := func(name string, after time.Duration) AttendeeGrant {
@@ -75,7 +75,7 @@ func TestEachActsByTheirOwnSession(t *testing.T) {
 	}
 }
 
-// A login is listed until it ends, the latest first.
+// A login is listed until it ends, latest first.
 func TestLoginsAreListedUntilTheyEnd(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")
@@ -102,8 +102,8 @@ func TestLoginsAreListedUntilTheyEnd(t *testing.T) {
 	}
 }
 
-// Until is the end of the last grant of an attendee in a browser. It reports that the session
-// has left the codelab.
+// Until returns the end of an attendee's last grant in a browser, and whether the session has left
+// the codelab.
 func TestUntilWhenSomebodyIsIn(t *testing.T) {
 	d := newDesk(t)
 	in := func(from, id, who string, after time.Duration) {
@@ -139,8 +139,8 @@ func TestUntilWhenSomebodyIsIn(t *testing.T) {
 	}
 }
 
-// An id that was replaced has its grants for one more minute. So its successor acts, and lasts
-// longer, even if its grant ends earlier.
+// A replaced id keeps its grants for only one more minute. Therefore the successor acts from the
+// start, even if its grant ends earlier.
 func TestAReplacedIdLastsAMinute(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "a", "lab")
@@ -160,8 +160,7 @@ func TestAReplacedIdLastsAMinute(t *testing.T) {
 	}
 }
 
-// A name is a facilitator's while one who counts is logged in under it, or under one that
-// looks like it.
+// A name belongs to a facilitator while an accepted login has it or a name that looks the same.
 func TestNamesOfFacilitators(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")

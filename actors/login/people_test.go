@@ -33,7 +33,7 @@ func TestALoginIsSeenToAQuarterOfAnHour(t *testing.T) {
 	if seen() != SeenEvery {
 		t.Errorf("after a quarter of an hour it was seen after %v", seen())
 	}
-	// The id that is issued from it is of the same login, and a restart forgets nothing.
+	// An id issued from the first belongs to the same login, also after a restart.
 	d.attendee("a", "b", "lab")
 	d.restart()
 	use(SeenEvery + time.Minute)
@@ -50,8 +50,8 @@ func TestEndedOwnerLoginEndsItsDependents(t *testing.T) {
 	if !ok || s.Admin(now) == nil {
 		t.Fatal("the session is not good")
 	}
-	// Signing in again in the same browser ends nothing; everything that depends on the
-	// first login continues with the second.
+	// A second login in the same browser ends nothing. Everything that depends on the first login
+	// now depends on the second.
 	d.admin("a", "b", "Grace")
 	if _, err := d.EndLogin("", "login of a"); err != nil || s.Admin(now) == nil {
 		t.Errorf("the browser's first login ended: %v", err)
@@ -61,8 +61,8 @@ func TestEndedOwnerLoginEndsItsDependents(t *testing.T) {
 	}
 }
 
-// A login ends for each id that was issued with it, also for a store that is read again. Other
-// grants stay.
+// Ending a login affects every id that was issued with it, also in a store that is read again.
+// Other grants stay.
 func TestALoginEndsForEveryId(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")

@@ -13,8 +13,7 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// A grant is removed, replaced or given in a copy: a record that somebody looks at does
-// not change.
+// Grants are removed, replaced or added in a copy, so a record that is being read does not change.
 func TestARecordThatWasReadDoesNotChange(t *testing.T) {
 	root := KeyOf("root")
 	made := func() *record {
@@ -63,7 +62,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// A row lasts as long as the last of its ids, and is deleted with it.
+// A row expires with the last of its ids.
 func TestARowLastsAsLongAsItsIds(t *testing.T) {
 	rec := &record{ids: []*entry{{expires: 5_000}, {expires: 9_000}, {expires: 7_000}}}
 	for now, want := range map[int64]time.Duration{0: 9 * time.Second, 8_999: time.Millisecond, 9_000: 0} {
@@ -73,13 +72,13 @@ func TestARowLastsAsLongAsItsIds(t *testing.T) {
 	}
 }
 
-// unstored says that everything is on disk, and keeps nothing.
+// unstored reports that everything is on disk, and stores nothing.
 type unstored struct{ durable.Journal }
 
 func (unstored) Append(_ []durable.Row, done func(error)) error { done(nil); return nil }
 
-// A session of one of ten thousand attendees takes 530 bytes, a third of it
-// in the maps by which it is found. With the stored message in memory it was 970.
+// The session of one of 10,000 attendees takes 530 bytes, a third of them in the maps that find it.
+// With the stored message in memory it took 970.
 func BenchmarkMemoryOfASession(b *testing.B) {
 	const people = 10_000
 	for b.Loop() {

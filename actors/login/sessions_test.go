@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// desk is sessions on a journal in memory, with a clock of their own.
+// desk is sessions on a journal in memory, with their own clock.
 type desk struct {
 	*Sessions
 	t       *testing.T
@@ -20,7 +20,7 @@ type desk struct {
 	clock   time.Time
 }
 
-// everybody counts all facilitators.
+// everybody accepts the grants of all facilitators.
 func everybody(*pb.AdminGrant) bool { return true }
 
 var account = []byte("the account")
@@ -57,7 +57,7 @@ func (d *desk) attendee(from, id, codelab string) {
 	}
 }
 
-// attendee is whom a session acts for in a codelab; "" for nobody.
+// attendee returns the attendee for whom a session acts in a codelab, or "".
 func attendee(s Session, codelab string) string {
 	if g := s.Grant(codelab); g != nil {
 		return g.AttendeeID
@@ -69,8 +69,8 @@ func (d *desk) grant(codelab, attendee string) AttendeeGrant {
 	return AttendeeGrant{Codelab: codelab, AttendeeID: attendee, ExpiresAt: d.clock.Add(12 * time.Hour).UnixMilli()}
 }
 
-// may lists the grants of an id when it is presented: "-" for an id that is not good, else
-// "admin" and the codelabs.
+// may lists the grants of an id when it is presented: "-" for an invalid id, otherwise "admin" and
+// the codelabs.
 func (d *desk) may(id string) string {
 	s, ok, _ := d.Use(id)
 	if !ok {
@@ -95,7 +95,7 @@ func (d *desk) want(what, id, may string) {
 	}
 }
 
-// Each of two tabs wrote a whole session without the other's grants.
+// Two tabs register at once. Earlier, each wrote a whole session without the grants of the other.
 func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
@@ -121,8 +121,8 @@ func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 	}
 }
 
-// A registration ends with the first use of its answer: a person who once used this
-// browser, or planted its cookie, gains nothing from somebody else's registration.
+// Grants are passed only to later ids. A person who used this browser before, or planted its
+// cookie, gains nothing from another person's registration.
 func TestGrantsFlowForwardOnly(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
@@ -223,7 +223,7 @@ func TestALostAnswerShutsNobodyOut(t *testing.T) {
 	d.want("the successor", "new", "a c")
 }
 
-// The last minute of an id is its last, also if the id is replaced once more in it.
+// A replaced id is valid for one minute, even if it is replaced again within it.
 func TestAReplacedIdGainsNoFurtherMinute(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
@@ -249,8 +249,8 @@ func TestAnIdThatEndedStaysSoAfterACrash(t *testing.T) {
 	d.want("the successor", "new", "a b")
 }
 
-// An id that an attacker fixed in somebody's browser gains no admin's grant by
-// their login, and neither does what is issued from it.
+// An id that an attacker planted in a browser does not get the admin grant of its user's login.
+// Neither do ids issued from it.
 func TestAFixedIdGainsNoAdmin(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "fixed", "a")
@@ -333,7 +333,8 @@ func TestANoteThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 	}
 }
 
-// People sign in and out while the disk is nearly full: only then can they delete something.
+// Sign-in and sign-out work while the disk is nearly full, because people must sign in to delete
+// something.
 func TestSessionsUseTheReserveOfTheDisk(t *testing.T) {
 	d := newDesk(t)
 	d.journal.SetReadOnly(true)
@@ -402,8 +403,8 @@ func TestAFamilyIsBounded(t *testing.T) {
 	}
 }
 
-// Where every id of a family is in use, the oldest of the others makes room: not the one
-// that the browser has just shown.
+// If all ids of a family are in use, the oldest is dropped, but never the one that the browser has
+// just presented.
 func TestAnIdMakesNoRoomForItsSuccessor(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "used", "a")
@@ -417,7 +418,7 @@ func TestAnIdMakesNoRoomForItsSuccessor(t *testing.T) {
 	d.want("the next", "tab1", "a")
 }
 
-// A person with the code of an attendee could create sessions without end.
+// Without a bound, a person with the code of an attendee could create sessions indefinitely.
 func TestBrowsersOfAnAttendeeAreBounded(t *testing.T) {
 	d := newDesk(t)
 	for i := range maxFamilies + 2 {

@@ -17,14 +17,14 @@ import (
 	"atelier/persistence/memory"
 )
 
-// nodes are two nodes that know the same sessions.
+// sharedSessions returns the sessions of two nodes on one store.
 func sharedSessions(t *testing.T) [2]*Sessions {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
 	return following(t, func(err error) { t.Error(err) }, nodes[0], nodes[1])
 }
 
-// following are the sessions that two nodes know through their stores.
+// following returns sessions that follow these stores, one for each of two nodes.
 func following(t *testing.T, failed func(error), stores ...durable.Shared) (out [2]*Sessions) {
 	for i, n := range stores {
 		s, err := Follow(n, []byte("account"), clock.System, failed)
@@ -77,7 +77,7 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 	}
 }
 
-// A login to an account that a node does not have is good for nothing there.
+// A login to another account than the node's own is not accepted on that node.
 func TestAnotherAccountIsRefusedOnEveryNode(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -93,7 +93,7 @@ func TestAnotherAccountIsRefusedOnEveryNode(t *testing.T) {
 	}
 }
 
-// Of changes that two nodes make at once none is lost.
+// If two nodes change the same sessions at once, both changes are kept.
 func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "root", "Lin", grantFor("lab", "ann")); err != nil {
@@ -123,7 +123,7 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 	}
 }
 
-// beaten is a store before whose next append something else happens.
+// beaten is a store in which something else happens just before the next append.
 type beaten struct {
 	durable.Shared
 	by atomic.Pointer[func()]
@@ -136,8 +136,8 @@ func (b *beaten) Append(rows []durable.Row, done func(error)) error {
 	return b.Shared.Append(rows, done)
 }
 
-// A forgotten attendee is also forgotten if another node changes the same family
-// concurrently, and that change stays.
+// Forgetting an attendee succeeds even if another node changes the same family concurrently. The
+// other change is kept.
 func TestForgettingMeetsAnotherChange(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -166,7 +166,7 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 	}
 }
 
-// unreadable is a store whose rows cannot be read or written while it says so.
+// unreadable is a store whose rows cannot be read or written while now is set.
 type unreadable struct {
 	durable.Shared
 	now atomic.Bool
@@ -186,9 +186,8 @@ func (u *unreadable) Append(rows []durable.Row, done func(error)) error {
 	return u.Shared.Append(rows, done)
 }
 
-// A session that another node has ended stays ended. A node whose own attempt to end
-// it had failed, and could not read the row again, stored the session again with the
-// next grant.
+// A session that another node has ended stays ended. Earlier, a node that had failed to end it, and
+// could not read the row again, stored the session again with the next grant.
 func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -227,8 +226,8 @@ func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 	}
 }
 
-// The feed does not repeat an end whose row could not be read, as when a lease is lost at
-// that moment. Until the row was read, the state of the session is unknown.
+// The feed does not repeat an end whose row could not be read, for example because the lease was
+// lost. Until the row is read, the state of the session is unknown.
 func TestAnEndIsNotMissed(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -262,7 +261,7 @@ func TestAnEndIsNotMissed(t *testing.T) {
 	}
 }
 
-// asked is a feed of some age that counts how often the store is asked.
+// asked is a feed of a given age that counts how often the store is read.
 type asked struct {
 	durable.Feed
 	age   time.Duration
@@ -272,8 +271,8 @@ type asked struct {
 func (a *asked) Age() time.Duration         { return a.age }
 func (a *asked) Sync(context.Context) error { a.times++; return nil }
 
-// A node reads sessions from the store again before it uses them, if it read them earlier
-// than the caller allows, or earlier than MaxAge.
+// A node reads sessions from the store again before it uses them if its data is as old as the
+// caller's limit or MaxAge.
 func TestCurrentAsksTheStoreWhenTheSessionsAreTooOld(t *testing.T) {
 	for _, tc := range []struct {
 		age, within time.Duration
@@ -291,14 +290,14 @@ func TestCurrentAsksTheStoreWhenTheSessionsAreTooOld(t *testing.T) {
 	}
 }
 
-// cutOff is a feed whose node cannot ask the store.
+// cutOff is a feed of a node that cannot reach the store.
 type cutOff struct{ durable.Feed }
 
 func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 
-// A node that could not reach the store treated an id of another node as unknown. The
-// caller had to log in, a logout was answered while the session stayed valid, and a new
-// grant lost the earlier ones.
+// A node that cannot reach the store returns ErrUnavailable for ids that it has not read. Earlier
+// it treated them as unknown: the caller had to log in, a logout succeeded while the session stayed
+// valid, and a new grant lost the earlier ones.
 func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "known", "Lin", grantFor("lab", "ann")); err != nil {
@@ -330,7 +329,7 @@ func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	}
 }
 
-// silent is a feed that does not answer.
+// silent is a feed whose Sync never finishes.
 type silent struct{ durable.Feed }
 
 func (silent) Age() time.Duration             { return time.Hour }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// found are the addresses of a text as "written -> meaning", with a ! before embedded ones.
+// found returns the addresses of a text as "written -> meaning", with a ! before embedded ones.
 func found(text string) (out []string) {
 	all, _ := Addresses(text)
 	for _, a := range all {
@@ -83,8 +83,7 @@ func TestCodeHasNoAddresses(t *testing.T) {
 	}
 }
 
-// TestAddressesOfTextThatLooksLikeMany: what could begin an address is not read once
-// for each beginning.
+// Text with many possible beginnings of addresses is not read again for each of them.
 func TestAddressesOfTextThatLooksLikeMany(t *testing.T) {
 	for _, part := range []string{
 		"[", "![", "](", "[](", "[a](", "[a](b \"", "[a](b 'x [a](b \"x [a](b (", "[a](<", "[a]: ", "[a]: /x\n", "[a]: b '\n", "[a]:\n", "`", "`a``b",
@@ -99,8 +98,7 @@ func TestAddressesOfTextThatLooksLikeMany(t *testing.T) {
 	}
 }
 
-// TestAddressesAreInOrder: for any text, the found addresses are in it, in order, without
-// overlaps and outside of code.
+// In any text, the found addresses are in order, without overlaps and outside of code.
 func TestAddressesAreInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{

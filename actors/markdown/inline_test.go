@@ -13,7 +13,7 @@ import (
 
 var gfm = goldmark.New(goldmark.WithExtensions(extension.Strikethrough))
 
-// judged is the text of a paragraph as another parser reads it.
+// judged returns the text of a paragraph as another parser reads it.
 func judged(source string) string {
 	var page bytes.Buffer
 	if err := gfm.Convert([]byte(source), &page); err != nil {
@@ -36,14 +36,13 @@ func judged(source string) string {
 	}
 }
 
-// inlinePieces are what inline markup is made of. No line of theirs begins another block.
+// inlinePieces are parts of inline markup. None of them begins another block.
 var inlinePieces = rapid.SampledFrom([]string{
 	"a", "b", " ", "\ny ", "1", ".", ")", "é", "«", "€", "*", "**", "***", "_", "__", "*a*", "**b**", "_a_", "`", "``", "`c`", "\\*", "\\", "&amp;", "&", ";", "&#42;",
 	"[", "]", "![", "](u)", "](u \"t\")", "](<u v>)", "[r]", "[R][]", "[x][r]", "[no]", "<b>", "</b>", "<b c=\"d>\">", "<https://a.b/>", "<me@a.b>", "<", ">", "<!-- c -->", " ~~d~~ ",
 })
 
-// TestTextIsReadAsOthersReadIt compares the reader with a parser that does not take time
-// in proportion to the text.
+// The reader must agree with a parser whose time is not proportional to the length of the text.
 func TestTextIsReadAsOthersReadIt(t *testing.T) {
 	labels := map[string]bool{Normal([]byte("r")): true}
 	rapid.Check(t, func(t *rapid.T) {
@@ -57,7 +56,8 @@ func TestTextIsReadAsOthersReadIt(t *testing.T) {
 	})
 }
 
-// TestHostileTextIsGivenUp: little more is looked at in vain than the text is long.
+// On hostile text the reader gives up: the number of bytes read in vain is proportional to the
+// length.
 func TestHostileTextIsGivenUp(t *testing.T) {
 	labels := map[string]bool{"r": true}
 	for _, part := range []string{"[", "![", "[a](", "[a](<", "[a](b \"", "<a b=\"", "<a b", "<!--", "<a", "[a][", "]", "[]", "[a]", "*", "*a ", "_a*", "~a", "`", "` ``", "&", "&amp", "\\", "<a@"} {

@@ -58,7 +58,7 @@ var pieces = rapid.SampledFrom([]string{
 	"`</aside>`", "\\</aside>", "> </aside>", "\tx", "a\rb", "```notes\r```",
 })
 
-// TestCuttingTwiceIsCuttingOnce: what attendees get has no note in it.
+// Removing notes twice equals removing them once: the text for attendees contains none.
 func TestCuttingTwiceIsCuttingOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 1, 14).Draw(t, "lines"), "\n")
@@ -69,8 +69,8 @@ func TestCuttingTwiceIsCuttingOnce(t *testing.T) {
 	})
 }
 
-// TestNothingOfANoteIsShown: for any text before, after and in a note at the start of a
-// line, a word of the note is not in the attendees' text.
+// For a note at the start of a line, with any text before, after and in it, no word of the note
+// reaches attendees.
 func TestNothingOfANoteIsShown(t *testing.T) {
 	open := map[string]string{"```notes": "```", "~~~~ notes a": "~~~~", `<aside class="x facilitator">`: "</aside>"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,7 +82,8 @@ func TestNothingOfANoteIsShown(t *testing.T) {
 		} else {
 			inside = slices.DeleteFunc(inside, func(l string) bool { return strings.Contains(l, open[first]) })
 		}
-		// The text before it is closed, or the note could be part of a comment or code.
+		// The text before it must leave no block open. Otherwise the note could be part of a
+		// comment or code.
 		before := lines("before")
 		quiet := WithoutNotes(strings.Join(append(slices.Clone(before), "", "shown"), "\n"))
 		if s := (&Scanner{source: []byte(strings.Join(before, "\n") + "\n\n"), strict: true}); s.endsIn() != noLeaf || !strings.Contains(quiet, "shown") {
@@ -95,14 +96,14 @@ func TestNothingOfANoteIsShown(t *testing.T) {
 	})
 }
 
-// endsIn reads to the end and returns the block that is open there.
+// endsIn reads to the end and returns the block that is still open.
 func (s *Scanner) endsIn() leaf {
 	for _, more := s.Next(); more; _, more = s.Next() {
 	}
 	return s.leaf
 }
 
-// TestTextsWithoutNotesAreLeftAlone: they come back as they are, and cost no memory.
+// Texts without notes are returned unchanged, without an allocation.
 func TestTextsWithoutNotesAreLeftAlone(t *testing.T) {
 	text := strings.Repeat("Some *text* with <b>elements</b> and <a href='x'>links</a>.\n\n```go\nfunc main() {}\n```\n", 500)
 	if n := testing.AllocsPerRun(10, func() {
@@ -114,8 +115,7 @@ func TestTextsWithoutNotesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestNotesTakeTimeInProportionToTheText: a text of twice the length takes twice the steps,
-// whatever it repeats.
+// A text of twice the length takes twice the steps, whatever it repeats.
 func TestNotesTakeTimeInProportionToTheText(t *testing.T) {
 	for _, part := range []string{
 		"```notes\n", "```notes\n```\n", "> ```notes\n", "- ```notes\n", "a\n```notes\nx\n```\n2. ```\n   ```notes\n   y\n   ```\n", "<aside class=facilitator>\n", "<aside\n", "<aside \"", "</aside>",

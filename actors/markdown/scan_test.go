@@ -12,8 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scanned are the levels and the first lines of the headings that the scanner
-// finds at the top of a document.
+// scanned returns the levels and the first lines of the top-level headings that the scanner finds.
 func scanned(source []byte) (out []string) {
 	s := New(source)
 	start := 0
@@ -37,7 +36,7 @@ func scanned(source []byte) (out []string) {
 	return out
 }
 
-// reference is the same by a whole Markdown parser.
+// reference returns the same, found by a full Markdown parser.
 func reference(source []byte) (out []string) {
 	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
@@ -56,8 +55,7 @@ func reference(source []byte) (out []string) {
 	return out
 }
 
-// TestTheScannerReadsBlocksAsMarkdownHasThem: whatever the lines are, it finds
-// the headings that a whole parser finds.
+// For any lines, the scanner finds the same headings as a full parser.
 func TestTheScannerReadsBlocksAsMarkdownHasThem(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"# a", "## b", "text", "===", "---", "- item", "  - inner", "* * *", "1. one", "2) two", "> quote", "> # in it", ">", "```", "~~~", "````go",
@@ -72,8 +70,7 @@ func TestTheScannerReadsBlocksAsMarkdownHasThem(t *testing.T) {
 	})
 }
 
-// TestATextTakesTimeInProportionToItsLength: a text of twice the length takes no more than
-// about twice the steps, whatever it repeats.
+// A text of twice the length takes about twice the steps at most, whatever it repeats.
 func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
 	looked := func(source string) int {
 		s := New([]byte(source))
@@ -96,7 +93,7 @@ func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
 			t.Errorf("%q: %d bytes take %d steps", part, size, short)
 		}
 	}
-	// Deep nesting, and then lines that all of it goes on with.
+	// Deep nesting, followed by lines that continue all of it.
 	deep := func(n int) string { return strings.Repeat("- ", n) + "a\n" + strings.Repeat("\n", n) }
 	if short, long := looked(deep(5000)), looked(deep(10_000)); long > 2*short+short/4 {
 		t.Errorf("nested: %d steps, of twice as much %d", short, long)

@@ -35,7 +35,7 @@ func TestTasksAreFound(t *testing.T) {
 	}
 }
 
-// TestTasksHaveKeysOfTheirOwn: whatever the text, and the notes in it change none.
+// In any text each task has a unique key, and removing notes changes no task.
 func TestTasksHaveKeysOfTheirOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.OneOf(pieces, rapid.SampledFrom([]string{"- [ ] a", "- [x] a", "  - [ ] b", "> 1. [ ] a"})), 1, 20).Draw(t, "lines")

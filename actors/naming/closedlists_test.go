@@ -29,15 +29,14 @@ var update = flag.Bool("update", false, "complete the enumerations in documents"
 // root is the folder of the module.
 const root = "../.."
 
-// published is the folder of the schemas, with a folder for each date.
+// published is the folder of the schemas, with one folder per date.
 const published = "transport/commerce/schema/published"
 
-// list is a closed list, or a part of one that has a meaning of its own:
-// some policies are not all, but all with a life.
+// list is a closed list, or a meaningful part of one, such as the policies that have a life.
 type list struct {
 	members []string
-	// plain means that its members are not words of English: an enumeration of
-	// them counts even without quotes.
+	// plain means that the members are not English words, so enumerations of them count even
+	// without quotes.
 	plain bool
 }
 
@@ -55,7 +54,7 @@ var lists = []list{
 	{schema.Operations, false}, {schema.Visibilities, false}, {schema.CheckoutStates, false},
 }
 
-// agreement are the fields of the result of a negotiation.
+// agreement returns the fields of the result of a negotiation.
 func agreement() (names []string) {
 	for f := range reflect.TypeFor[negotiate.Result]().Fields() {
 		names = append(names, f.Tag.Get("json"))
@@ -63,8 +62,8 @@ func agreement() (names []string) {
 	return names
 }
 
-// capabilities returns the published capabilities of the shopping service, without
-// the service's name before theirs.
+// capabilities returns the published capabilities of the shopping service, without the prefix of
+// the service.
 func capabilities() (names []string) {
 	set, err := schema.Published("")
 	if err != nil {
@@ -81,7 +80,7 @@ func capabilities() (names []string) {
 	return names
 }
 
-// transports returns the transports whose entries need all the given members.
+// transports returns the transports whose entries need all these fields.
 func transports(needs ...string) (names []string) {
 	for _, t := range schema.Transports {
 		if intersect(needs, t.Needs) == len(needs) {
@@ -98,10 +97,9 @@ func texts[S ~string](list []S) (plain []string) {
 	return plain
 }
 
-// TestNoEnumerationIsStale checks every enumeration in documents, comments and literals. If
-// an enumeration has two members in common with a closed list, it must be that list, or a
-// part with a meaning of its own. So it finds a policy that was added to the code but not
-// to README.
+// TestNoEnumerationIsStale checks every enumeration in documents, comments and literals. If it
+// shares two members with a closed list, it must be that list or a listed part of it. For example,
+// the test finds a policy that was added to the code but not to README.
 func TestNoEnumerationIsStale(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads all sources")
@@ -127,7 +125,7 @@ func TestNoEnumerationIsStale(t *testing.T) {
 			if should == nil {
 				return found + rest
 			}
-			// A published date does not change.
+			// Schemas of a published date must not change.
 			if *update && !isSource && !strings.Contains(path, published) {
 				return complete(found, should) + rest
 			}
@@ -146,7 +144,7 @@ func TestNoEnumerationIsStale(t *testing.T) {
 	}
 }
 
-// policies is the table of the page on tokens that explains the policies.
+// policies matches the table that explains the policies on the page about tokens.
 var policies = regexp.MustCompile(`(?m)^\| Policy \| A token is \|\n\|---\|---\|\n((?:\|.*\n)*)`)
 
 func TestThePoliciesAreExplained(t *testing.T) {
@@ -182,12 +180,12 @@ const (
 )
 
 var (
-	// enumeration is a, b or c: of "strings", of `code`, of plain words, on one
-	// line or on several.
+	// enumeration matches "a, b or c" of quoted strings, `code` or plain words, on one line or
+	// several.
 	enumeration = regexp.MustCompile(listOf(`"`) + "|" + listOf("`") + "|" + listOf(""))
 	separator   = regexp.MustCompile("^(?:" + last + ")")
 	begins      = regexp.MustCompile("^(?:" + entry + ")")
-	// article begins what is not a member: "a, b, or another one".
+	// article matches the beginning of an entry that is not a member: "a, b, or another one".
 	article = regexp.MustCompile("(?:" + last + ")(?:a|an|another|the)$")
 )
 
@@ -210,8 +208,8 @@ func split(found string) (entries, between []string) {
 	}
 }
 
-// judge decides whether an enumeration is a closed list, and if it is a part of one, of
-// which: the shortest that has all of its members.
+// judge decides whether an enumeration is a closed list. If it is a part of one, it returns the
+// list that it should be: the shortest of those with the most common members.
 func judge(found string) (is bool, should []string) {
 	entries, _ := split(found)
 	plain := !strings.ContainsAny(found, "\"`")
@@ -246,7 +244,7 @@ func intersect(a, b []string) (n int) {
 	return n
 }
 
-// complete rewrites an enumeration in its own style.
+// complete rewrites an enumeration in its style with all members.
 func complete(found string, members []string) string {
 	entries, between := split(found)
 	quote := ""
@@ -271,8 +269,8 @@ func complete(found string, members []string) string {
 	return b.String()
 }
 
-// written lists what people write and others read: sources, documents and
-// schemas, without tests, what is generated and the browser's side.
+// written lists the sources, documents and schemas that people write, without tests, generated
+// files and the browser app.
 func written(t *testing.T) (files []string) {
 	t.Helper()
 	newest := ""
@@ -310,8 +308,8 @@ func written(t *testing.T) (files []string) {
 	return files
 }
 
-// words returns the comments and literals of a source at their lines, with commas between
-// them; the rest is blank.
+// words returns the comments and literals of a source at their positions, and the commas between
+// them. The rest is blank.
 func words(source []byte) string {
 	var s scanner.Scanner
 	files := token.NewFileSet()

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/clock/clocktest"
 )
 
-// TestIdsRise: whatever the clock does, ids increase, are UUIDv7 and carry their tag. A new
-// source that has the last id continues after it.
+// Whatever the clock does, ids increase, are UUIDv7 and contain their tag. A new source that gets
+// the last id continues after it.
 func TestIdsRise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owner := rapid.String().Draw(t, "owner")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPlainNamesFoldAsOthersDo: the short way of Key gives what the long one does.
+// The fast path of Key returns the same as the general one.
 func TestPlainNamesFoldAsOthersDo(t *testing.T) {
 	const letters = "aZ bQ  9-_.,'\"\t\n\x00\x1f\x7f~ É"
 	short := 0

@@ -46,7 +46,7 @@ func TestInvisibleCharactersAreRemovedFromNames(t *testing.T) {
 	}
 }
 
-// TestFlagsOfRegionsAreKept: of Scotland's flag a black one was left.
+// Earlier, only a black flag was left of the flag of Scotland.
 func TestFlagsOfRegionsAreKept(t *testing.T) {
 	const scotland, england = "\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F"
 	for name, want := range map[string]string{
@@ -100,8 +100,8 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// TestBothCasesOfALetterAreOneName, of every letter there is: somebody could take the name
-// of another person otherwise.
+// This holds for every letter. Otherwise a person could take another person's name in different
+// case.
 func TestBothCasesOfALetterAreOneName(t *testing.T) {
 	for r := rune(1); r <= unicode.MaxRune; r++ {
 		if !unicode.IsLetter(r) || r == 'İ' || r == 'ı' { // of Turkish, which fold to themselves

@@ -6,9 +6,9 @@ func TestNamesThatLookLikeOneHaveItsSkeleton(t *testing.T) {
 	for _, like := range [][]string{
 		{"Facilitator", "Fаcilitator", "FACILITATOR", "Facilіtator", "Fac1l1tat0r", "ＦＡＣＩＬＩＴＡＴＯＲ", "𝐅𝐚𝐜𝐢𝐥𝐢𝐭𝐚𝐭𝐨𝐫", "Fa\u200bcilitаtоr", "FaciIitator"},
 		{"Marna", "Mama", "Маmа"},
-		// Within other scripts.
+		// Names in other scripts.
 		{"ニ人", "二人"}, {"エ場", "工場"}, {"ةر", "ۃر"},
-		// Capitals and small letters look like the same ones.
+		// Upper and lower case of a letter have one skeleton.
 		{"BOB", "ВОВ", "вов", "bob"}, {"THX", "ТНХ", "тнх"},
 	} {
 		for _, name := range like {

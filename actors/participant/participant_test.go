@@ -95,8 +95,8 @@ func (d *desk) add(name, environment string) (*Participant, string, Secret) {
 	return v.(*Participant), keyID, secret
 }
 
-// TestTheLogIsInOneOrder: a record of this actor comes after the records that others wrote
-// before it, also in the same millisecond. Here the trail's clock is ahead by more.
+// A record of this actor comes after earlier records of other writers, even within a millisecond.
+// Here the trail's clock is ahead by a minute.
 func TestTheLogIsInOneOrder(t *testing.T) {
 	d := newDesk(t)
 	ahead := clocktest.New()
@@ -208,8 +208,8 @@ func TestInvalidCommandsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnythingThatHappensSurvives: after any commands the state read back from
-// the journal, or from a snapshot of it, is the one that was there.
+// After any commands, the state restored from the journal, or from a snapshot of it, equals the
+// live state.
 func TestAnythingThatHappensSurvives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		audit := audit.New(nil, clock.System, time.Hour)
@@ -280,7 +280,7 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 	})
 }
 
-// All that is said of a participant is kept, and in the audit trail, until it is taken back.
+// All data of a participant is kept until it is withdrawn. The audit trail records each change.
 func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 	d := newDesk(t)
 	shop, keyID, _ := d.add("Shop", "")
@@ -343,7 +343,7 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 	}
 }
 
-// A participant acts for itself, and for those who let it.
+// A participant acts for itself and for those who delegated to it.
 func TestAParticipantActsForThoseWhoLetIt(t *testing.T) {
 	shop, psp, other := &Participant{Id: "shop", Delegates: []string{"psp"}}, &Participant{Id: "psp"}, &Participant{Id: "other"}
 	for _, tc := range []struct {
@@ -356,8 +356,7 @@ func TestAParticipantActsForThoseWhoLetIt(t *testing.T) {
 	}
 }
 
-// The environment can be told from the public names and from the keys, and a text
-// without the form of a key names none.
+// Public names and keys contain their environment. A text without the form of a key names none.
 func TestKeysAndNamesSayTheirEnvironment(t *testing.T) {
 	for environment, word := range map[string]string{Production: "_live_", Sandbox: "_test_"} {
 		id, secret, _ := NewKey(environment)
@@ -377,7 +376,7 @@ func TestKeysAndNamesSayTheirEnvironment(t *testing.T) {
 	}
 }
 
-// The last that a bound allows is taken, and the next refused.
+// The largest allowed value is accepted, and the next one is refused.
 func TestBoundsOfParticipants(t *testing.T) {
 	filled := func(change func(c *core, p *Participant)) *core {
 		c := Kind(audit.New(nil, clock.System, 0)).New(ID).(*core)
@@ -429,7 +428,7 @@ func TestBoundsOfParticipants(t *testing.T) {
 	}
 }
 
-// A view that somebody reads does not change, and neither do the participants in it.
+// A view that is being read does not change, and neither do its participants.
 func TestAViewDoesNotChange(t *testing.T) {
 	c := Kind(nil).New(ID).(*core)
 	c.Apply(1, &Event{Body: &Event_Added{&Participant{Id: "shop", Keys: []*Key{{Id: "one"}, {Id: "two"}}, Delegates: []string{"psp", "other"}}}})
@@ -453,8 +452,7 @@ func TestAViewDoesNotChange(t *testing.T) {
 	}
 }
 
-// A participant who is added after a restart has an id of their own, also if the clock was set
-// back.
+// A participant who is added after a restart gets a new id, even if the clock was set back.
 func TestIdsAreNotGivenTwice(t *testing.T) {
 	kind := Kind(audit.New(nil, clock.System, 0))
 	at := time.UnixMilli(1_800_000_000_000)

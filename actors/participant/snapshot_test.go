@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// TestASnapshotForgetsNothing, at any position of the log.
+// This holds at any position of the log.
 func TestASnapshotForgetsNothing(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

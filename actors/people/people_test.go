@@ -80,7 +80,7 @@ func (o *office) invite(login, role string) *Person {
 	return o.do(owner, Invite{Login: login, Name: "Ann", Role: role, Token: []byte("invitation of " + login)})
 }
 
-// What ends rights moves the generation on, and nothing else does.
+// A loss of rights starts a new generation. No other change does.
 func TestLossOfRightsStartsANewGeneration(t *testing.T) {
 	yes, no, name, role := true, false, "Another", Facilitator
 	labs := []string{lab}
@@ -135,7 +135,7 @@ func TestInvitationsAreGoodOnceAndForAWeek(t *testing.T) {
 		t.Error("who has accepted is not active")
 	}
 	o.refused(Caller{}, Accept{Token: p.Invitation, Password: "hash"}, durable.Missing)
-	// A new invitation voids the previous one, and the password.
+	// A new invitation voids the previous one and the password.
 	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("second")})
 	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("third")})
 	o.refused(Caller{}, Accept{Token: []byte("second"), Password: "hash"}, durable.Missing)
@@ -175,7 +175,7 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	if v.Stands(p.Id, second.Generation, end) {
 		t.Error("at the end they are still in")
 	}
-	// Of several helpers it is the earliest end, in any order of invitation.
+	// With several helpers, NextEnd returns the earliest end, in any order of invitation.
 	o.do(owner, Invite{Name: "Ivo", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(-time.Minute).UnixMilli(), Token: []byte("sooner")})
 	o.do(owner, Invite{Name: "Ida", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(time.Hour).UnixMilli(), Token: []byte("later")})
 	if next, ok := o.c.Capture().NextEnd(o.now); !ok || !next.Equal(end.Add(-time.Minute)) {
@@ -188,8 +188,8 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	o.refused(Caller{}, Accept{Token: token, Here: true}, durable.Missing)
 }
 
-// Disabling ends the link of a helper. Once they are enabled again, another one is good for the
-// rest of their time.
+// Disabling a helper voids their link. After enabling them, a new link is valid for the rest of
+// their time.
 func TestAHelperIsInvitedAgainAfterTheyWereDisabled(t *testing.T) {
 	o := newOffice(t)
 	ends := o.now.Add(time.Hour)
@@ -203,7 +203,7 @@ func TestAHelperIsInvitedAgainAfterTheyWereDisabled(t *testing.T) {
 	o.do(Caller{}, Accept{Token: []byte("second")})
 }
 
-// Of two changes of a password at once one wins.
+// Of two concurrent password changes, one wins.
 func TestPasswordChangeNeedsThePreviousOne(t *testing.T) {
 	o := newOffice(t)
 	p := o.invite("ann", Facilitator)
@@ -213,8 +213,8 @@ func TestPasswordChangeNeedsThePreviousOne(t *testing.T) {
 	o.refused(Caller{}, SetPassword{ID: "nobody", Password: "three"}, durable.Missing)
 }
 
-// The log has the present state of each person, and nothing of deleted ones. Reading it
-// again gives the same state.
+// The log contains the current state of each person, and nothing of deleted people. Reading it
+// again yields the same state.
 func TestTheLogForgets(t *testing.T) {
 	o := newOffice(t)
 	ann, max := o.invite("ann@example.org", Assistant), o.invite("max@example.org", Assistant)
@@ -271,7 +271,7 @@ func TestInvitationsAndChangesAreBounded(t *testing.T) {
 	o.refused(owner, Update{ID: hal.Id, Link: new(true)}, durable.Invalid)
 }
 
-// Each change is kept as it was said, and leaves the rest as it was; the audit trail has it.
+// A change is stored as it was sent, leaves all else unchanged, and is in the audit trail.
 func TestAChangeChangesNothingElse(t *testing.T) {
 	o := newOffice(t)
 	labs, none, other := []string{lab}, []string{}, "0197f3a2-7c1e-7aaa-8bbb-0123456789ac"
@@ -291,7 +291,7 @@ func TestAChangeChangesNothingElse(t *testing.T) {
 		{owner, Update{ID: p.Id, Codelabs: &[]string{lab, other, lab}}, func() { want.Codelabs, want.Generation = []string{lab, other}, 3 }, "people_update map[codelabs:2 role:assistant]"},
 		{owner, Update{ID: p.Id, Name: new("Anna")}, func() { want.Name = "Anna" }, "people_update map[codelabs:2 role:assistant]"},
 		{owner, Update{ID: p.Id, Name: new("Anna")}, func() {}, ""},
-		// Facilitators are for all codelabs, and have no list of their own.
+		// Facilitators can access all codelabs and have no list of codelabs.
 		{owner, Update{ID: p.Id, Role: new(Facilitator)}, func() { want.Role, want.Codelabs, want.Generation = Facilitator, nil, 4 }, "people_update map[codelabs:0 role:facilitator]"},
 		{owner, Update{ID: p.Id, Role: new(Assistant), Codelabs: &labs}, func() { want.Role, want.Codelabs, want.Generation = Assistant, labs, 5 }, "people_update map[codelabs:1 role:assistant]"},
 		{owner, Update{ID: p.Id, Link: new(true)}, func() { want.Link = true }, "people_update map[codelabs:1 link:true role:assistant]"},
@@ -343,7 +343,7 @@ func TestAChangeChangesNothingElse(t *testing.T) {
 	}
 }
 
-// After another invitation the next phone is the first one.
+// After a new invitation, the next phone counts as the first one.
 func TestAnInvitationForgetsTheOtherPhone(t *testing.T) {
 	o := newOffice(t)
 	p := o.do(owner, Invite{Name: "Hal", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: o.now.Add(time.Hour).UnixMilli(), Token: []byte("one")})
@@ -357,7 +357,7 @@ func TestAnInvitationForgetsTheOtherPhone(t *testing.T) {
 	}
 }
 
-// The longest name of a person is of 80 characters, and there are at most 2,000 people.
+// The name of a person has at most 80 characters, and there are at most 2,000 people.
 func TestBoundsOfPeople(t *testing.T) {
 	o := newOffice(t)
 	for _, n := range []int{80, 81} {
@@ -373,7 +373,7 @@ func TestBoundsOfPeople(t *testing.T) {
 	o.refused(owner, Invite{Login: "more", Name: "More", Role: Assistant, Token: []byte("more")}, durable.Conflict)
 }
 
-// An assistant who helps in another codelab instead has lost rights, so their sessions end.
+// If an assistant is moved to another codelab, they lose rights, so their sessions end.
 func TestAnotherCodelabEndsTheSessionsOfAnAssistant(t *testing.T) {
 	o := newOffice(t)
 	p := o.do(owner, Invite{Login: "ann", Name: "Ann", Role: Assistant, Codelabs: []string{lab}, Token: []byte("t")})
@@ -383,7 +383,7 @@ func TestAnotherCodelabEndsTheSessionsOfAnAssistant(t *testing.T) {
 	}
 }
 
-// An invitation that was open when its person was disabled stays void when they are enabled.
+// An invitation that was open when its person was disabled stays void after they are enabled.
 func TestADisabledPersonsInvitationStaysVoid(t *testing.T) {
 	o := newOffice(t)
 	p := o.invite("ann", Assistant)

@@ -78,7 +78,7 @@ func TestTheOwnerAllowsLinkingOnce(t *testing.T) {
 	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
 }
 
-// A permission that the person did not need is used up as well.
+// A sign-in uses up the permission to link even if the person did not need it.
 func TestASignInOfALinkedPersonUsesUpThePermission(t *testing.T) {
 	o := newOffice(t)
 	p := o.signIn("1", "ann@example.org")
@@ -95,7 +95,7 @@ func TestDeletedPeopleStayOutUntilInvited(t *testing.T) {
 	o.do(owner, Delete{ID: o.signIn("1", "ann@example.org").Id})
 	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
 	o.refused(Caller{}, signIn("1", "ann.new@example.org"), durable.Forbidden)
-	// Another account of the provider with the same e-mail is somebody else.
+	// Another account of the provider with the same email address is a different person.
 	max := o.signIn("2", "ann@example.org")
 	o.do(owner, Delete{ID: max.Id})
 
@@ -106,7 +106,7 @@ func TestDeletedPeopleStayOutUntilInvited(t *testing.T) {
 	if o.c.isBarred(identityHash(issuer, "1")) || o.c.isBarred(loginHash("ann@example.org")) || !o.c.isBarred(identityHash(issuer, "2")) {
 		t.Errorf("barred are %x", o.c.barred)
 	}
-	// They are no longer barred: not even a log whose records were erased says so.
+	// They are no longer barred, not even after the log was erased and replayed.
 	o.do(owner, InviteAgain{ID: invited.Id, Token: []byte("next")})
 	o.replays()
 	o.signIn("1", "ann.new@example.org")
@@ -133,7 +133,7 @@ func TestANewInvitationIsForWhoeverHasTheLogin(t *testing.T) {
 	if State(p, o.now) != Invited || p.Link || o.c.Capture().Stands(p.Id, first.Generation, o.now) {
 		t.Errorf("after an invitation the person is %v", p)
 	}
-	// The same identity with any address, or another account with the login.
+	// Either the same identity with any address can sign in, or another account with the login.
 	if same := o.signIn("1", "ann.new@example.org"); same.Id != p.Id || !same.Accepted {
 		t.Errorf("the same account is %v", same)
 	}
@@ -142,7 +142,7 @@ func TestANewInvitationIsForWhoeverHasTheLogin(t *testing.T) {
 		t.Errorf("another account is %v", next)
 	}
 	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
-	// An invitation that was taken with a password is nobody's at the provider.
+	// An invitation accepted with a password is linked to no account of the provider.
 	o.do(owner, InviteAgain{ID: first.Id, Token: []byte("fourth")})
 	if p := o.do(Caller{}, Accept{Token: []byte("fourth"), Password: "hash"}); p.Issuer != "" || p.Password != "hash" {
 		t.Errorf("with a password it is %v", p)
@@ -154,14 +154,14 @@ func TestANewInvitationIsForWhoeverHasTheLogin(t *testing.T) {
 func TestDeletedPersonStaysOut(t *testing.T) {
 	o := newOffice(t)
 	yes := true
-	// Invited again, and then deleted, or disabled.
+	// Invited again, then disabled, then deleted.
 	ann := o.signIn("1", "ann@example.org")
 	o.do(owner, InviteAgain{ID: ann.Id, Token: []byte("next")})
 	o.do(owner, Update{ID: ann.Id, Disabled: &yes})
 	o.refused(Caller{}, signIn("1", "ann.new@example.org"), durable.Forbidden)
 	o.do(owner, Delete{ID: ann.Id})
 	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
-	// With a password, or never.
+	// Accepted with a password, or never accepted.
 	for i, token := range []string{"password", ""} {
 		login := fmt.Sprintf("asa%d@example.org", i)
 		p := o.invite(login, Assistant)
@@ -212,7 +212,7 @@ func TestPeopleAndTheDeletedAreBounded(t *testing.T) {
 	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
 }
 
-// replays verifies that the log, read again, and a snapshot give the present state.
+// replays verifies that the log and a snapshot both restore the current state.
 func (o *office) replays() {
 	o.t.Helper()
 	again := newCore(nil, "admin")
@@ -243,8 +243,8 @@ func (o *office) replays() {
 	}
 }
 
-// A new invitation takes a login off the list of the deleted for good: anyone with that
-// address after the person invited is gone, too, is somebody else.
+// A new invitation permanently removes a login from the list of deleted people. After the invited
+// person is deleted too, the provider's next account with that address is a different person.
 func TestAnInvitationUnbarsALogin(t *testing.T) {
 	o := newOffice(t)
 	invite := Invite{Login: "ann@example.org", Name: "Ann", Role: Facilitator, Token: []byte("t")}

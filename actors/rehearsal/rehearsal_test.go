@@ -30,8 +30,8 @@ type noBlobs struct{ files.Blobs }
 
 var leader = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Ada", Person: "login"}
 
-// plays opens a codelab with everything that simulated attendees can do, starts a
-// rehearsal, and calls look with it, on a paused clock.
+// plays opens a codelab with everything that simulated attendees use, starts a rehearsal, and calls
+// look with it, on a paused clock.
 func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codelab.Codelab, comings *atomic.Int64), changes ...func(*codelab.Config, *memory.Store)) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
@@ -56,8 +56,8 @@ func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codela
 	}
 	defer func() {
 		_ = labs.Close(t.Context())
-		// The actor library has a goroutine for a millisecond after a message to an actor
-		// that has stopped, which must end before the bubble does.
+		// After a message to a stopped actor, the actor library has a goroutine for a millisecond,
+		// which must end before the bubble does.
 		time.Sleep(2 * time.Millisecond)
 	}()
 	step := func(title string) *pb.Step {
@@ -86,7 +86,7 @@ func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codela
 	look(ws, &comings)
 }
 
-// told is the result of a rehearsal.
+// told returns the results of a rehearsal.
 func told(v *codelab.View) string {
 	var b strings.Builder
 	for _, a := range v.Attendees.All() {
@@ -98,7 +98,7 @@ func told(v *codelab.View) string {
 	return b.String()
 }
 
-// In ten minutes forty people do all that people do, and each in their own time.
+// In ten minutes, forty simulated people use everything that attendees can, each at their own pace.
 func TestPeopleWorkThroughACodelab(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		plays(t, 1, 40, 10, func(ws codelab.Codelab, comings *atomic.Int64) {
@@ -164,7 +164,7 @@ func TestARehearsalFollowsFromItsSeed(t *testing.T) {
 	}
 }
 
-// A name that somebody has is passed over; whom a facilitator takes out does not come back.
+// Taken names are skipped, and an attendee whom a facilitator removes does not return.
 func TestPeopleMindOthers(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		plays(t, 3, 60, 2, func(ws codelab.Codelab, _ *atomic.Int64) {
@@ -184,8 +184,8 @@ func TestPeopleMindOthers(t *testing.T) {
 	})
 }
 
-// The end of a rehearsal could not be recorded, since the disk was full at that moment. It ends
-// when there is room again, also if the clock was set back meanwhile and still says an hour to go.
+// A rehearsal whose end could not be recorded on a full disk ends once there is room. That holds
+// even if the clock was set back and shows an hour to go.
 func TestARehearsalEndsAlthoughTheClockWasSetBack(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		c := clocktest.New()

@@ -74,7 +74,7 @@ func presenceOnSeveralNodes(t *testing.T) {
 	if !slices.Equal(s.left(), []string{"ann"}) || s.left() != nil {
 		t.Error("the last of all leaves")
 	}
-	// When somebody moves to another node, their departure can arrive first.
+	// When a person moves to another node, their departure can arrive before their arrival.
 	if !r.Join("ann") || r.Leave("ann") || r.Elsewhere("n2", "ann", true) || s.left() != nil {
 		t.Error("she has gone to another node")
 	}
@@ -124,7 +124,7 @@ func presenceOnSeveralNodes(t *testing.T) {
 	}
 }
 
-// A paused node announces no departure. When it resumes, it announces people who have not
+// A paused node announces no departures. When it resumes, it announces people who have not
 // returned.
 func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -147,8 +147,7 @@ func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 	})
 }
 
-// TestGatheringPeopleAreCounted: everybody present at the beginning or later is counted
-// once, and the result stays when it ends.
+// Everybody present at the beginning or later is counted once, and the result stays after the end.
 func TestGatheringPeopleAreCounted(t *testing.T) {
 	r := New("e", Limits{})
 	r.Join("lead")
@@ -175,7 +174,7 @@ func TestGatheringPeopleAreCounted(t *testing.T) {
 	}
 }
 
-// silent is a link on which nobody listens.
+// silent is a link without receivers.
 type silent struct{}
 
 func (silent) Arrived(string) {}
@@ -183,7 +182,7 @@ func (silent) Left(string)    {}
 func (silent) Passed([]Frame) {}
 func (silent) Gone(string)    {}
 
-// TestOnlineCountsEverybodyOnce, on whichever nodes and however often they are connected.
+// This holds for any number of nodes and connections.
 func TestOnlineCountsEverybodyOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := New("epoch", Limits{})

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// model is the log as one would write it without a thought for speed.
+// model is the simplest log, without optimizations.
 type model struct {
 	all         []Frame
 	floor, head uint64
@@ -270,7 +270,7 @@ func TestOnlySubscribersAreWoken(t *testing.T) {
 	}
 }
 
-// TestReadersSeeNoHoles reads while the publisher works; it is for -race too.
+// TestReadersSeeNoHoles reads while the publisher writes. It is also for the race detector.
 func TestReadersSeeNoHoles(t *testing.T) {
 	const last = 20_000
 	r := New("e", Limits{Frames: last})

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A connection that began with an API token goes on until the token ends. After that it would
-// have rights that nobody has.
+// A connection opened with an API token ends with the token. Otherwise it would keep rights that no
+// longer exist.
 func TestAnAPITokenIsThereUntilItsEnd(t *testing.T) {
 	end := time.UnixMilli(1_800_000_000_000)
 	v := &View{Tokens: []*ApiToken{{Id: "for a while", ExpiresAt: end.UnixMilli()}, {Id: "for ever"}}}

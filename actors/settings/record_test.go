@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// Each change of the settings is in the audit trail with its kind: that a key was removed is
-// not that one was set. A refused change is not there, and neither is a use of the AI.
+// The audit trail contains each change of the settings with its kind, so removing a key differs
+// from setting one. It contains neither refused changes nor uses of the AI.
 func TestTheAuditTrailSaysWhatWasChanged(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
@@ -66,7 +66,7 @@ func TestTheAuditTrailSaysWhatWasChanged(t *testing.T) {
 	}
 }
 
-// The last that a bound of API tokens allows is taken, and the next refused.
+// The largest allowed value for API tokens is accepted, and the next one is refused.
 func TestBoundsOfAPITokens(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	for name, tc := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// TestASnapshotForgetsNothing, at any position of the log.
+// This holds at any position of the log.
 func TestASnapshotForgetsNothing(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
@@ -24,7 +24,7 @@ func TestASnapshotForgetsNothing(t *testing.T) {
 		func(v *View) Command { return Command{Body: RevokeToken{ID: v.Tokens[0].Id}} },
 		say(SetAIKey{Sealed: []byte("second key")}),
 	)
-	// A key that was replaced leaves the log.
+	// A replaced key leaves the log.
 	erase := kind.Erase(&View{AIKey: []byte("second key")})
 	for i, record := range records {
 		e, err := kind.ParseEvent(record)

@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/shares"
 )
 
-// BenchmarkPairs makes and uses single-use tokens, durably, from as many
-// callers as an HTTP server would have at work. It reports pairs a second.
+// BenchmarkPairs creates and uses durable single-use tokens, from as many callers as a busy HTTP
+// server would have. It reports pairs per second.
 func BenchmarkPairs(b *testing.B) {
 	for _, callers := range []int{16, 256} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {

@@ -31,9 +31,9 @@ func (w *world) rowOf(tok seal.Token) ([]byte, []byte) {
 	return key, raw
 }
 
-// TestAnyFlippedByteIsFoundOut flips every byte of a stored record, one after the other. No
-// flip returns a credential: the record is damaged, and the token is quarantined until the
-// record is restored.
+// TestAnyFlippedByteIsFoundOut flips every byte of a stored record in turn. No flip returns a
+// credential: the record counts as damaged, and the token is quarantined until the record is
+// restored.
 func TestAnyFlippedByteIsFoundOut(t *testing.T) {
 	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
@@ -74,8 +74,7 @@ func TestAnyFlippedByteIsFoundOut(t *testing.T) {
 	w.eventually(func() bool { return j.count("token_quarantine") >= len(raw) })
 }
 
-// TestASwappedRecordIsFoundOut puts another token's record, whole and genuine,
-// in the place of a token's.
+// TestASwappedRecordIsFoundOut replaces a token's record by a valid record of another token.
 func TestASwappedRecordIsFoundOut(t *testing.T) {
 	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
 	mine, other := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
@@ -96,9 +95,8 @@ func TestASwappedRecordIsFoundOut(t *testing.T) {
 	}
 }
 
-// TestSealsAreBoundToImmutableFields: even somebody with the server's keys,
-// who can make a record that verifies, cannot carry a seal over to another
-// binding, policy or life.
+// Even an attacker with the server's keys, who can create a record that verifies, cannot move a
+// seal to another binding, policy or life.
 func TestSealsAreBoundToImmutableFields(t *testing.T) {
 	w, _ := stash(t)
 	v := w.vault.Ring().Newest()
@@ -139,8 +137,8 @@ func TestSealsAreBoundToImmutableFields(t *testing.T) {
 	}
 }
 
-// TestADamagedTokenIsAlone: it answers nothing for the time of its quarantine,
-// also when its record has come right, and the others do not notice.
+// A damaged token is refused until its quarantine ends, even if its record is restored before.
+// Other tokens are not affected.
 func TestADamagedTokenIsAlone(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) { o.Clock = clock })
@@ -195,8 +193,8 @@ func TestAQuarantineIsForgottenByUptime(t *testing.T) {
 	}
 }
 
-// TestAPanicRestsAndThenQuarantines: a token whose actor fails comes back after
-// a rest that doubles, and is quarantined when it goes on failing.
+// A token whose actor fails is available again after a backoff that doubles. If it keeps failing,
+// it is quarantined.
 func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) {
@@ -245,6 +243,6 @@ func TestNothingIsLeftInMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The shard counts just after the answer.
+	// The shard updates its counts just after the reply.
 	w.eventually(func() bool { return w.vault.Stats() == Stats{} })
 }

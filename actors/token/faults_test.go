@@ -10,9 +10,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// TestWithFailingStorageNothingIsPromised injects errors into a fifth of all calls to the
-// journal. Every answer is on disk: no token without its record, no credential without its
-// audit record, no second use.
+// TestWithFailingStorageNothingIsPromised injects errors into a fifth of all calls to the journal.
+// Every response is backed by the disk: tokens have records, returned credentials have audit
+// records, and no token is used twice.
 func TestWithFailingStorageNothingIsPromised(t *testing.T) {
 	w, j := stash(t)
 	type made struct {

@@ -10,8 +10,8 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// An operator without the keys learns how many tokens are lost. Forget removes these and no
-// others: not those of another stream in the same database.
+// An operator without the keys can count the lost tokens. Forget removes these tokens and not those
+// of another stream in the same database.
 func TestTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Stream = w.journal, "stream-2" })
@@ -34,9 +34,9 @@ func TestTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 	expect("afterwards", 0, 1)
 }
 
-// A record is kept as long as a second use must be distinguished from an unknown token. A token
-// that was used or revoked is kept longer than one that expired. The time counts from its end, or
-// from its expiry if that is later.
+// A record is kept while a second use must be distinguished from an unknown token. That is longer
+// for a token that was used or revoked than for one that expired. The time counts from its end or
+// its expiry, whichever is later.
 func TestHowLongARecordIsRemembered(t *testing.T) {
 	at := clockAt(time.UnixMilli(1_800_000_000_000))
 	kept := &recorder{}
@@ -67,7 +67,6 @@ func TestHowLongARecordIsRemembered(t *testing.T) {
 	}
 }
 
-// The names of policies, of all and of some.
 func TestNamesOfPolicies(t *testing.T) {
 	var all, lives, ends []string
 	for _, p := range Policies() {

@@ -14,17 +14,16 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// The files testdata/format-N.json hold the stored records of tokens in each of their
-// forms, from 2, that of the first release. They are never made again. If one of them
-// cannot be opened after a change, the change has broken everybody's data folders. Such
-// changes are to a label from which a key is derived, to the data that a seal is bound to,
-// or to the encoding of a record. A new form gets a file of its own, and its number in this
-// comment:
+// The files testdata/format-N.json contain stored records of tokens in each of their forms,
+// starting with 2, the form of the first release. They are never regenerated. If one cannot be
+// opened after a change, the change has broken existing data folders. Such changes affect a label
+// from which a key is derived, the data to which a seal is bound, or the encoding of a record. A
+// new form gets its own file, and its number in this comment:
 //
 //	go test ./actors/token -run StoredFormsOpen -write-format 3
 var writeFormat = flag.Int("write-format", 0, "write the rows of the present form as testdata/format-N.json")
 
-// fixture is what a store holds, and what must come of it.
+// fixture is the contents of a store and the expected results.
 type fixture struct {
 	Environment seal.Environment `json:"environment"`
 	Stream      string           `json:"stream"`
@@ -34,7 +33,7 @@ type fixture struct {
 	Rows        []fixtureRow     `json:"rows"`
 	Tokens      []fixtureToken   `json:"tokens"`
 	Answers     []fixtureAnswer  `json:"answers"`
-	// Ended are checkouts whose session has ended.
+	// Ended contains the checkouts whose session has ended.
 	Ended []string `json:"ended"`
 }
 
@@ -54,7 +53,7 @@ type fixtureRow struct {
 	Value []byte `json:"value"`
 }
 
-// fixtureToken is a token with its introspection and detokenization.
+// fixtureToken is a token with its expected introspection and detokenization.
 type fixtureToken struct {
 	About      string `json:"about"`
 	Token      string `json:"token"`
@@ -63,7 +62,7 @@ type fixtureToken struct {
 	State      State  `json:"state"`
 	ExpiresAt  int64  `json:"expires_at"`
 	Credential string `json:"credential,omitempty"`
-	// Mismatches is how many more lock it.
+	// Mismatches is how many more mismatches lock the token.
 	Mismatches int `json:"mismatches,omitempty"`
 }
 
@@ -118,7 +117,7 @@ func TestStoredFormsOpen(t *testing.T) {
 	}
 }
 
-// holds opens the rows and asks for everything in them.
+// holds loads the rows and verifies all of them.
 func (f *fixture) holds(t *testing.T) {
 	w := f.world(t)
 	var rows []durable.Row
@@ -128,7 +127,7 @@ func (f *fixture) holds(t *testing.T) {
 	if err := durable.Commit(w.journal, rows); err != nil {
 		t.Fatal(err)
 	}
-	// The answers first: a token that is used up frees its key.
+	// Verify the kept answers first, because a used-up token frees its key.
 	for _, a := range f.Answers {
 		got, err := w.vault.Tokenize(platform, f.issue(t, a, pb.Policy_POLICY_TTL))
 		if err != nil || string(got) != a.Token {
@@ -176,8 +175,8 @@ func (f *fixture) issue(t *testing.T, a fixtureAnswer, p pb.Policy) Issue {
 	}
 }
 
-// makeFixture does everything that leaves rows, under two versions of the
-// server's key, and writes the rows down.
+// makeFixture creates every kind of row, under two versions of the server's key, and writes the
+// rows to a file.
 func makeFixture(t *testing.T, file string) {
 	f := fixture{
 		Environment: seal.Production, Stream: "stream-of-the-fixture", Now: noon,

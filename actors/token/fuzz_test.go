@@ -9,8 +9,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// FuzzStoredRecord puts any bytes in the place of a token's record: whatever
-// they are, no credential comes of them.
+// FuzzStoredRecord replaces a token's record by any bytes. None of them yields a credential.
 func FuzzStoredRecord(f *testing.F) {
 	var j *watched
 	w := newWorld(f, func(o *Options) {
@@ -39,7 +38,7 @@ func FuzzStoredRecord(f *testing.F) {
 	})
 }
 
-// FuzzTokenText takes any text for a token.
+// FuzzTokenText parses any text as a token.
 func FuzzTokenText(f *testing.F) {
 	f.Add(string(seal.NewToken(seal.Production)))
 	f.Add("tok_live_")

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// watched is a journal that a test can look into and make fail. Audit records
-// are counted and dropped: there may be a million of them.
+// watched is a journal that a test can inspect and make fail. It counts audit records and drops
+// them, because there can be a million.
 type watched struct {
 	durable.Journal
 	keepAudit bool
@@ -43,7 +43,7 @@ func (w *watched) later() bool {
 	return w.rng.IntN(3) > 0
 }
 
-// injectAt makes a share of all calls fail from now on.
+// injectAt makes a share of all further calls fail.
 func (w *watched) injectAt(share float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +109,7 @@ func (w *watched) change(fn func(table string, key, value []byte) []byte) {
 	w.rewrite = fn
 }
 
-// count is how many audit records of an action are on disk.
+// count returns how many audit records of an action are on disk.
 func (w *watched) count(action string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

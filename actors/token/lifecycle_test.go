@@ -106,10 +106,10 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// promises are the rules of the policies in the words of the specification.
+// promises are the rules of the policies according to the specification.
 var promises = map[pb.Policy]struct {
-	// once means that the first use is the last. withSession means that it lives as long as
-	// its session.
+	// once means that a token can be used once. withSession means that it lives as long as its
+	// session.
 	once, withSession bool
 }{
 	pb.Policy_POLICY_SINGLE_USE: {once: true},
@@ -117,8 +117,7 @@ var promises = map[pb.Policy]struct {
 	pb.Policy_POLICY_SESSION:    {withSession: true},
 }
 
-// promised is a minimal model of the lifecycle from the specification, with which the real
-// one is compared.
+// promised is a minimal model of the lifecycle from the specification, to compare with the vault.
 type promised struct {
 	policy     pb.Policy
 	owner      string
@@ -129,8 +128,8 @@ type promised struct {
 	mismatches int
 }
 
-// TestLifecycleAgainstAReference drives a vault and the reference with the
-// same random operations, clock included, and restarts in between.
+// TestLifecycleAgainstAReference applies the same random operations to a vault and the reference,
+// including clock changes and restarts.
 func TestLifecycleAgainstAReference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		clock := clockAt(noon)
@@ -175,7 +174,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 		}
 		refusal := map[State]error{Redeemed: IsUsed, Revoked: IsRevoked, Locked: IsRevoked, SessionEnded: IsRevoked, Expired: IsExpired}
 
-		// use tries an operation and returns the model if the binding is right.
+		// use draws an operation. It returns the model if the binding is right.
 		use := func() (*promised, Use, error) {
 			if len(tokens) == 0 {
 				return nil, Use{}, nil

@@ -10,7 +10,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// marking counts the marks of spans that participants' own logs get.
+// marking counts the marks of spans in participants' own logs.
 type marking struct {
 	durable.Journal
 	marks atomic.Int64
@@ -25,8 +25,8 @@ func (m *marking) Append(rows []durable.Row, done func(error)) error {
 	return m.Journal.Append(rows, done)
 }
 
-// The vault tells the trail what is committed. So a busy server marks each span of a
-// participant once, not with every token.
+// The vault reports commits to the trail. A busy server therefore marks each span of a participant
+// once, instead of once per token.
 func TestASpanOfALogIsMarkedOnce(t *testing.T) {
 	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })

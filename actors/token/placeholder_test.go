@@ -18,7 +18,7 @@ func TestUnknownTokensStayUnknownWhenKeysAreOver(t *testing.T) {
 		_, err := w.vault.Detokenize(business, Use{seal.NewToken(seal.Production), "business", "checkout-1"})
 		return err
 	}
-	// The server runs on while its first keys retire and are dropped.
+	// The server keeps running while its first keys are retired and dropped.
 	for last := uint32(2); last < 6; last++ {
 		if err := w.vault.SetKeys([]seal.Key{key(last - 1), key(last)}); err != nil {
 			t.Fatal(err)

@@ -11,8 +11,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// TestEveryPolicyHasARow: each kind that records can have is found by its name
-// and has a description.
+// Each policy that records can have is found by its name and has a description.
 func TestEveryPolicyHasARow(t *testing.T) {
 	for number, name := range pb.Policy_name {
 		if kind := pb.Policy(number); kind != pb.Policy_POLICY_UNSPECIFIED && PolicyOf(kind).Kind != kind {
@@ -29,9 +28,8 @@ func TestEveryPolicyHasARow(t *testing.T) {
 	}
 }
 
-// TestEveryPolicyHasARule: a row has the name and meaning of a policy. Its behaviour is
-// decided in lifecycle.go and vault.go. If two policies always behave the same, one of them
-// has no rule.
+// A row contains the name and meaning of a policy, but lifecycle.go and vault.go decide its
+// behaviour. If two policies always behave alike, one of them has no rule.
 func TestEveryPolicyHasARule(t *testing.T) {
 	does := map[string]string{}
 	for _, p := range Policies() {
@@ -47,8 +45,8 @@ func TestEveryPolicyHasARule(t *testing.T) {
 	}
 }
 
-// behaviour describes tokens of a policy that are used again and again
-// for longer than any token lives, and of some that wait, in words.
+// behaviour describes in words a token of a policy that is used repeatedly for longer than any
+// token lives, and another token that is not used.
 func behaviour(t *testing.T, p Policy) string {
 	const every, longest = 5 * time.Minute, time.Hour
 	clock := clockAt(noon)
@@ -68,8 +66,7 @@ func behaviour(t *testing.T, p Policy) string {
 	return life.String()
 }
 
-// TestATokenEndsAtTheCapOfItsSession, which counts from the first token of the session: a
-// later one does not make it longer.
+// The cap counts from the first token of the session. A later token does not extend it.
 func TestATokenEndsAtTheCapOfItsSession(t *testing.T) {
 	clock := clockAt(noon)
 	w := newWorld(t, func(o *Options) { o.Clock, o.SessionCap = clock, time.Hour })

@@ -2,5 +2,4 @@
 
 package token
 
-// raceDetector is off.
 const raceDetector = false

@@ -2,5 +2,5 @@
 
 package token
 
-// raceDetector is on: everything is ten times slower.
+// Under the race detector everything is ten times slower.
 const raceDetector = true

@@ -16,7 +16,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// outcome of one detokenize, as its caller saw it.
+// outcome is the result of one detokenize for its caller.
 type outcome uint8
 
 const (
@@ -25,9 +25,8 @@ const (
 	gotUnavailable // whether it was used is not known
 )
 
-// singleUse is what a single-use token promises: one caller gets the
-// credential, every later one is answered that it was used. An answer that was lost may or
-// may not have used it.
+// singleUse is the promise of a single-use token: one caller gets the credential, and every later
+// caller gets "used". A call whose response was lost may or may not have used the token.
 var singleUse = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		by := map[any][]porcupine.Operation{}
@@ -60,11 +59,10 @@ var singleUse = (&porcupine.NondeterministicModel{
 	Equal: func(a, b any) bool { return a == b },
 }).ToModel()
 
-// TestOneWinnerOfEachRace: detokenize calls race for single-use tokens from many goroutines, a
-// million of them with LONG_TESTS=1. Incarnations are killed in the middle of their work, so
-// that a new one works while writes of the old one are still in flight. Every token gives its
-// credential at most once and is used exactly once on disk, and the whole history is
-// linearizable.
+// TestOneWinnerOfEachRace races detokenize calls for single-use tokens from many goroutines, a
+// million of them with LONG_TESTS=1. Incarnations are killed while they work, so a new one starts
+// while writes of the old one are in flight. Every token returns its credential at most once and is
+// used exactly once on disk, and the history is linearizable.
 func TestOneWinnerOfEachRace(t *testing.T) {
 	calls := 150_000
 	switch {
@@ -163,8 +161,7 @@ func TestOneWinnerOfEachRace(t *testing.T) {
 	}
 }
 
-// A credential that was given out twice must be found by the check, or it
-// proves nothing.
+// The check must detect a credential that was returned twice. Otherwise it proves nothing.
 func TestTheCheckFindsTwoWinners(t *testing.T) {
 	history := []porcupine.Operation{
 		{ClientId: 1, Input: 1, Call: 1, Return: 4, Output: gotCredential},
@@ -178,8 +175,8 @@ func TestTheCheckFindsTwoWinners(t *testing.T) {
 	}
 }
 
-// TestTwoIncarnationsRace drives two vaults on one journal, which no server
-// does: each is to the other an incarnation that should be gone.
+// TestTwoIncarnationsRace drives two vaults on one journal, which no server does. Each acts as a
+// stale incarnation of the other.
 func TestTwoIncarnationsRace(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })
@@ -209,8 +206,8 @@ func TestTwoIncarnationsRace(t *testing.T) {
 	}
 }
 
-// Two incarnations read the same token before either is committed. The second then reads
-// and decides again, and answers that the token was used, not that the commit failed.
+// Two incarnations read the same token before either commits. The second then reads and decides
+// again, and returns that the token was used instead of a failed commit.
 func TestLoserOfARaceDecidesAgain(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })

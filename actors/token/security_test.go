@@ -81,10 +81,9 @@ func TestTokensHaveSufficientLength(t *testing.T) {
 	}
 }
 
-// TestTheCredentialCannotBeDerivedFromTheToken: the same credential gives
-// tokens with nothing in common, and without the store a token opens nothing:
-// it holds no credential. Nor does the store without the token, even with the
-// server's keys: every key that can be derived without it fails.
+// Tokens of the same credential have nothing in common. A token contains no credential, so it opens
+// nothing without the store. The store opens nothing without the token, even with the server's
+// keys: every key derived without the token fails.
 func TestTheCredentialCannotBeDerivedFromTheToken(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
@@ -184,8 +183,8 @@ func TestSensitivePartsAreGivenOnceWhenAskedFor(t *testing.T) {
 	}
 }
 
-// TestTheStoreHoldsNothingInClear searches the files of a real store, byte for byte, for
-// secrets that must never be in them.
+// TestTheStoreHoldsNothingInClear searches the files of a real store, byte by byte, for secrets
+// that they must never contain.
 func TestTheStoreHoldsNothingInClear(t *testing.T) {
 	dir := t.TempDir()
 	store, err := badger.Open(badger.Options{Dir: dir})
@@ -240,8 +239,8 @@ func TestTheStoreHoldsNothingInClear(t *testing.T) {
 	}
 }
 
-// TestUnknownAndForeignTokensTakeTheSameTime times alternating refusals of unknown tokens
-// and of tokens of another participant, on a real store. The medians of many rounds differ
+// TestUnknownAndForeignTokensTakeTheSameTime alternates requests for unknown tokens and for tokens
+// of another participant on a real store, and times the refusals. The medians of many rounds differ
 // by less than their own scatter.
 func TestUnknownAndForeignTokensTakeTheSameTime(t *testing.T) {
 	if raceDetector {

@@ -56,7 +56,7 @@ func TestOneRecordEndsAllTokensOfACheckout(t *testing.T) {
 	}
 }
 
-// An end that races with new tokens wins: what was made before it dies, and
+// If a session ends while tokens are being created, the end wins: earlier tokens are revoked, and
 // nothing opens the session again.
 func TestASessionStaysEndedWhenTokensAreMadeAtTheSameTime(t *testing.T) {
 	w := newWorld(t)
@@ -95,8 +95,8 @@ func TestASessionStaysEndedWhenTokensAreMadeAtTheSameTime(t *testing.T) {
 	}
 }
 
-// A token that is requested while its session's end is being committed does not open the
-// session again. The end is committed between reading the session and reading the token.
+// A token requested while the end of its session is being committed does not reopen the session.
+// The end is committed between the reads of the session and of the token.
 func TestAnEndThatIsBeingCommittedIsNotUndone(t *testing.T) {
 	w := newWorld(t)
 	release := w.journal.Hold()
@@ -122,8 +122,8 @@ func TestAnEndThatIsBeingCommittedIsNotUndone(t *testing.T) {
 	}
 }
 
-// The end of a session that was not open when it was read, since its first token is still
-// being made, is decided again: it ends that token, too.
+// A session's end is read while its first token is being created, so the session does not seem
+// open. The end is then decided again and also revokes that token.
 func TestAnEndThatMeetsTheFirstTokenEndsIt(t *testing.T) {
 	w := newWorld(t)
 	release := w.journal.Hold()
@@ -150,8 +150,8 @@ func TestAnEndThatMeetsTheFirstTokenEndsIt(t *testing.T) {
 	}
 }
 
-// A use that read its session before the session's end was committed does not give
-// the credential: the use is committed only if the session is as it was read.
+// A use that read its session before the session's end was committed returns no credential. It
+// commits only if the session is unchanged.
 func TestAUseThatMeetsTheEndOfItsSessionGivesNothing(t *testing.T) {
 	w := newWorld(t)
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
@@ -175,8 +175,8 @@ func TestAUseThatMeetsTheEndOfItsSessionGivesNothing(t *testing.T) {
 	}
 }
 
-// A restored backup is another stream. No token or open session of it is valid, whatever
-// keys the server has, and ended sessions stay ended.
+// A restored backup is another stream. None of its tokens or open sessions is valid, with any keys,
+// and ended sessions stay ended.
 func TestARestoredBackupVoidsEveryToken(t *testing.T) {
 	w := newWorld(t)
 	single, session := w.issue("c", pb.Policy_POLICY_SINGLE_USE), w.issue("d", pb.Policy_POLICY_SESSION)
@@ -299,8 +299,8 @@ func TestTheSameRequestAtTheSameTimeMakesOneToken(t *testing.T) {
 	}
 }
 
-// The cap is the session's, not each token's: a token made late in a session
-// ends with it, and when it is over no other is made.
+// The cap applies to the session, so a token created late ends with it. After the end no token can
+// be created.
 func TestTheCapIsTheSessions(t *testing.T) {
 	clock := clockAt(time.Now())
 	w := newWorld(t, func(o *Options) { o.Clock = clock })
@@ -323,8 +323,8 @@ func TestTheCapIsTheSessions(t *testing.T) {
 	}
 }
 
-// A session that its cap has ended is remembered for as long as one that was
-// ended, so that no other opens under its name.
+// A session that reached its cap is remembered as long as an ended one, so its name cannot be
+// opened again.
 func TestACappedSessionIsRemembered(t *testing.T) {
 	var rec *recorder
 	w := newWorld(t, func(o *Options) {
@@ -339,8 +339,8 @@ func TestACappedSessionIsRemembered(t *testing.T) {
 	}
 }
 
-// A session that was ended is remembered for as long, whether it was opened before or not.
-// One that were forgotten at its cap could be opened again under its name.
+// An ended session is remembered for the full time, even if it was never opened. Otherwise it could
+// be opened again under its name.
 func TestAnEndedSessionIsRemembered(t *testing.T) {
 	var rec *recorder
 	w := newWorld(t, func(o *Options) {
@@ -364,7 +364,7 @@ func TestAnEndedSessionIsRemembered(t *testing.T) {
 	}
 }
 
-// An operation without a waiting caller still counts while the journal has it. Otherwise
+// An operation counts while the journal has it, even if its caller no longer waits. Otherwise
 // operations would accumulate without bound on a stuck disk.
 func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.MaxOpen, o.Patience = 3, 20*time.Millisecond })
@@ -388,8 +388,8 @@ func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {
 	w.issue("after", pb.Policy_POLICY_TTL)
 }
 
-// A use that looked at its session before the end, and whose turn comes after
-// it, gives nothing: the end was answered.
+// A use that read its session before the end, but is executed after it, returns nothing, because
+// the end was acknowledged.
 func TestNothingIsGivenAfterTheEndOfASession(t *testing.T) {
 	for _, p := range []pb.Policy{pb.Policy_POLICY_SESSION, pb.Policy_POLICY_TTL, pb.Policy_POLICY_SINGLE_USE} {
 		w, j := stash(t)

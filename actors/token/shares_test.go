@@ -19,8 +19,8 @@ import (
 	"atelier/persistence/shares"
 )
 
-// recorder keeps every version of every row that was ever written, which is
-// what may be found on the disk of a store that compacts late, or never.
+// recorder keeps every version of every row ever written. A disk can still contain all of them if
+// the store compacts late or never.
 type recorder struct {
 	durable.Journal
 	mu   sync.Mutex
@@ -38,8 +38,8 @@ func (r *recorder) Append(rows []durable.Row, done func(error)) error {
 	return r.Journal.Append(rows, done)
 }
 
-// thief has the disk, with everything that was ever written on it, the server's keys, the
-// folder of secrets, every token and every idempotency key.
+// thief has the disk with everything that was ever written to it, the server's keys, the folder of
+// secrets, every token and every idempotency key.
 type thief struct {
 	*world
 	*recorder
@@ -48,7 +48,7 @@ type thief struct {
 	keys   []string // of requests of the platform
 }
 
-// shares are the shares in the folder, and nil for records without a share.
+// shares returns the shares in the folder, and nil for records without a share.
 func (th *thief) shares() []*seal.Share {
 	entries, err := os.ReadDir(th.dir)
 	if err != nil {
@@ -67,7 +67,7 @@ func (th *thief) shares() []*seal.Share {
 	return found
 }
 
-// cards counts what opens to a card.
+// cards counts the records that open to a card.
 func (th *thief) cards() (n int) {
 	ring := th.vault.Ring()
 	for _, row := range th.rows {
@@ -121,10 +121,10 @@ func (th *thief) answers() (n int) {
 	return n
 }
 
-// At the latest 15 minutes after its expiry, no data that the disk ever held opens a
-// credential. For a token of a session it is 15 minutes after its cap. This holds for used
-// and unused tokens, with and without an idempotency key, and for credentials returned with
-// and without their sensitive parts.
+// At most 15 minutes after a token's expiry, nothing that was ever on the disk opens its
+// credential. For a session's token, the time counts from its cap. This holds for used and unused
+// tokens, with and without idempotency keys, and for credentials returned with and without their
+// sensitive parts.
 func TestNothingOpensAfterItsQuarter(t *testing.T) {
 	for _, c := range []struct {
 		policy pb.Policy
@@ -139,8 +139,8 @@ func TestNothingOpensAfterItsQuarter(t *testing.T) {
 				t.Skip("the vault turns for hours of simulated time")
 			}
 			clocktest.Bubble(t, func(t *testing.T) {
-				// The actor system counts dead letters on a goroutine that ends a
-				// little after the last of them.
+				// The actor system counts dead letters on a goroutine that ends shortly after the
+				// last one.
 				defer time.Sleep(time.Second)
 				time.Sleep(time.Minute) // off the beginning of a quarter
 				th := &thief{dir: t.TempDir()}
@@ -169,7 +169,7 @@ func TestNothingOpensAfterItsQuarter(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				// The theft is a real one: so long everything opens, used or not.
+				// Before the end the theft succeeds: everything opens, used or not.
 				time.Sleep(c.life - time.Second)
 				if th.cards() == 0 || th.answers() != 1 {
 					t.Fatalf("before its end %d cards and %d answers open", th.cards(), th.answers())
@@ -179,7 +179,7 @@ func TestNothingOpensAfterItsQuarter(t *testing.T) {
 				if th.cards() != 0 || th.answers() != 0 {
 					t.Errorf("%d cards and %d answers open 15 minutes after its expiry", th.cards(), th.answers())
 				}
-				// Public data is still visible.
+				// Public data is still returned.
 				s, err := w.vault.Introspect(business, Use{tok, "business", "c"})
 				if err != nil || s.Display.Brand != "visa" || s.Display.LastFour != "4242" {
 					t.Errorf("%+v, %v", s, err)
@@ -189,7 +189,7 @@ func TestNothingOpensAfterItsQuarter(t *testing.T) {
 	}
 }
 
-// A token whose share is gone before its time has expired, in every respect.
+// If a token's share is lost early, the token counts as expired in every operation.
 func TestATokenWhoseShareIsGoneHasExpired(t *testing.T) {
 	w, j := stash(t)
 	ask := func() seal.Token {
@@ -233,7 +233,7 @@ func TestATokenWhoseShareIsGoneHasExpired(t *testing.T) {
 	}
 }
 
-// A share that ends in the hand of an operation.
+// The share ends during an operation.
 func TestAShareThatEndsJustNow(t *testing.T) {
 	w := newWorld(t)
 	tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)
@@ -258,8 +258,8 @@ func TestWithoutAShareNothingIsPromised(t *testing.T) {
 	}
 }
 
-// A key is taken for as long as its token lives, whatever the other request
-// asks for; then it is free for any (transport/handler/RULES.md).
+// An idempotency key is taken while its token lives, whatever another request contains. Afterwards
+// any request can use it (transport/handler/RULES.md).
 func TestIdempotencyKeyIsFreeAfterItsToken(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) { o.Clock = clock })
@@ -299,7 +299,7 @@ func TestIdempotencyKeyIsFreeAfterItsToken(t *testing.T) {
 	}
 }
 
-// The kept answer leaves the store with its token.
+// The kept answer leaves the store together with its token.
 func TestAKeptAnswerGoesWithItsToken(t *testing.T) {
 	var rec *recorder
 	w := newWorld(t, func(o *Options) {

@@ -39,8 +39,7 @@ var (
 
 const cardJSON = `{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":12,"expiry_year":2030,"cvc":"123"}`
 
-// manual is a clock that a test moves; its timers are the machine's. Safe for
-// concurrent use.
+// manual is a clock whose time a test sets; its timers are real. Safe for concurrent use.
 type manual struct {
 	clock.Clock
 	at     atomic.Int64
@@ -70,7 +69,7 @@ type world struct {
 	opts    Options
 }
 
-// newWorld starts a vault on a journal in memory, unless change gives another.
+// newWorld starts a vault on a journal in memory, unless change sets another.
 func newWorld(t testing.TB, change ...func(*Options)) *world {
 	journal := memory.New()
 	w := &world{TB: t, journal: journal}
@@ -150,7 +149,7 @@ func (m *memoryShares) Find(id seal.ShareID) (*seal.Share, error) {
 	return nil, m.unknown
 }
 
-// lose forgets all shares, as if their files had gone.
+// lose forgets all shares, as if their files were lost.
 func (m *memoryShares) lose() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -175,7 +174,7 @@ func (w *world) stop() {
 	}
 }
 
-// restart restarts the vault on the stored data.
+// restart starts the vault again on the stored data.
 func (w *world) restart(change ...func(*Options)) {
 	w.stop()
 	for _, c := range change {
@@ -185,7 +184,7 @@ func (w *world) restart(change ...func(*Options)) {
 	w.start()
 }
 
-// eventually waits for an effect that follows just after an answer.
+// eventually waits for an effect that follows shortly after a reply.
 func (w *world) eventually(holds func() bool) {
 	w.Helper()
 	deadline := time.Now().Add(10 * time.Second)

@@ -13,8 +13,9 @@ import (
 	"atelier/actors/webhook"
 )
 
-// A webhook receives the use of a token, the use of a used one, and the lock of one. Each event
-// names the caller, the participant and the checkout, and contains no data of the token.
+// A webhook receives an event when a token is used, when a used one is used again, and when one is
+// locked. Each event contains the caller, the participant and the checkout, and no data of the
+// token.
 func TestWebhooksReceiveTheEventsOfTokens(t *testing.T) {
 	var hooks *webhook.Webhooks
 	w := newWorld(t, func(o *Options) {
@@ -44,7 +45,7 @@ func TestWebhooksReceiveTheEventsOfTokens(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Refusals, and whatever reads a token, are no events.
+	// Refusals and reads cause no events.
 	if _, err := w.vault.Introspect(business, Use{used, "business", "c"}); err != nil {
 		t.Error(err)
 	}

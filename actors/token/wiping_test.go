@@ -11,14 +11,13 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// deaf is the context of an actor that talks to nobody.
+// deaf is the context of an actor whose messages go nowhere.
 type deaf struct{ actor.Context }
 
 func (deaf) Self() *actor.PID     { return nil }
 func (deaf) Send(*actor.PID, any) {}
 
-// A credential that was opened and does not reach who asked for it is wiped,
-// whatever kept it from there.
+// An opened credential that does not reach its caller is wiped, for any cause.
 func TestACredentialThatReachesNobodyIsWiped(t *testing.T) {
 	w := newWorld(t)
 	for name, lose := range map[string]func(*command, result){

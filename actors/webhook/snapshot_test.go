@@ -10,8 +10,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// TestASnapshotForgetsNothing, at any position of the log. The secret of a deleted webhook
-// leaves the log.
+// This holds at any position of the log. The secret of a deleted webhook leaves the log.
 func TestASnapshotForgetsNothing(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

@@ -24,7 +24,7 @@ import (
 
 func TestCommandsAndRepliesTravel(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }
 
-// world is a store with webhooks, in a bubble of its own time, and a receiver.
+// world is a store with webhooks and a receiver, in its own bubble.
 type world struct {
 	t       *testing.T
 	journal *memory.Store
@@ -43,7 +43,7 @@ type world struct {
 	log    lines
 }
 
-// lines counts what is logged, by message.
+// lines counts the log messages.
 type lines struct {
 	slog.Handler
 	mu    sync.Mutex
@@ -60,7 +60,7 @@ func (l *lines) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// breakable is a store that can fail to read.
+// breakable is a store whose reads can fail.
 type breakable struct {
 	*memory.Store
 	broken *atomic.Bool
@@ -83,12 +83,12 @@ func inWorld(t *testing.T, fn func(w *world)) {
 		if err := w.journal.Close(); err != nil {
 			t.Error(err)
 		}
-		// A message to an actor that has stopped starts a goroutine of the library's.
+		// A message to a stopped actor starts a goroutine of the library.
 		time.Sleep(2 * deadLetters)
 	})
 }
 
-// deadLetters is how long that lasts: see durable.NewSystem.
+// deadLetters is how long that goroutine runs (see durable.NewSystem).
 const deadLetters = time.Millisecond
 
 // start opens the webhooks and runs them.
@@ -151,7 +151,7 @@ func (w *world) create(events ...string) string {
 	return id
 }
 
-// tell commits the deliveries of an event, and returns their number.
+// tell commits the deliveries of an event and returns their number.
 func (w *world) tell(kind string) int {
 	w.t.Helper()
 	rows := w.hooks.Rows(Told{Type: kind, CodelabID: "lab", At: time.Now().UnixMilli(), Data: &Data{}})
@@ -187,7 +187,7 @@ func (w *world) count(table string) (n int) {
 	return n
 }
 
-// TestTheLastTriesAreKept, newest first, also after a restart of the node.
+// The latest attempts are kept, newest first, also after a restart of the node.
 func TestTheLastTriesAreKept(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(WorkshopEnded)
@@ -258,7 +258,7 @@ func triedSevenTimes(t *testing.T, status int32) {
 		if len(w.seen) != 1 {
 			t.Errorf("the tries have %d ids", len(w.seen))
 		}
-		// A failed delivery starts again, with all its attempts.
+		// A failed delivery is repeated, with all its attempts.
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
 			t.Errorf("while it is stopped %d are sent, %d wait", n-before-20, w.count(queueTable))
 		}
-		// Another start finds it stopped.
+		// After a restart it is still stopped.
 		w.stop()
 		w.start()
 		if n := w.tell(TokenUsed); n != 0 || w.hook(id).State() != Stopped {
@@ -337,7 +337,7 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 	})
 }
 
-// TestASlowReceiverHasOneConnection, and delays no other webhook.
+// A slow receiver has only one connection and delays no other webhook.
 func TestASlowReceiverHasOneConnection(t *testing.T) {
 	inWorld(t, func(w *world) {
 		under, most := 0, 0
@@ -371,7 +371,7 @@ func TestASlowReceiverHasOneConnection(t *testing.T) {
 	})
 }
 
-// TestTheQueueOfAWebhookIsBounded: what does not fit is counted, and other webhooks get it.
+// Deliveries beyond the bound are dropped and counted. Other webhooks still get them.
 func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.serve = func(*Delivery) { time.Sleep(10 * time.Second) }
@@ -398,7 +398,7 @@ func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 	})
 }
 
-// TestALookCountsNoFurtherThanTheBound: it is made each second.
+// The scan runs every second, so it must be bounded.
 func TestALookCountsNoFurtherThanTheBound(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
@@ -419,7 +419,7 @@ func TestALookCountsNoFurtherThanTheBound(t *testing.T) {
 	}
 }
 
-// TestUnknownChangeStopsItsReader: a change that is not known stops its reader.
+// A change of an unknown kind stops its reader.
 func TestUnknownChangeStopsItsReader(t *testing.T) {
 	parse := func(e *Change) (*Change, error) {
 		record, err := durable.AppendMessage(nil, e)
@@ -436,7 +436,7 @@ func TestUnknownChangeStopsItsReader(t *testing.T) {
 	}
 }
 
-// TestFailedDeliveriesAreBounded: the oldest go.
+// The oldest failed deliveries are dropped.
 func TestFailedDeliveriesAreBounded(t *testing.T) {
 	c := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), hook: &Hook{Id: "h", Stopped: true}}
 	rows := map[string]bool{}
@@ -541,8 +541,7 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestStopDoesNotCountAgainstTheReceiver: a try that a stop cuts off is not a failure, and is made
-// again.
+// An attempt that Stop interrupts is not a failure, and is repeated.
 func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
@@ -561,7 +560,7 @@ func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 	})
 }
 
-// TestATestCountsForNothing: it neither brings the stop nearer nor puts it off.
+// A test changes the number of consecutive failures in neither direction.
 func TestATestCountsForNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
@@ -623,7 +622,7 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 				t.Errorf("%s costs %d rows, want %d", kind, got, want)
 			}
 		}
-		// What belongs to no codelab comes whichever codelabs are named.
+		// Events without a codelab are sent to all webhooks, whichever codelabs these name.
 		if rows := w.hooks.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 3 {
 			t.Errorf("an event of no codelab costs %d rows", len(rows))
 		} else if rows[0].TTL != 7*24*time.Hour {
@@ -644,8 +643,7 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 	})
 }
 
-// TestAFullDiskRepeatsNothing: a delivery whose outcome cannot be recorded is sent again,
-// but not once per second.
+// A delivery whose outcome cannot be recorded is repeated, but not every second.
 func TestAFullDiskRepeatsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
@@ -664,8 +662,8 @@ func TestAFullDiskRepeatsNothing(t *testing.T) {
 	})
 }
 
-// TestAStoreThatFailsIsLoggedOnce, for any number of attempts, and again after a recovery;
-// deliveries that wait meanwhile are sent once they can be read.
+// The failure is logged once for any number of attempts, and again after a recovery. Waiting
+// deliveries are sent once the store can be read.
 func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
@@ -708,8 +706,7 @@ func TestAnAddressMustBeOneThatIsReached(t *testing.T) {
 	}
 }
 
-// TestAnOutcomeThatIsLostIsNoReasonToHurry: the store takes nothing at the moment in which
-// an outcome is noted, and is well when the next is due.
+// The store refuses writes just when an outcome is recorded, and works again for the next one.
 func TestAnOutcomeThatIsLostIsNoReasonToHurry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
@@ -725,8 +722,8 @@ func TestAnOutcomeThatIsLostIsNoReasonToHurry(t *testing.T) {
 	})
 }
 
-// TestAStopCountsAtOnce on the node that notes it: what comes before the next look would
-// lie for a week.
+// On the node that records the stop it applies at once. Deliveries queued before the next scan
+// would otherwise wait for a week.
 func TestAStopCountsAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
@@ -772,7 +769,7 @@ func TestOnlySuccessStatusesDeliver(t *testing.T) {
 	}
 }
 
-// The audit trail tells who made and deleted a webhook, and from where.
+// The audit trail contains who created and deleted a webhook, and from where.
 func TestWebhooksAreAudited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		who := Caller{AdminID: "boss", IP: "192.0.2.7", UserAgent: "browser"}

@@ -13,7 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// start serves with f and returns a client of it.
+// start starts a server with f and returns a client of it.
 func start(t *testing.T, f http.HandlerFunc) *Client {
 	t.Helper()
 	srv := httptest.NewServer(f)
@@ -107,7 +107,7 @@ func TestHTTPSNeedsATunnel(t *testing.T) {
 	}
 }
 
-// A server that accepts a connection and does not answer is reported as that.
+// The error for a server that accepts a connection but never responds says so.
 func TestASilentServer(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

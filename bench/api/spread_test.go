@@ -39,7 +39,7 @@ func TestRequestsThatAnotherNodeCanAnswer(t *testing.T) {
 	}
 }
 
-// spread is a client of nodes that answer with these; nil is one that is gone.
+// spread returns a client of nodes with these handlers; nil is a node that is gone.
 func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
 	t.Helper()
 	var endpoints []Endpoint
@@ -69,13 +69,13 @@ func TestTheNextNodeIsAsked(t *testing.T) {
 	if err != nil || !a.OK() || trip != (Trip{Node: 0, Repeated: 2}) || asked.Load() != 1 {
 		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
-	// A request that may count twice goes from the node that is gone to the next, and
-	// ends there.
+	// If a node is gone, a request that may count twice goes to the next one, but is not repeated
+	// after its response.
 	a, trip, err = s.Do(1, &Request{Method: "POST", Path: "/x"})
 	if err != nil || a.Status != 503 || trip != (Trip{Node: 2, Repeated: 1}) || asked.Load() != 1 {
 		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
-	// Round again.
+	// The nodes are used in a cycle.
 	if _, trip, err := s.Do(3, &Request{Method: "POST", Path: "/x"}); err != nil || trip != (Trip{}) {
 		t.Errorf("%+v, %v", trip, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"atelier/bench/pacing"
 )
 
-// to gives decoded messages to a client of an engine, as a socket does.
+// to passes decoded messages to a client of an engine, as a socket does.
 type to struct {
 	e *Engine
 	c *client
@@ -26,8 +26,8 @@ func (s to) Message(p []byte) {
 func (to) Ping([]byte) {}
 func (to) Close(int)   {}
 
-// BenchmarkDeliver is one delivery without the read(2) it came by: 64 messages
-// of 200 bytes to each of 1,000 subscribers, one subscriber after the other.
+// BenchmarkDeliver measures a delivery without its read(2): 64 messages of 200 bytes to each of
+// 1,000 subscribers, one subscriber after the other.
 func BenchmarkDeliver(b *testing.B) {
 	d := chatty
 	d.Size = 200

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// chatty is a dialect with something in every place.
+// chatty is a dialect with every field set.
 var chatty = Dialect{
 	Send: `{"n":"{{seq}}","t":"{{stamp}}","p":"{{pad}}"}`, Size: 100, Match: `"n":"(?P<seq>\d+)","t":"(?P<stamp>\d+)"`,
 	Ready: `"hello"`, Ack: `"ack":(?P<seq>\d+)`, Refusal: `"no":(?P<seq>\d+)`, Gap: `"gap"`,

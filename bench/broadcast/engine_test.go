@@ -24,16 +24,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// hub is a server that sends every message to everybody; harm can change what one listener
+// hub is a server that sends every message to all listeners; harm can change what one of them
 // receives.
 type hub struct {
 	mu      sync.Mutex
 	clients map[string]*listener
 	harm    func(client, message string) []string
 	pause   atomic.Int64
-	// beside is what clients said without being asked, by client; guarded by mu.
+	// beside contains the additional messages by client; guarded by mu.
 	beside map[string][]string
-	// after is called with the outcome while the engine still runs.
+	// after, if set, is called with the outcome while the engine still runs.
 	after func(*Outcome)
 }
 
@@ -119,7 +119,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var words = Dialect{Hello: "hello", Send: "{{stamp}} {{seq}} {{pad}}", Size: 60, Match: `(?P<stamp>\d+) (?P<seq>\d+) `}
 
-// hold runs a job against a hub and returns what it found.
+// hold runs a job against a hub and returns the outcome.
 func hold(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine)) *Outcome {
 	t.Helper()
 	return holdWith(t, h, change, during, func(Sample) {})
@@ -147,7 +147,7 @@ func holdWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engin
 	defer e.Close()
 	e.Connect(0)
 	wait(t, func() bool { m := e.Muster(); return m.Ready == m.All })
-	// A hub knows a listener a moment after the listener knows the hub.
+	// The hub registers a listener shortly after the client is ready.
 	wait(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.clients) == len(e.clients) })
 	l.Start = e.now()
 	l.From, l.Until = l.Start+50*time.Millisecond, l.Start+cmp.Or(l.Until, 400*time.Millisecond)
@@ -159,7 +159,7 @@ func holdWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engin
 	sent := e.Sent()
 	bound := 10 * time.Second
 	if h.harm != nil {
-		// What never comes is not waited for long.
+		// Wait only briefly for messages that never arrive.
 		bound = 2 * time.Second
 	}
 	f := &Finish{Until: e.now() + bound, Sent: []int64{sent.Messages[0], sent.Messages[1]}, Refused: sent.Refused}
@@ -196,11 +196,11 @@ func clean(t *testing.T, o *Outcome) {
 
 func TestAHubIsHeard(t *testing.T) { clean(t, hold(t, &hub{}, nil, nil)) }
 
-// TestSubscribersSaySomethingThemselves, all in turn and each in its order.
+// Each subscriber sends its own messages in order, and all take turns.
 func TestSubscribersSaySomethingThemselves(t *testing.T) {
 	h := &hub{}
 	said := 0
-	// Earlier messages are there when the last one has reached everybody.
+	// Earlier messages have arrived once everybody has received the last one.
 	h.after = func(*Outcome) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -249,7 +249,7 @@ func TestAnEventStreamIsHeard(t *testing.T) {
 	}
 }
 
-// Each kind of harm is found as often as it was done.
+// Each kind of harm is found as often as it was injected.
 func TestHarmIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm  func(*int64) func(string, string) []string
@@ -302,7 +302,7 @@ func TestHarmIsFound(t *testing.T) {
 	}
 }
 
-// A server that stops for a while is charged for everything that was due in it.
+// Messages that were due during a pause of the server are charged to the server.
 func TestAPauseShows(t *testing.T) {
 	h := &hub{}
 	o := hold(t, h, nil, func(e *Engine) {
@@ -314,8 +314,8 @@ func TestAPauseShows(t *testing.T) {
 	}
 }
 
-// A client that loses its connection comes back. Messages in between do not count as lost
-// for a server that promises no catching up.
+// A client that loses its connection reconnects. If the server promises no catching up, messages in
+// between do not count as lost.
 func TestLostConnectionsComeBack(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 100*time.Millisecond, Spread: 50 * time.Millisecond}) })
 	if o.Resumes.Count() != 5 || o.Lost != 0 || o.Open != 5 || o.Duplicated != 0 || o.Ended != 0 {
@@ -326,7 +326,7 @@ func TestLostConnectionsComeBack(t *testing.T) {
 	}
 }
 
-// A client that comes back after the last message has missed it, and nobody waits for it.
+// A client that reconnects after the last message has missed it, and the run does not wait for it.
 func TestComingBackAfterTheLastMessage(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 350*time.Millisecond, Spread: 500 * time.Millisecond}) })
 	if o.Open != 5 || o.Lost != 0 || o.Unfinished != 0 {
@@ -334,8 +334,7 @@ func TestComingBackAfterTheLastMessage(t *testing.T) {
 	}
 }
 
-// Those who stop reading get everything once they read again, and their
-// latencies are nobody's.
+// Clients that stop reading get all messages once they read again. Their latencies are not counted.
 func TestThoseWhoStopReading(t *testing.T) {
 	o := hold(t, &hub{}, func(j *Job, l *Load) { j.Stalled, j.ReceiveBuffer = 2, 4<<10 }, func(e *Engine) {
 		e.loop.Do(func() { e.sleep(true) })
@@ -346,7 +345,7 @@ func TestThoseWhoStopReading(t *testing.T) {
 	}
 }
 
-// later runs something on the loop after a while.
+// later runs a function on the loop after a while.
 func (e *Engine) later(t *testing.T, after time.Duration, do func()) {
 	t.Helper()
 	e.loop.Do(func() { e.at(e.now()+after, do) })
@@ -372,7 +371,7 @@ func TestRefusalsAreNotExpected(t *testing.T) {
 	}
 }
 
-// An unthrottled publisher goes on after a refusal.
+// An unthrottled publisher continues after a refusal.
 func TestRefusalsDoNotStopAnybody(t *testing.T) {
 	o := hold(t, &hub{harm: func(_, m string) []string {
 		_, rest, _ := strings.Cut(m, " ")
@@ -390,7 +389,7 @@ func TestRefusalsDoNotStopAnybody(t *testing.T) {
 	}
 }
 
-// An unthrottled publisher goes on when a message does not come back.
+// An unthrottled publisher continues if a message is lost.
 func TestLossDoesNotStopAnybody(t *testing.T) {
 	const all = 8 // of both windows
 	var lost atomic.Int64
@@ -407,7 +406,7 @@ func TestLossDoesNotStopAnybody(t *testing.T) {
 	}
 }
 
-// A gap is somebody's who reads; of one who did not it is no surprise.
+// A gap counts only for clients that read, because it is expected for those that stopped reading.
 func TestGapsOfThoseWhoRead(t *testing.T) {
 	e := &Engine{}
 	for _, sleeper := range []bool{true, false} {
@@ -438,8 +437,8 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	})
 }
 
-// A server can go on sending, or close the connection, while the outcome is already being
-// sent. The outcome does not change any more.
+// A server can send messages or close the connection while the outcome is already being sent. The
+// outcome must not change any more.
 func TestTheOutcomeIsFinal(t *testing.T) {
 	h := &hub{}
 	h.after = func(o *Outcome) {
@@ -458,7 +457,7 @@ func TestTheOutcomeIsFinal(t *testing.T) {
 	clean(t, hold(t, h, nil, nil))
 }
 
-// The seconds of a run, with the one in which it ended, are the whole of it.
+// The seconds of a run, including the one in which it ended, add up to the whole.
 func TestSecondsAreTheWhole(t *testing.T) {
 	var told []Sample
 	o := holdWith(t, &hub{}, nil, func(e *Engine) {
@@ -477,7 +476,7 @@ func TestSecondsAreTheWhole(t *testing.T) {
 	}
 }
 
-// A server that takes messages and never answers does not hold a run up.
+// A server that accepts posts and never responds does not delay the end of a run.
 func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 	over := make(chan struct{})
 	mute := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -508,7 +507,7 @@ func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 	}
 }
 
-// A message that nobody sent is reported, even when nothing else is wrong.
+// A message that was never sent is reported even if nothing else is wrong.
 func TestAMessageThatNobodySentIsReported(t *testing.T) {
 	h := &hub{harm: func(client, m string) []string {
 		if stamp, _, _ := strings.Cut(m, " "); client == "3" && strings.Contains(m, " 20 x") {
@@ -521,8 +520,8 @@ func TestAMessageThatNobodySentIsReported(t *testing.T) {
 	}
 }
 
-// A failed post is reported without its address and without the answer, and is not sent
-// anywhere else.
+// A failed post is reported without its address and the response, and is not sent to another
+// server.
 func TestFailedPostsTellNoSecret(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a post went to another server") }))
 	defer elsewhere.Close()

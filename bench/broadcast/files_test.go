@@ -14,7 +14,7 @@ import (
 	"atelier/bench/pacing"
 )
 
-// allow lets this process open n more files than it has.
+// allow limits this process to n more open files.
 func allow(t *testing.T, more int) {
 	t.Helper()
 	var old unix.Rlimit
@@ -48,7 +48,7 @@ func TestMoreClientsThanFilesAreRefused(t *testing.T) {
 	}
 }
 
-// What this machine lacks is nothing that the server did.
+// A lack of files on this machine is not counted against the server.
 func TestWithoutFilesTheServerIsNotBlamed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +69,7 @@ func TestWithoutFilesTheServerIsNotBlamed(t *testing.T) {
 		return tried
 	})
 	o := e.Finish(&Finish{Until: e.now() + 10*time.Millisecond, Sent: []int64{100}})
-	// A few were closed while the limit was set.
+	// A few files were closed while the limit was being set.
 	if o.Lack != "too many open files" || o.Unopened < 40 || len(o.Disconnects) > 0 || o.Lost > 0 {
 		t.Errorf("%+v", *o)
 	}

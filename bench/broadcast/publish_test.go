@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The same seed makes the same plan, whenever a run begins. Another seed makes another one.
+// The plan of a load depends only on the seed, not on when a run begins.
 func TestASeedIsALoad(t *testing.T) {
 	plan := func(seed uint64) map[uint64]time.Duration {
 		due := map[uint64]time.Duration{} // on the timeline, then of the load
@@ -36,8 +36,8 @@ func TestASeedIsALoad(t *testing.T) {
 	first, again, other := plan(3), plan(3), plan(4)
 	compare := func(a, b map[uint64]time.Duration) (same, differ int) {
 		for seq, due := range a {
-			// A message that is due in the last moment may be sent in one run only. A time is
-			// cut to a microsecond after the start was added.
+			// A message due at the last moment may be sent in one run only. A time is truncated to
+			// a microsecond after the start was added.
 			switch d, sent := b[seq]; {
 			case sent && (d-due).Abs() <= time.Microsecond:
 				same++

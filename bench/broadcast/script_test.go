@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// A name in braces is replaced by its value, once: a value that looks like a name in braces
-// is text.
+// A name in braces is replaced once, so a value that looks like a name in braces stays as it is.
 func TestPlacesAreFilledIn(t *testing.T) {
 	values := map[string]string{"a": "1", "b-2": "{{a}}"}
 	for text, want := range map[string]string{
@@ -30,7 +29,7 @@ func TestPlacesAreFilledIn(t *testing.T) {
 	}
 }
 
-// Each client sends its own values; in an address they are escaped.
+// Each client sends its own values. In an address they are escaped.
 func TestScriptsAreTheClientsOwn(t *testing.T) {
 	d := Dialect{
 		Columns: []string{"user", "room"}, Headers: []string{"Authorization: Bearer {{user}}", "X-All: same"}, Hello: "enter {{room}} as {{user}}",
@@ -65,7 +64,7 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)
 		}
-		// Nobody has promised a value without columns.
+		// Without columns, names in braces are text.
 		d.Columns = nil
 		if err := d.Check(); err != nil && !strings.Contains(says, "colon") {
 			t.Errorf("without columns: %v", err)
@@ -73,7 +72,7 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 	}
 }
 
-// A secret that a server sends back is not shown, in whichever form it comes.
+// A secret that a server sends back is masked in any form.
 func TestServersTextsAreShownWithoutSecrets(t *testing.T) {
 	m := newMask([]string{"", "tok", "tok en&1", `quo"te`}, false)
 	for said, want := range map[string]string{
@@ -90,14 +89,14 @@ func TestServersTextsAreShownWithoutSecrets(t *testing.T) {
 	}
 }
 
-// Bytes are shown as such where messages are binary.
+// With binary messages, text is shown as escaped bytes.
 func TestBinaryTextsAreShownAsBytes(t *testing.T) {
 	if got := newMask([]string{"tok"}, true).shown(" \x02\x00tok\xff"); got != ` \x02\x00***\xff` {
 		t.Errorf("shown as %q", got)
 	}
 }
 
-// Workers get every byte.
+// A dialect is sent to workers byte for byte.
 func TestDialectsTravelWhole(t *testing.T) {
 	d := Dialect{Binary: true, Hello: "\x82\xff\x00", Send: "\xc5{{seq}}", Answers: []Answer{{"\xc0\x00", "\xd0\x00"}}}
 	text, err := json.Marshal(d)
@@ -113,7 +112,7 @@ func TestDialectsTravelWhole(t *testing.T) {
 	}
 }
 
-// Servers join messages that wait, heartbeats too.
+// Servers can join several messages, including heartbeats, into one frame.
 func TestHeartbeatsAreAnsweredInAnyLine(t *testing.T) {
 	r, err := newReader(&Dialect{Answers: []Answer{{"PING\r\n", "PONG\r\n"}, {"{}", "{}!"}}}, 0, 1)
 	if err != nil {
@@ -129,7 +128,7 @@ func TestHeartbeatsAreAnsweredInAnyLine(t *testing.T) {
 	}
 }
 
-// Patterns for text find text between bytes that are not text.
+// Patterns for text match text between bytes that are not text.
 func TestPatternsSeeBytes(t *testing.T) {
 	r, err := newReader(&Dialect{Match: `bench(?P<stamp>\d+) (?P<seq>\d+) `, Ready: `(?s)^.\x03\x00\x01[\x00-\x02]$`, Ack: `(?s)\x00.(?P<seq>\d+)`}, 0, 1)
 	if err != nil {
@@ -146,7 +145,7 @@ func TestPatternsSeeBytes(t *testing.T) {
 	}
 }
 
-// Before a client is ready the newest text is the most useful, then the first.
+// Until a client is ready, the newest unmatched text is kept. Afterwards it is the first one.
 func TestWhichStrangeTextIsKept(t *testing.T) {
 	e := &Engine{mask: newMask(nil, false)}
 	c, other := &client{}, &client{publisher: true}

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Each change of a stream is found, and nothing else.
+// Exactly the injected changes of a stream are found.
 func TestTrackFindsExactlyWhatWasInjected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))

@@ -55,7 +55,7 @@ func TestThoseInARoomShareItsLine(t *testing.T) {
 			t.Errorf("the bytes of %d need %v", i, got)
 		}
 	}
-	// Bytes that went through delay nothing.
+	// Bytes that have been sent delay nothing.
 	if got := l.take(100, now.Add(time.Minute)); got != 100*time.Millisecond {
 		t.Errorf("a minute later they need %v", got)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// From the tables of the test: the smallest two-sided p of 4 against 4 is 2/70,
-// of 5 against 5 it is 2/252.
+// The expected values are from tables of the test: the smallest two-sided p is 2/70 for 4 against
+// 4, and 2/252 for 5 against 5.
 func TestRankTestHasTheKnownValues(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float64
@@ -77,7 +77,7 @@ func TestDifferencesAreShownByRepeats(t *testing.T) {
 	if worse, err := Text(&out, findings, skipped); err != nil || worse != 1 || !strings.Contains(out.String(), "was late: 1 of") || !strings.Contains(out.String(), "\nWORSE: p99 (fanout: some)\n") {
 		t.Errorf("%d worse, %v:\n%s", worse, err, out.String())
 	}
-	// One run each proves nothing; unless the caller says so.
+	// One run per side proves nothing, unless the caller sets Single.
 	findings, _, err = Compare(set(t, a[0]), set(t, b[0]), l)
 	if err != nil || verdict(findings, "p99") != Unproven {
 		t.Errorf("%v, %v", findings, err)
@@ -122,7 +122,7 @@ func TestFilesThatCannotBeCompared(t *testing.T) {
 	}
 }
 
-// Repeats may be in one file, in the form that is easiest to make.
+// Repeated runs can be in one file, in any simple form.
 func TestReportsInOneFile(t *testing.T) {
 	one := string(text(1, 1, true))
 	for name, content := range map[string]string{
@@ -139,7 +139,7 @@ func TestReportsInOneFile(t *testing.T) {
 	}
 }
 
-// A value that is better by more than the tolerance is better, not within it.
+// A value that is better by more than the tolerance counts as better, not as the same.
 func TestToleranceHasTwoSides(t *testing.T) {
 	for number, want := range map[string]Verdict{"p99": Better, "deliveries_per_second": Worse, "drops": Different} {
 		if f := judge("x", number, []float64{100}, []float64{80}, Limits{Tolerance: 0.1, Single: true}); f.Verdict != want {
@@ -148,7 +148,7 @@ func TestToleranceHasTwoSides(t *testing.T) {
 	}
 }
 
-// lossy is a report of a run in which something went wrong.
+// lossy returns the report of a run with these faults.
 func lossy(valid bool, lost, duplicated, reordered, misdirected int, failures ...string) []byte {
 	b, _ := json.Marshal(map[string]any{
 		"format": "atelier-bench/1", "scenario": "fanout", "valid": valid, "count": 9, "p99": 5, "failures": failures,
@@ -157,7 +157,7 @@ func lossy(valid bool, lost, duplicated, reordered, misdirected int, failures ..
 	return b
 }
 
-// One run with a value above 0 that must be 0 is enough, also one whose generator was late.
+// A single run is enough if it has a value above 0 that must be 0, even if its generator was late.
 func TestABrokenPromiseIsWorseInASingleRun(t *testing.T) {
 	fine := lossy(true, 0, 0, 0, 0)
 	for name, c := range map[string]struct {
@@ -202,7 +202,7 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 			t.Fatalf("%q: %v, %v", says, findings, err)
 		}
 		var out strings.Builder
-		// Both are there to be looked at.
+		// The values of both are still shown.
 		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 || !strings.Contains(out.String(), "\n"+says+"\n") || !regexp.MustCompile(`(?m)^p99 +1 +1 `).MatchString(out.String()) {
 			t.Errorf("%q: %d worse, %v\n%s", says, worse, err, out.String())
 		}
@@ -212,7 +212,7 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 	}
 }
 
-// The last line has the result, and a row the basis of its verdict.
+// The last line contains the result, and each row the basis of its verdict.
 func TestAComparisonHasAVerdict(t *testing.T) {
 	repeats := func(p99 float64, n int) (out [][]byte) {
 		for i := range n {

@@ -11,7 +11,7 @@ import (
 	"atelier/bench/report"
 )
 
-// rounds are valid rounds with these values: base, new, base, new, …
+// rounds returns valid rounds with these values: base, new, base, new, …
 func rounds(values ...float64) (out []Round) {
 	for i := 0; i < len(values); i += 2 {
 		out = append(out, Round{{Value: values[i]}, {Value: values[i+1]}})
@@ -74,7 +74,7 @@ func TestAWorkIsJudged(t *testing.T) {
 	}
 }
 
-// The values of an invalid run are not part of the means.
+// Values of an invalid run are excluded from the means.
 func TestAnInvalidRunTakesItsRoundWithIt(t *testing.T) {
 	w := Work{Rounds: rounds(100, 200, 100, 200, 7, 9)}
 	w.Rounds[2][Base].Invalid = []string{"late"}
@@ -84,7 +84,7 @@ func TestAnInvalidRunTakesItsRoundWithIt(t *testing.T) {
 	}
 }
 
-// From a table of Student's t: the mean of 1, 2, 3, 4, 5 is 3 ± 1.963.
+// By a table of Student's t, the mean of 1, 2, 3, 4, 5 is 3 ± 1.963.
 func TestTheIntervalIsThatOfStudent(t *testing.T) {
 	got := interval([]float64{1, 2, 3, 4, 5})
 	if math.Abs(math.Log(got.Low)-1.037) > 1e-3 || math.Abs(math.Log(got.High)-4.963) > 1e-3 {
@@ -95,8 +95,8 @@ func TestTheIntervalIsThatOfStudent(t *testing.T) {
 	}
 }
 
-// noisy are rounds of a machine whose pace differs from round to round. Within a round each
-// run differs from its side's true value by at most the noise.
+// noisy returns rounds of a machine whose speed differs per round. Within a round each run differs
+// from its side's true value by at most the noise.
 func noisy(t *rapid.T, base, now, noise float64) (out []Round) {
 	for range rapid.IntRange(3, 8).Draw(t, "rounds") {
 		pace := rapid.Float64Range(0.5, 2).Draw(t, "pace")
@@ -147,7 +147,7 @@ func TestARealSlowdownFailsAndNoiseDoesNot(t *testing.T) {
 	})
 }
 
-// Noise of any size that hits both sides alternately is not taken for a slowdown.
+// Noise of any size that hits both sides alternately does not count as a slowdown.
 func TestLargeNoiseIsNoSlowdown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := Work{}
@@ -202,7 +202,7 @@ func TestTheTableSaysWhatIsBetter(t *testing.T) {
 	}
 }
 
-// The file has the value of each run, by its side, and null for a missing interval.
+// The file contains the value of each run, by side, and null for a missing interval.
 func TestTheFileHasEveryRun(t *testing.T) {
 	all := Rows{Base: "abc", New: "def", Rows: []Row{Work{Name: "read", Rounds: rounds(1, 2, 3, 4)}.Judge(), Work{Rounds: rounds(5, 6)}.Judge()}}
 	text, err := all.JSON()

@@ -13,7 +13,7 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// endless is a file that goes on with one letter.
+// endless is a file that repeats one letter forever.
 type endless byte
 
 func (e endless) Read(p []byte) (int, error) {
@@ -35,13 +35,13 @@ func TestClientsAreRead(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 	}
-	// The lines after the clients that are needed may be endless.
+	// Lines after the needed clients are not read, even if they never end.
 	if _, err := parseClients(io.MultiReader(strings.NewReader("a\n1\n2\n"), endless('x')), 2); err != nil {
 		t.Error(err)
 	}
 }
 
-// The error of a bad file names the place and no value.
+// The error for a bad file contains the position but no values.
 func TestClientsThatCannotBeRead(t *testing.T) {
 	const secret = "s3cr3t"
 	for says, from := range map[string]io.Reader{

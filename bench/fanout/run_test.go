@@ -30,7 +30,7 @@ import (
 	"atelier/bench/workers"
 )
 
-// TestMain also is the worker that a run starts.
+// TestMain is also the worker process that a run starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		conn, err := workers.Inherited()
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hub sends every message to everybody, as say decides.
+// hub sends every message to all clients, changed by say.
 type hub struct {
 	mu      sync.Mutex
 	clients map[string]*websocket.Conn
@@ -53,7 +53,7 @@ type hub struct {
 	over    bool // nobody gets in any more
 }
 
-// end hangs up on everybody, for good.
+// end closes all connections and refuses new ones.
 func (h *hub) end() {
 	h.over = true
 	for _, c := range h.clients {
@@ -132,8 +132,8 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 
 func all(_, _ string, m []byte) []byte { return m }
 
-// What several workers found is put together: nobody's part is left out, and the
-// last reader counts, also if it is another client's.
+// The results of several workers are combined. No worker is left out, and the last recipient
+// counts, even if it belongs to another worker.
 func TestWorkersAreOne(t *testing.T) {
 	lost, refused := 0, 0
 	h := &hub{}
@@ -141,7 +141,7 @@ func TestWorkersAreOne(t *testing.T) {
 		_, seq, _ := bytes.Cut(bytes.TrimSuffix(m, []byte(" x")), []byte(" "))
 		switch number := string(seq); {
 		case strings.HasSuffix(number, "7") || strings.HasSuffix(number, "4"):
-			// Of both publishers; nobody else gets them.
+			// Messages of both publishers are refused. Nobody else gets them.
 			if client != from {
 				return nil
 			}
@@ -151,7 +151,7 @@ func TestWorkersAreOne(t *testing.T) {
 			lost++
 			return nil
 		case client == "0":
-			// Of the first worker, and later than all of the second's.
+			// A client of the first worker gets them later than all clients of the second.
 			conn, late := h.clients["0"], bytes.Clone(m)
 			time.AfterFunc(60*time.Millisecond, func() {
 				h.mu.Lock()
@@ -187,7 +187,7 @@ func TestWorkersAreOne(t *testing.T) {
 	}
 }
 
-// Those who stop reading are as many as wanted, of all workers together.
+// The number of clients that stop reading is the configured one for all workers together.
 func TestStalledAreShared(t *testing.T) {
 	r := hold(t.Context(), t, &hub{say: all}, func(c *Config) { c.Scenario, c.Stalled, c.Part, c.Duration = "slow", 2, time.Second, 2*time.Second })
 	if r.Audit.Stalled.People != 2 || r.Deliveries != 4*r.Messages || r.Audit.Lost() != 0 {
@@ -195,8 +195,8 @@ func TestStalledAreShared(t *testing.T) {
 	}
 }
 
-// A changed message counts as a failure of its own kind in every worker and for every client.
-// It is neither timed nor taken for anything else.
+// A changed message counts as a failure of its own kind, for every worker and client. It is not
+// timed and not counted as any other kind.
 func TestChangedMessagesFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(stamp, seq string) string
@@ -224,7 +224,7 @@ func TestChangedMessagesFail(t *testing.T) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			a := &r.Audit
-			// In the place of a message: that one is missed.
+			// The changed message replaces a real one, which counts as missed.
 			if err != nil || a.Forged+a.Foreign != harmed || a.Missed != a.Foreign || a.Duplicated+a.Reordered != 0 || harmed == 0 {
 				t.Errorf("%d harmed, found %+v", harmed, a)
 			}
@@ -238,7 +238,7 @@ func TestChangedMessagesFail(t *testing.T) {
 	}
 }
 
-// A server that refuses everybody is not measured. The report gives the reason once.
+// A server that refuses all clients is not measured. The report contains the reason once.
 func TestWhereNobodyGetsIn(t *testing.T) {
 	hello := &hub{
 		clients: map[string]*websocket.Conn{},
@@ -286,7 +286,7 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 	}
 }
 
-// Connections that were open and ended are reported as that.
+// Connections that were open and then closed are reported as such.
 func TestAServerThatEnds(t *testing.T) {
 	h, heard := &hub{}, 0
 	h.say = func(client, _ string, m []byte) []byte {
@@ -302,8 +302,8 @@ func TestAServerThatEnds(t *testing.T) {
 	}
 }
 
-// If a server returned more memory than its connections took, the memory per connection is
-// unknown, and the report notes that.
+// If the server's memory shrank by more than its connections used, the memory per connection is
+// unknown, and the report says so.
 func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
 	var looks atomic.Int64
 	for name, c := range map[string]struct {
@@ -337,7 +337,7 @@ func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
 	}
 }
 
-// An interrupt before anything is measured gives a report of no time.
+// If a run is interrupted before anything is measured, its report has no duration.
 func TestInterruptedBeforeItBegan(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
@@ -346,8 +346,7 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 	}
 }
 
-// How far workers elsewhere disagree about the time is reported, be it next to
-// nothing.
+// The clock difference of remote workers is reported, even if it is close to zero.
 func TestTheReportHasTheClocksOfRemoteWorkers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	address, done := make(chan string, 1), make(chan error, 1)
@@ -366,13 +365,13 @@ func TestTheReportHasTheClocksOfRemoteWorkers(t *testing.T) {
 	}
 }
 
-// A worker that dies ends the run, however long it was to be.
+// A worker that dies ends the run early.
 func TestADeadWorkerEndsTheRun(t *testing.T) {
 	h := &hub{say: all, clients: map[string]*websocket.Conn{}}
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	defer srv.CloseClientConnections()
-	// Nothing but the worker's end may end it.
+	// The run must end because of the worker, not because of this timeout.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	_, err := Run(ctx, &Config{
@@ -430,7 +429,7 @@ func TestPlansOfARun(t *testing.T) {
 	}
 }
 
-// The metrics of a run have all that happened in it, and its end.
+// The metrics of a run include all its events and its end.
 func TestRunsAreMetered(t *testing.T) {
 	meter := &metrics.Meter{}
 	at, stop, err := metrics.Serve("127.0.0.1:0", meter)

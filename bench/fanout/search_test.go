@@ -14,16 +14,16 @@ import (
 	"atelier/bench/report"
 )
 
-// The search doubles until a rate is missed, or halves until one is kept, and then takes
-// the middle until it is close enough.
+// The search doubles the rate until one is missed, or halves it until one is kept. Then it tries
+// the middle until the interval is small enough.
 func TestTheHighestRateIsFound(t *testing.T) {
 	p99, err := report.ParseThreshold("p99<50ms")
 	if err != nil {
 		t.Fatal(err)
 	}
 	limits := &report.Limits{MaxLag: 10 * time.Millisecond, Thresholds: []report.Threshold{p99}}
-	// server is the rate above which p99 is over 50 ms, generator the one above which the
-	// generator is late, broken the one above which there is no answer at all.
+	// Above server, p99 exceeds 50 ms. Above generator, the generator is late. Above broken, there
+	// is no response at all.
 	for name, c := range map[string]struct {
 		start                     float64
 		most                      int
@@ -93,7 +93,7 @@ func TestTheHighestRateIsFound(t *testing.T) {
 			}
 		})
 	}
-	// A search that cannot begin has no result.
+	// A search that cannot begin returns no result.
 	if _, err := findMax(&Config{Stages: []broadcast.Stage{{Rate: 1}}}, 3, func(*Config) (*report.Result, error) { return nil, errors.New("no server") }); err == nil {
 		t.Error("there is a result of nothing")
 	}

@@ -11,7 +11,7 @@ import (
 	"atelier/bench/server"
 )
 
-// A fault is reported as it was ordered.
+// The text of a parsed fault is the text that was parsed.
 func TestFaultsAreReadAndTold(t *testing.T) {
 	for _, text := range []string{"kill", "kill:3", "pause:1", "restart", "cut:1-2", "cut:2-db", "cut:1-others:to", "cut:3-all:from", "restart-db", "roll", "upgrade", "kill-all"} {
 		f, err := Parse(text, 3)
@@ -24,7 +24,7 @@ func TestFaultsAreReadAndTold(t *testing.T) {
 			t.Errorf("%q is %+v", text, f)
 		}
 	}
-	// A single server has no network, and no others.
+	// A single server has neither a network nor other nodes.
 	for text, ok := range map[string]bool{"kill": true, "pause:1": true, "kill:2": false, "roll": false, "upgrade": false, "restart-db": false, "cut:1-db": false} {
 		if _, err := Parse(text, 0); (err == nil) != ok {
 			t.Errorf("%s of a single server: %v", text, err)
@@ -51,7 +51,7 @@ func TestFaultsHaveTheirTimes(t *testing.T) {
 	}
 }
 
-// A fault affects exactly the nodes that the report names.
+// A fault affects exactly the nodes named in the report.
 func TestEachFaultHarmsTheRightPeople(t *testing.T) {
 	i := &Inflictor{Target: server.Join(make([]server.Node, 3)), Rng: rand.New(rand.NewPCG(1, 1))}
 	for text, want := range map[string][]int{"kill:2": {1}, "cut:3-all": {2}, "roll": {0, 1, 2}, "upgrade": {0, 1, 2}, "restart-db": {0, 1, 2}} {
@@ -70,7 +70,7 @@ func TestEachFaultHarmsTheRightPeople(t *testing.T) {
 	if len(drawn) != 3 || drawn[0] {
 		t.Errorf("nodes %v are drawn", drawn)
 	}
-	// A run that has not started the servers does them no harm.
+	// A run does not harm servers that it did not start.
 	for _, text := range []string{"kill", "cut:1-2", "restart-db"} {
 		f, err := Parse(text, 3)
 		if err != nil {

@@ -7,8 +7,7 @@ import (
 
 func TestRecovery(t *testing.T) {
 	const quick, slow = 10 * time.Millisecond, 300 * time.Millisecond
-	// piece is how many messages a step have taken so long, from one time to
-	// another.
+	// piece is a period. In each of its steps, each messages took this long.
 	type piece struct {
 		from, to time.Duration
 		took     time.Duration
@@ -48,7 +47,7 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// Hours after a fault nobody looks any more, and nothing grows.
+// Messages hours after a fault are ignored, so memory does not grow.
 func TestARecoveryIsWatchedForAWhile(t *testing.T) {
 	var r Recovery
 	for _, at := range []time.Duration{-time.Second, watched, 24 * time.Hour} {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// record keeps what a decoder found, as text.
+// record contains a decoder's results as text.
 type record struct{ got []string }
 
 func (r *record) Message(p []byte) { r.got = append(r.got, fmt.Sprintf("text %d %.20s", len(p), p)) }
@@ -58,7 +58,7 @@ func TestDecoder(t *testing.T) {
 		"close, silent": {fromServer(finClose, ""), []string{"close 1005"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// However the bytes are cut, the same comes out.
+			// The results are the same however the bytes are split.
 			for _, size := range []int{1, 2, 3, 7, 1000, len(c.in) + 1} {
 				var d Decoder
 				var r record

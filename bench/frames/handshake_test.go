@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The key and its answer are those of RFC 6455, section 1.3.
+// The key and its response are those of RFC 6455, section 1.3.
 const (
 	rfcKey    = "dGhlIHNhbXBsZSBub25jZQ=="
 	rfcAnswer = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nConnection: Upgrade\r\nsec-websocket-accept:  s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"
@@ -53,7 +53,7 @@ func TestUpgradeRequest(t *testing.T) {
 	}
 }
 
-// A frame of ours, unmasked, must be what a decoder of the other side takes.
+// A decoder of the other side accepts our frames once they are unmasked.
 func TestEncodedFramesUnmask(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		payload := strings.Repeat("ab", rapid.SampledFrom([]int{0, 1, 62, 63, 200, 32767, 32768, 40000}).Draw(t, "half"))

@@ -16,7 +16,7 @@ func (c *collected) Message(p []byte) { *c = append(*c, string(p)) }
 func (c *collected) Ping([]byte)      {}
 func (c *collected) Close(int)        {}
 
-// The events do not depend on how the bytes were cut, nor on chunks.
+// The events do not depend on how the bytes were split into reads or chunks.
 func TestStreamIsReadHoweverItIsCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder

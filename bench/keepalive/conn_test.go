@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The connection reads valid answers, and fails on anything else.
+// The connection reads valid responses and fails on all others.
 func TestAnswers(t *testing.T) {
 	for text, want := range map[string]int{
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\nhi":      200,

@@ -21,7 +21,7 @@ func TestQuantilesOfMergedHistogramsAreThoseOfAllValues(t *testing.T) {
 		parts[0].Merge(parts[2])
 		slices.Sort(values)
 		for _, q := range []float64{0.5, 0.9, 0.99, 1} {
-			// The library takes the nearest rank, not the one above.
+			// The library uses the nearest rank, not the next higher one.
 			rank := max(int(q*float64(len(values))+0.5), 1)
 			want := time.Duration(values[rank-1]) * time.Microsecond
 			got := parts[0].Quantile(q)
@@ -47,7 +47,7 @@ func TestEmptyHistogramIsZero(t *testing.T) {
 	}
 }
 
-// Percentiles are what they are called: 10, not 9.999999999999998.
+// Percentiles are round numbers: 10, not 9.999999999999998.
 func TestPercentilesOfTheCurveAreRound(t *testing.T) {
 	h := New()
 	for i := range 100_000 {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// scrape asks for a path and returns the status and the answer.
+// scrape requests a path and returns the status and the body.
 func scrape(t *testing.T, url string) (int, string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -35,7 +35,7 @@ func scrape(t *testing.T, url string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// The counts are served as they are, and Prometheus' own tool finds nothing wrong.
+// The counts are served unchanged, and Prometheus' own linter reports nothing.
 func TestARunIsServed(t *testing.T) {
 	m := &Meter{}
 	at, stop, err := Serve("127.0.0.1:0", m)
@@ -79,7 +79,7 @@ func TestARunIsServed(t *testing.T) {
 	}
 }
 
-// Few are answered at once, and those who say nothing do not outlast the run.
+// Few connections are served at once, and silent ones end with the run.
 func TestConnectionsAreBounded(t *testing.T) {
 	at, stop, err := Serve("127.0.0.1:0", &Meter{})
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// place is a server behind a balancer. It answers with its name, and is ready while ready
-// is set.
+// place is a server behind a balancer. It responds with its name, and is ready while ready is set.
 type place struct {
 	*httptest.Server
 	ready  atomic.Bool
@@ -41,7 +40,7 @@ func newPlace(t *testing.T, name string) *place {
 
 func (p *place) public() string { return strings.TrimPrefix(p.URL, "http://") }
 
-// ask opens a connection of its own and returns who answered; "" for nobody.
+// ask opens a new connection and returns the name of the server that responded, or "".
 func ask(b *Balancer, path string) string {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Post(b.URL()+path, "text/plain", strings.NewReader("x"))
@@ -85,7 +84,7 @@ func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	// A node that is gone before the balancer knows costs another try, and nothing else.
+	// If a node is gone before the balancer has noticed, only another attempt is needed.
 	two.CloseClientConnections()
 	two.Close()
 	for range 4 {
@@ -96,7 +95,7 @@ func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
 	if _, open := b.Look(1); open != 0 {
 		t.Errorf("a node that is gone has %d connections", open)
 	}
-	// A request that was sent may have been applied, so it is not sent again.
+	// A request that was sent may have been executed, so it is not sent again.
 	before := one.served.Load()
 	if got := ask(b, "/die"); got != "" || one.served.Load() != before+1 {
 		t.Errorf("%q answered, asked %d times", got, one.served.Load()-before)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Each node finds the others and the database at addresses of its own: so each
-// can be cut off from each.
+// Each node has its own addresses for the other nodes and the database, so each link can be cut
+// separately.
 func TestEveryNodeHasAddressesOfItsOwn(t *testing.T) {
 	db, err := parseDatabase("postgres://u@127.0.0.1:1/x")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestMain can be another process that has a connection.
+// TestMain can act as another process that has a connection.
 func TestMain(m *testing.M) {
 	if address := os.Getenv("ATELIER_BENCH_DIAL"); address != "" {
 		conn, err := net.Dial("tcp", address)
@@ -26,9 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Nodes that are connected past the proxies are not cut off from each other,
-// whatever the proxies swallow. Faults were reported as borne that had not been
-// there.
+// Nodes that are connected past the proxies cannot be cut off by them, so a cut must fail. Earlier,
+// such faults were reported as survived although they had not happened.
 func TestACutWithAWayRoundIsAnError(t *testing.T) {
 	n, err := newNetwork([]string{echo(t), echo(t)}, echo(t))
 	if err != nil {

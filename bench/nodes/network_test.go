@@ -24,7 +24,7 @@ func TestCutsAreRead(t *testing.T) {
 	}
 }
 
-// Nodes dial each other from both sides, so a cut closes both proxies.
+// Nodes connect to each other in both directions, so a cut closes both proxies.
 func TestACutClosesBothProxies(t *testing.T) {
 	up := func(from, to int) swallow { return swallow{link{from, to}, true} }
 	down := func(from, to int) swallow { return swallow{link{from, to}, false} }
@@ -46,7 +46,7 @@ func TestACutClosesBothProxies(t *testing.T) {
 	}
 }
 
-// echo answers everything with itself.
+// echo starts a server that returns everything it receives.
 func echo(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,7 +69,7 @@ func echo(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// says reports whether a word through a connection comes back.
+// says reports whether text that is sent through a connection returns.
 func says(t *testing.T, conn net.Conn, within time.Duration) bool {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(within)); err != nil {
@@ -98,7 +98,7 @@ func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.close()
-	// comes is long, for data that arrives. silent is short, for data that does not.
+	// comes is a long timeout for data that arrives. silent is a short one for data that does not.
 	const comes, silent = 10 * time.Second, 50 * time.Millisecond
 	for text, cut := range map[string][]link{"1-2": {{1, 2}, {2, 1}}, "2-db": {{2, 0}}, "1-all": {{1, 2}, {2, 1}, {1, 0}}} {
 		before := map[link]net.Conn{}

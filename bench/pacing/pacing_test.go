@@ -28,7 +28,7 @@ func TestUniformKeepsItsDistances(t *testing.T) {
 	}
 }
 
-// Adding up a rounded distance would drift by a second in a day at this rate.
+// Adding a rounded interval repeatedly would drift by a second per day at this rate.
 func TestUniformDoesNotDrift(t *testing.T) {
 	got := all(Uniform(3, 10*time.Hour))
 	if last := got[len(got)-1]; len(got) != 3*36000 || last < 10*time.Hour-334*time.Millisecond {
@@ -75,7 +75,7 @@ func TestPacersArePlansWithinTheirTime(t *testing.T) {
 
 func TestPoissonHasItsRate(t *testing.T) {
 	got := len(all(Poisson(100, 1000*time.Second, rand.New(rand.NewPCG(7, 7)))))
-	// 100,000 expected; four standard deviations are 1,265.
+	// 100,000 are expected; four standard deviations are 1,265.
 	if got < 98_700 || got > 101_300 {
 		t.Errorf("%d operations", got)
 	}
@@ -112,8 +112,8 @@ func TestAgendaRunsInPlannedOrder(t *testing.T) {
 	})
 }
 
-// The open model in one test: what was due while nobody looked is done at once,
-// each with the time at which it should have been done.
+// The open model in one test: work that became due during a pause is done at once, each with the
+// time at which it was due.
 func TestAgendaChargesForBeingLate(t *testing.T) {
 	var a Agenda
 	var late []time.Duration

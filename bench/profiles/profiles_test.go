@@ -86,7 +86,7 @@ func TestIncludedProfilesSayWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// The error of a key that no stage has names it.
+// The error for an unknown key of a stage names the key.
 func TestAMisspeltKeyOfAStageIsNamed(t *testing.T) {
 	good := "scenario = 'fanout'\n[[stage]]\nduration = '9s'\nrate = 5\n"
 	for key, text := range map[string]string{"rte": "rte = 50", "durration": "rate = 50\ndurration = '9s'"} {

@@ -23,8 +23,8 @@ func drawn(t *testing.T, r *Result) (string, map[string]any) {
 	return string(page), data
 }
 
-// A line has a gap where nothing was measured, and no fall where the load began or
-// ended within a second.
+// A line has a gap where nothing was measured. It does not drop where the load began or ended
+// within a second.
 func TestPlotsShowNothingThatWasNotMeasured(t *testing.T) {
 	counts := histogram(5)
 	r := &Result{Scenario: "fanout", Warmup: 1, Duration: 2, Seed: 42, Messages: 1234, Series: []Sample{
@@ -50,7 +50,7 @@ func TestPlotsShowNothingThatWasNotMeasured(t *testing.T) {
 	}
 }
 
-// The command of a page can be copied into a shell.
+// The command on a page can be copied into a shell.
 func TestTheCommandIsQuoted(t *testing.T) {
 	for want, args := range map[string][]string{
 		"atelier-bench fanout --url=ws://h/ws":                   {"atelier-bench", "fanout", "--url=ws://h/ws"},

@@ -49,7 +49,7 @@ func TestJUnit(t *testing.T) {
 		}
 	}
 
-	// A run that means nothing is an error, and a threshold of which it has nothing fails.
+	// An invalid run is an error, and a threshold without a measurement fails.
 	r = sample()
 	r.Operations, r.Restarts = nil, nil
 	r.Generator.Lag.P99 = 50

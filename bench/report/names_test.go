@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A threshold is refused before the run when no report could have its number.
+// A threshold is refused before the run if no report could contain its number.
 func TestThresholdsOfNothingAreRefusedAtOnce(t *testing.T) {
 	names := Names{Operations: []string{"help", "chat_ack", "upload_*"}, Figures: []string{"pairs_per_second"}}
 	for metric, known := range map[string]bool{
@@ -28,7 +28,7 @@ func TestThresholdsOfNothingAreRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// Numbers that the given flags rule out are refused at once, too, with the reason.
+// Numbers that the given flags exclude are also refused at once, with the reason.
 func TestThresholdsOnAbsentNumbersAreRefused(t *testing.T) {
 	names := Names{Figures: []string{"cpu_per_million"}, Absent: map[string]string{"server": "give --pid", "cpu_per_million": "give --pid"}}
 	for metric, known := range map[string]bool{"server.rss": false, "cpu_per_million": false, "p99": true, "generator.cpu": true} {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// sample is a run with something in every place.
+// sample returns a run with every field set.
 func sample() *Result {
 	return &Result{
 		Scenario: "workshop", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Command: []string{"atelier-bench", "workshop"},
@@ -97,7 +97,7 @@ func TestReportForMachines(t *testing.T) {
 	golden(t, "report.json", b)
 }
 
-// These names are what scripts of others read.
+// Scripts of users read these names.
 func TestKeysThatScriptsRead(t *testing.T) {
 	r := sample()
 	r.Audit.Missed, r.Audit.Duplicated, r.Audit.Reordered = 1, 2, 3
@@ -230,7 +230,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// A threshold without a measurement is missed, even if a report has a 0.
+// A threshold without a measurement is missed, even if the report contains a 0.
 func TestThresholdsOfNothingAreMissed(t *testing.T) {
 	for text, says := range map[string]string{
 		"p98<5ms": "no such number", "help.p99<5ms": "nothing was timed", "operations.help.latency.max<5ms": "nothing was timed",
@@ -248,14 +248,14 @@ func TestThresholdsOfNothingAreMissed(t *testing.T) {
 	if judge(t, r, &Limits{Thresholds: []Threshold{must(t, "count==0")}}); r.ExitCode() != ExitPassed {
 		t.Errorf("%q", r.Verdict.Failures)
 	}
-	// Parts without memory have not grown by nothing.
+	// Parts without a memory measurement do not count as zero growth.
 	r = &Result{Scenario: "slow", Parts: []Part{{}, {}}}
 	if judge(t, r, &Limits{Thresholds: []Threshold{must(t, "growth<1MiB")}}); r.ExitCode() != ExitFailed {
 		t.Error("memory that nobody weighed has not grown")
 	}
 }
 
-// The schema knows each member that a report can have, and allows no other.
+// The schema contains each field that a report can have, and allows no other.
 func TestReportIsWhatItsSchemaSays(t *testing.T) {
 	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	if err != nil {
@@ -295,7 +295,7 @@ func TestReportIsWhatItsSchemaSays(t *testing.T) {
 	}
 }
 
-// A run that is not valid says so wherever its numbers are read.
+// An invalid run is marked as invalid in every output.
 func TestEveryOutputSaysInvalid(t *testing.T) {
 	r := sample()
 	r.Generator.Lag.P99 = 11
@@ -316,7 +316,7 @@ func TestEveryOutputSaysInvalid(t *testing.T) {
 	}
 }
 
-// A part of a run, and one that was judged by nothing, pass nothing.
+// An interrupted run does not pass, and neither does one whose threshold has no measurement.
 func TestIncompleteRunsDoNotPass(t *testing.T) {
 	cut := sample()
 	cut.Operations, cut.Restarts, cut.Interrupted = nil, nil, true
@@ -356,13 +356,13 @@ func TestCourseOfARun(t *testing.T) {
 	if err != nil || h.TotalCount() != 3 || h.Max()/1000 != 50 {
 		t.Fatalf("the log's first interval is %v, %v", h, err)
 	}
-	// The run began before its load: the seconds count from the load.
+	// The run began before its load, but seconds count from the load.
 	if from := time.UnixMilli(h.StartTimeMs()); !from.Equal(r.Zero) {
 		t.Errorf("the log's first interval began at %v", from)
 	}
 }
 
-// A cell is empty without a measurement, and 0 if the measured value was 0.
+// A cell is empty without a measurement, and 0 if 0 was measured.
 func TestCellsWithoutMeasurementAreEmpty(t *testing.T) {
 	r := &Result{Series: []Sample{
 		{Phase: "connecting", Deliveries: 7},
@@ -380,8 +380,8 @@ func TestCellsWithoutMeasurementAreEmpty(t *testing.T) {
 	}
 }
 
-// One is written in the singular, an absent number is left out, and the subject of a run
-// has one row.
+// A count of one uses the singular, an absent number is left out, and the subject of a run has one
+// row.
 func TestWordingOfAReport(t *testing.T) {
 	says := func(r *Result) string {
 		var b bytes.Buffer
@@ -411,7 +411,7 @@ func TestWordingOfAReport(t *testing.T) {
 	}
 }
 
-// The page loads nothing: it opens without a network.
+// The page loads no other files, so it opens without a network.
 func TestPageStandsAlone(t *testing.T) {
 	r := sample()
 	r.About, r.Command = "<script>alert(1)</script>", []string{"atelier-bench", "</pre><img src=x>"}

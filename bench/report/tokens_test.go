@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A report has the audit of tokens, and why fewer pairs are timed than were planned.
+// A report contains the audit of tokens, and why fewer pairs are timed than planned.
 func TestTokensHaveAnAudit(t *testing.T) {
 	for says, tokens := range map[string]Tokens{
 		"audit 80 tokens used by two callers at once, each with exactly one winner; 0 wrong credentials pairs 1,584 timed of 1,600 that were due; 16 used by two callers, which is not timed": {Begun: 1600, Timed: 1584, Contested: 16, Raced: 80, OneWinner: 80},

@@ -14,8 +14,8 @@ import (
 	"atelier/bench/timeline"
 )
 
-// A request that was due in the measured time is timed, from when it was due. Refusals and
-// missing answers are counted and not timed. Workers are combined.
+// A request that was due in the measured time is timed from when it was due. Refusals and missing
+// responses are counted but not timed. The results of workers are combined.
 func TestAnswersAreNoted(t *testing.T) {
 	clock := pacing.NewClock()
 	now := clock.Now()

@@ -21,14 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// happening is a call of a handler.
+// happening is one call of a handler.
 type happening struct {
 	what string
 	text string
 	end  End
 }
 
-// teller passes each call to the test.
+// teller sends each call to the test.
 type teller chan happening
 
 func (h teller) Open(*Conn)                { h <- happening{what: "open"} }
@@ -48,8 +48,7 @@ func (h teller) next(t *testing.T, what string) happening {
 	return happening{}
 }
 
-// start runs a loop and a server that treats each WebSocket with serve; serve
-// is nil for a server that refuses.
+// start runs a loop and a server that passes each WebSocket to serve; nil is a server that refuses.
 func start(t *testing.T, serve func(*websocket.Conn)) (*Loop, teller, *Target) {
 	t.Helper()
 	upgrader := websocket.Upgrader{}
@@ -106,7 +105,7 @@ func echo(ws *websocket.Conn) {
 func TestMessagesComeAndGo(t *testing.T) {
 	l, h, target := start(t, echo)
 	c := dial(t, l, h, target)
-	// The longest does not fit into a socket at once, nor into one read.
+	// The longest message does not fit into a socket at once, nor into one read.
 	for _, n := range []int{0, 1, 125, 126, 65535, 65536, 900_000} {
 		text := strings.Repeat("x", n)
 		l.Do(func() { c.Send([]byte(text)) })
@@ -230,7 +229,7 @@ func TestPostedFunctionsRunInOrderUntilStop(t *testing.T) {
 	l.Do(func() { t.Error("ran after Stop") })
 }
 
-// Messages are text, or binary where the target wants that.
+// Messages are text, or binary if the target requires it.
 func TestMessagesAreTextOrBinary(t *testing.T) {
 	kinds := make(chan int, 1)
 	l, h, target := start(t, func(ws *websocket.Conn) {

@@ -43,7 +43,7 @@ func TestSecondsAreKeptApart(t *testing.T) {
 	if s := got[1]; s.Second != 0 || s.Phase != "load" || s.Deliveries != 3 || s.Errors != 1 || s.Open != 6 || s.Max < 49 || s.P50 > 10 {
 		t.Errorf("%+v", s)
 	}
-	// The last second has nothing but a look at the server.
+	// The last second contains only a measurement of the server.
 	if s := c.Second(6); s.CPU != 0.5 || s.RSS != 9 || s.GC != 1 {
 		t.Errorf("%+v", s)
 	}

@@ -54,7 +54,7 @@ func TestTheShareOfContestedTokensIsEven(t *testing.T) {
 	}
 }
 
-// A generator that was late only in the warm-up was not late in the measurement.
+// Lateness during the warm-up does not count for the measurement.
 func TestTheLagExcludesTheWarmUp(t *testing.T) {
 	w := &worker{r: &run{clock: pacing.NewClock()}, lag: latency.New()}
 	for _, due := range []time.Duration{-2 * time.Second, -time.Second - 1, -time.Second, 0} {
@@ -65,7 +65,7 @@ func TestTheLagExcludesTheWarmUp(t *testing.T) {
 	}
 }
 
-// Each broken promise is reported by itself.
+// Each kind of broken promise is reported separately.
 func TestBrokenPromisesAreReported(t *testing.T) {
 	if got := broken(0, 0, 0); len(got) > 0 {
 		t.Errorf("nothing is wrong, and %q", got)

@@ -18,7 +18,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// vault gives each credential away as often as times says; 0 is as it should be, once.
+// vault returns each credential as often as times permits; 1 is correct.
 type vault struct {
 	times int
 
@@ -45,7 +45,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"type":"card","card_number_type":"fpan","number":"` + token + `","expiry_month":12,"expiry_year":2031,"cvc":"123"}`))
 }
 
-// The winner of a token is audited, and each second of it is in the timeline.
+// The winners of each token are audited, and the timeline includes all of its seconds.
 func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		times int

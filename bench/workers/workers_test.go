@@ -18,7 +18,7 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// TestMain also is the worker that a coordinator starts.
+// TestMain is also the worker process that a coordinator starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		conn, err := Inherited()
@@ -42,8 +42,8 @@ func listen(t *testing.T) string {
 	return address
 }
 
-// listenUntil starts a worker that can be ended, and returns the connections that it turned
-// away.
+// listenUntil starts a worker that can be ended, and returns the errors of the connections that it
+// refused.
 func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,7 +67,7 @@ func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
 	return <-address, cancel, turnedAway
 }
 
-// A worker elsewhere that ends is named, with its last words.
+// The end of a remote worker is reported with its address and its last message.
 func TestTheEndOfARemoteWorkerIsReported(t *testing.T) {
 	address, end, _ := listenUntil(t)
 	c, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, func(broadcast.Sample) {})
@@ -83,7 +83,7 @@ func TestTheEndOfARemoteWorkerIsReported(t *testing.T) {
 	}
 }
 
-// One that can say nothing any more is named as well.
+// A worker that cannot send a last message is also named.
 func TestTheEndOfALineIsReported(t *testing.T) {
 	mine, its := net.Pipe()
 	_ = its.Close()
@@ -97,8 +97,7 @@ func TestTheEndOfALineIsReported(t *testing.T) {
 	}
 }
 
-// Wherever the workers are, they take a job, report its progress, and keep
-// the coordinator's time.
+// Local and remote workers accept a job, report its progress, and use the coordinator's time.
 func TestWorkersTakeOrders(t *testing.T) {
 	for name, plan := range map[string]*Plan{
 		"inside": {Processes: 1},
@@ -124,7 +123,7 @@ func TestWorkersTakeOrders(t *testing.T) {
 			if err != nil || len(reports) != c.Size() {
 				t.Fatalf("%d answers, %v", len(reports), err)
 			}
-			// A sample's second is that of the coordinator's timeline.
+			// The second of a sample is on the coordinator's timeline.
 			s := <-samples
 			if now := int64(c.Now() / time.Second); s.Second < 0 || s.Second > now {
 				t.Errorf("second %d, now %d", s.Second, now)
@@ -185,8 +184,8 @@ func TestAWorkerThatEndsIsMissed(t *testing.T) {
 	}
 }
 
-// Somebody without the secret gets the worker's proof, no other word, and does no harm;
-// the next one who has it is served.
+// A client without the secret gets only the worker's proof and does no harm. The next client with
+// the secret is served.
 func TestStrangersAreRefused(t *testing.T) {
 	address, _, turnedAway := listenUntil(t)
 	const wrong = "another secret, as long"
@@ -204,7 +203,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		_, _ = conn.Write([]byte(say))
 		_ = conn.Close()
 	}
-	// One who speaks TLS and announces a huge proof.
+	// This client speaks TLS and announces a huge proof.
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +223,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// The coordinator reveals nothing to a stranger who listens at the worker's address.
+// The coordinator reveals nothing to a stranger that listens at the worker's address.
 func TestTheCoordinatorProvesItselfLast(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {
@@ -255,8 +254,7 @@ func TestTheCoordinatorProvesItselfLast(t *testing.T) {
 	}
 }
 
-// Somebody in between has two connections, and no proof holds on another than
-// its own.
+// A man in the middle has two connections, and a proof is valid only on its own connection.
 func TestSomebodyInBetweenProvesNothing(t *testing.T) {
 	address := listen(t)
 	certificate, err := ephemeral()
@@ -290,7 +288,7 @@ func TestSomebodyInBetweenProvesNothing(t *testing.T) {
 	<-done
 }
 
-// Silent connections keep nobody out, and a second coordinator learns of the first.
+// Silent connections do not block others. A second coordinator is told that there is another one.
 func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	address := listen(t)
 	var strangers []net.Conn
@@ -306,7 +304,7 @@ func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It came in while all of them were still waited for.
+	// The coordinator was accepted while the worker was still waiting for all of them.
 	for i, conn := range strangers {
 		if err := conn.SetReadDeadline(time.Now()); err != nil {
 			t.Fatal(err)
@@ -330,7 +328,7 @@ func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	}
 }
 
-// A proof that is sent back proves nothing.
+// A proof that is sent back is not accepted.
 func TestAnEchoIsNoWorker(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {
@@ -357,7 +355,7 @@ func TestAnEchoIsNoWorker(t *testing.T) {
 	<-done
 }
 
-// A worker on a machine with another clock gets its position on the timeline.
+// A worker on a machine with another clock gets its offset on the timeline.
 func TestAClockOfAnotherMachine(t *testing.T) {
 	const ahead = time.Hour
 	mine, its := net.Pipe()

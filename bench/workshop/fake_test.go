@@ -14,16 +14,14 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// fake is the interface of a workshop server in its simplest form: one codelab,
-// one lock, everything in one file. Its tests of the load test are worth
-// something because it can be made to misbehave.
+// fake is a minimal workshop server: one codelab, one lock, all state in one file. It can be made
+// to misbehave, so that tests can verify what the load test detects.
 type fake struct {
-	// harm is asked about each event for each connection: how often to send it.
-	// nil is once. Immutable.
+	// harm returns how often to send an event to a connection. nil means once. Immutable.
 	harm func(seq uint64, kind string, attendee int) int
-	// forget reports whether to acknowledge a chat message without keeping it.
+	// forget reports whether to acknowledge a chat message without storing it.
 	forget func(seq uint64) bool
-	// file keeps the state; "" for none. Immutable.
+	// file contains the state; "" for none. Immutable.
 	file string
 
 	mu    sync.Mutex
@@ -131,7 +129,7 @@ func (f *fake) handler() http.Handler {
 	return mux
 }
 
-// cookie is an answer that issues a session.
+// cookie is a response that issues a session.
 type cookie struct {
 	who  string
 	body any
@@ -145,7 +143,7 @@ func caller(r *http.Request) string {
 	return c.Value
 }
 
-// number is what an id of the fake ends in.
+// numberOf returns the number at the end of an id of the fake.
 func numberOf(id string) int {
 	n, _ := strconv.Atoi(strings.TrimLeft(id, "abcdefghijklmnopqrstuvwxyz"))
 	return n
@@ -180,7 +178,7 @@ func (f *fake) annotate(_ string, _ *http.Request, in map[string]any) any {
 
 func messages(thread map[string]any) []any { return thread["messages"].([]any) }
 
-// save keeps the state before anything is acknowledged.
+// save stores the state before anything is acknowledged.
 func (f *fake) save() {
 	if f.file == "" {
 		return

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A pause of the only server leaves nobody who is not stuck, and is over all the same.
+// A pause of the only server affects all clients, but its recovery can still be measured.
 func TestRecoveryIsKnownByWhoeverChats(t *testing.T) {
 	const ms = time.Millisecond
 	type said struct{ since, took time.Duration }

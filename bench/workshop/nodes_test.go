@@ -22,7 +22,7 @@ import (
 	"atelier/bench/sockets"
 )
 
-// holdOn holds a workshop on several nodes.
+// holdOn runs a workshop on several nodes.
 func holdOn(t *testing.T, cfg *Config, nodes ...http.Handler) *report.Result {
 	t.Helper()
 	var all []server.Node
@@ -43,7 +43,7 @@ func holdOn(t *testing.T, cfg *Config, nodes ...http.Handler) *report.Result {
 	return r
 }
 
-// counted counts the connections that a node takes.
+// counted counts the connections that a node accepts.
 func counted(h http.Handler, n *atomic.Int32) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/ws/") {
@@ -60,7 +60,7 @@ func TestClientsAreSpreadEvenly(t *testing.T) {
 	if code := r.ExitCode(); code != report.ExitPassed {
 		t.Errorf("ends with %d: %v", code, r.Verdict)
 	}
-	// 22 people.
+	// There are 22 people.
 	for i := range took {
 		if n := took[i].Load(); n < 7 || n > 8 {
 			t.Errorf("node %d took %d", i+1, n)
@@ -68,11 +68,11 @@ func TestClientsAreSpreadEvenly(t *testing.T) {
 	}
 }
 
-// A node that can neither take connections nor answer is left for the others.
+// Clients of a node that can neither accept connections nor respond move to the other nodes.
 func TestANodeThatIsUnavailableIsLeft(t *testing.T) {
 	f := newFake("")
 	unavailable := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Requests at the end are answered: by then it is well again.
+		// Requests at the end are served, because the node is available again by then.
 		if strings.HasPrefix(r.URL.Path, "/api/ws/") || strings.HasSuffix(r.URL.Path, "/overview") {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
@@ -102,8 +102,8 @@ func TestNodesThatDisagreeAreFound(t *testing.T) {
 	}
 }
 
-// A message of which a node cannot say whether it was taken is said again; one that
-// was refused is not.
+// If a node cannot tell whether it stored a message, the message is sent again. A refused message
+// is not.
 func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 	const unknown, refused = "this cannot be recorded right now; try again", "message is too long"
 	for name, c := range map[string]struct {
@@ -133,8 +133,8 @@ func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 	}
 }
 
-// Acknowledgements that overtake each other change nothing about what was said
-// last; what was said again may have been.
+// Acknowledgements in another order do not change which step was sent last. A repeated step may
+// have been executed later.
 func TestTheLastStepIsTheOneSentLast(t *testing.T) {
 	var p progress
 	p.ack(3, 2, false)
@@ -173,8 +173,8 @@ func TestTheOthersAlternate(t *testing.T) {
 	}
 }
 
-// Only a node that reports that it does not serve is avoided, not one that refuses this
-// person, or was lost.
+// A node is avoided only if it reports that it is not ready, not if it refuses one person or the
+// connection was lost.
 func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
 	for name, ask := range map[string]struct {
 		err  error
@@ -199,8 +199,8 @@ func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A delivery is charged to the fault in whose time its message was planned, apart
-// from clients of a paused node, and those that left on their own.
+// A delivery is charged to the fault during which its message was due. Clients of a paused node are
+// charged separately, and clients that left on their own are excluded.
 func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 	const s = time.Second
 	first := &harm{began: 10 * s, stuck: []bool{true, false, false}, fault: faults.Fault{Kind: faults.Pause}}

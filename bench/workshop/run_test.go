@@ -24,8 +24,7 @@ import (
 	"atelier/bench/server"
 )
 
-// TestMain makes the test binary a server when it is started as one: that is
-// what can be killed and stopped.
+// TestMain lets the test binary act as a server, which tests can kill and stop.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		asked := make(chan os.Signal, 1)
@@ -33,16 +32,16 @@ func TestMain(m *testing.M) {
 		go func() { <-asked; os.Exit(0) }()
 		serveFake(os.Args[2:])
 	}
-	// fasthttp's cleaner of idle connections ends with the last of them, up to
-	// some seconds after the client was closed, and cannot be waited for.
+	// fasthttp's cleaner of idle connections ends with the last of them, up to some seconds after
+	// the client was closed. A test cannot wait for it.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"))
 }
 
-// forgetful is the variable that keeps the fake's state in memory: it writes all
-// of it for every commit, which is too slow for a test of latency.
+// forgetful is the environment variable that keeps the fake's state in memory. Writing all of it
+// for every commit would be too slow for a latency test.
 const forgetful = "ATELIER_FAKE_IN_MEMORY"
 
-// serveFake understands the flags that package server gives.
+// serveFake accepts the flags that package server passes.
 func serveFake(args []string) {
 	flags := map[string]string{}
 	for i := 0; i+1 < len(args); i += 2 {
@@ -65,7 +64,7 @@ func serveFake(args []string) {
 	panic(http.Serve(public, newFake(file).handler()))
 }
 
-// small is a workshop of a second.
+// small returns a workshop of one second.
 func small() *Config {
 	return &Config{
 		Attendees: 20, Facilitators: 2, Join: 100 * time.Millisecond, Warmup: 100 * time.Millisecond, Duration: time.Second,
@@ -101,7 +100,7 @@ func TestHonestServerPasses(t *testing.T) {
 	if w["chat"].Acknowledged < 30 || w["comments"].Acknowledged < 8 || w["help"].Acknowledged < 4 || w["progress"].Acknowledged < 20 || w["registrations"].Acknowledged != 20 {
 		t.Errorf("too little happened: %+v", w)
 	}
-	// Each second has what was measured, and nothing else.
+	// The seconds contain exactly what was measured.
 	timed, deliveries, open := int64(0), int64(0), 0
 	for _, s := range r.Series {
 		if s.Counts != nil {
@@ -113,15 +112,15 @@ func TestHonestServerPasses(t *testing.T) {
 	if timed != r.Latency.Count || deliveries <= timed || open != 22 || r.Zero.Before(r.Started) {
 		t.Errorf("%d of %d deliveries are timed in the timeline, %d in the report; at most %d were connected; from %v", timed, deliveries, r.Latency.Count, open, r.Zero)
 	}
-	// Each measured message reaches 20 attendees and 2 facilitators.
+	// Each measured message is delivered to 20 attendees and 2 facilitators.
 	if r.Latency.Count == 0 || r.Latency.Count%22 != 0 {
 		t.Errorf("%d deliveries", r.Latency.Count)
 	}
 }
 
 func TestFaultsOfAServerAreFound(t *testing.T) {
-	// Harm is done to attendee 5 alone, to every chat message whose seq ends in
-	// 0, so that what is to be found is known exactly.
+	// Only attendee 5 is harmed, and only by chat messages whose seq ends in 0, so the expected
+	// result is known exactly.
 	harmed := func(f *fake, seq uint64, kind string, attendee int) bool {
 		return kind == "chat" && attendee == 5 && seq%10 == 0
 	}
@@ -232,15 +231,15 @@ func spawn(t *testing.T) *server.Target {
 	return &server.Target{URL: p.URL(), AdminID: p.AdminID, AdminPW: p.AdminPW, Process: p, Usage: p.Usage}
 }
 
-// A closed loop would send nothing during the pause and report a perfect p99:
-// that is the mistake which the open model is there to avoid.
+// A closed loop would send nothing during the pause and report a perfect p99. The open model avoids
+// this mistake.
 func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	const pause = 200 * time.Millisecond
 	t.Setenv(forgetful, "1")
 	target := spawn(t)
 	cfg := small()
 	cfg.Chat, cfg.Duration = 100, 2500*time.Millisecond
-	// The measured time has just begun, so all of the pause is in it.
+	// The measured time has just begun, so it includes the whole pause.
 	cfg.Beside = func(context.Context) {
 		if err := target.Process.Pause(); err != nil {
 			t.Error(err)
@@ -254,8 +253,7 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 8 % of the messages are due in the pause, the first of them nearly 200 ms
-	// before its end.
+	// 8 % of the messages are due during the pause, the first of them nearly 200 ms before its end.
 	if r.Latency.P99 < 120 || r.Latency.Max < 170 || r.Latency.P50 > r.Latency.P99/2 {
 		t.Errorf("p50 %.1f, p99 %.1f, max %.1f ms", r.Latency.P50, r.Latency.P99, r.Latency.Max)
 	}
@@ -287,7 +285,7 @@ func TestFaultsLoseNothingThatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// Measurements up to the server's final end are reported.
+// If the server dies for good, measurements up to then are still reported.
 func TestAServerThatIsGoneLeavesAReport(t *testing.T) {
 	t.Setenv(forgetful, "1")
 	target := spawn(t)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestVotesDivideTheMeasuredTime: people vote at its end. The time before is measured
-// for itself, and operations in progress between the two for neither.
+// People vote at the end of the measured time. The time before is measured separately, and
+// operations in progress at the change count for neither part.
 func TestVotesDivideTheMeasuredTime(t *testing.T) {
 	c := &Config{Attendees: 10, Duration: 30 * time.Second, Votes: Votes{Count: 5, Within: 10 * time.Second}}
 	for since, want := range map[time.Duration]int{

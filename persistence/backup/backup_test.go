@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// folder is a section that holds a folder tree as it is.
+// folder is a section that contains a folder tree unchanged.
 func folder(name, dir string) Section {
 	return Section{Name: name, Folder: name, Save: func(w io.Writer) error { return SaveFolder(w, dir) }, Load: LoadFolder}
 }
 
-// tree writes files given as name and content.
+// tree writes files given as names and contents.
 func tree(t testing.TB, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,8 +60,8 @@ func TestASectionComesBackAsItWas(t *testing.T) {
 	left(t, data, "files", "store")
 }
 
-// TestTheStoreIsPlacedLast: the store refers to the other sections. A crash between them
-// must leave no store, so that the restore can be repeated.
+// The store refers to the other sections, so it is placed last. After a crash in between there must
+// be no store, and the restore can be repeated.
 func TestTheStoreIsPlacedLast(t *testing.T) {
 	saved, sections := sample(t)
 	data := t.TempDir()
@@ -126,7 +126,7 @@ func TestANewerBackupIsRefused(t *testing.T) {
 	}
 }
 
-// The first form of a backup is the store alone, from its first line on.
+// The first backup format contains only the store, from its first line on.
 func TestABackupOfTheFirstVersionIsTheStore(t *testing.T) {
 	const old = "atelier-backup 1 store-format 1\nand the rest"
 	data := t.TempDir()
@@ -156,7 +156,7 @@ func TestASectionIsOptional(t *testing.T) {
 	left(t, data, "files")
 }
 
-// A folder in which there is anything is not restored over, and an empty one is.
+// A restore accepts an empty folder but overwrites no files.
 func TestAFolderMustBeVacant(t *testing.T) {
 	for name, tc := range map[string]struct {
 		dir    string
@@ -168,7 +168,7 @@ func TestAFolderMustBeVacant(t *testing.T) {
 	}
 }
 
-// A backup without a section that is required changes nothing.
+// A backup without a required section is refused, and nothing is written.
 func TestARequiredSectionIsNotLeftOut(t *testing.T) {
 	_, sections := sample(t)
 	var b bytes.Buffer
@@ -183,7 +183,7 @@ func TestARequiredSectionIsNotLeftOut(t *testing.T) {
 	left(t, data)
 }
 
-// A section of which something was not read is not restored: nobody knows what it is.
+// If a section was not read to its end, the restore fails, because its contents are unknown.
 func TestASectionIsReadToItsEnd(t *testing.T) {
 	saved, sections := sample(t)
 	data := t.TempDir()
@@ -197,8 +197,8 @@ func TestASectionIsReadToItsEnd(t *testing.T) {
 	left(t, data)
 }
 
-// A section without a folder discards its preparations at the end, whether the backup is whole
-// or damaged.
+// A section without a folder discards its preparations at the end of a restore, whether the backup
+// is complete or damaged.
 func TestASectionDiscardsItsPreparations(t *testing.T) {
 	saved, sections := sample(t)
 	for name, in := range map[string][]byte{"whole": saved, "cut off": saved[:len(saved)-1], "none": nil} {
@@ -224,7 +224,7 @@ func TestASectionDiscardsItsPreparations(t *testing.T) {
 	}
 }
 
-// All holds last from before the first section is saved until after the last.
+// All holds are taken before the first section is saved, and released after the last.
 func TestEverythingIsHeldWhileItIsSaved(t *testing.T) {
 	held := false
 	save := func(io.Writer) error {
@@ -255,7 +255,7 @@ func TestAFolderIsNotLeft(t *testing.T) {
 	left(t, parent, "in")
 }
 
-// A folder is saved without those at its top that are to be skipped.
+// Entries at the top of a folder that are to be skipped are not saved.
 func TestAFolderIsSavedWithoutWhatIsSkipped(t *testing.T) {
 	var b bytes.Buffer
 	if err := SaveFolder(&b, tree(t, "a", "", "cache/b", "", "cached/c", "", "deep/cache/d", ""), "cache"); err != nil {
@@ -282,7 +282,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// Sections are added to a whole backup only. Behind another they would make it look whole.
+// Sections are added to a complete backup only. A damaged backup would otherwise look complete.
 func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
 	saved, sections := sample(t)
 	more := folder("more", tree(t, "d", "four"))
@@ -328,7 +328,8 @@ func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
 	}
 }
 
-// A restored file is readable by its owner only, whatever its mode was: there are secrets in it.
+// A restored file is readable by its owner only, whatever its mode was, because it can contain
+// secrets.
 func TestRestoredFilesAreTheirOwners(t *testing.T) {
 	dir := tree(t, "open", "1", "program", "2", "closed", "3")
 	want := map[string]os.FileMode{"open": 0o600, "program": 0o700, "closed": 0o600}
@@ -353,7 +354,7 @@ func TestRestoredFilesAreTheirOwners(t *testing.T) {
 	}
 }
 
-// growing lets a file grow when the first of it is saved.
+// growing lets a file grow when its first bytes are saved.
 type growing struct {
 	bytes.Buffer
 	path string
@@ -373,7 +374,7 @@ func (g *growing) Write(p []byte) (int, error) {
 	return g.Buffer.Write(p)
 }
 
-// A file that grows while it is saved, as a log does, is saved as it was.
+// A file that grows while it is being saved, such as a log, is saved with its earlier contents.
 func TestAFileThatGrowsIsSavedAsItWas(t *testing.T) {
 	dir := tree(t, "log", "one")
 	saved := &growing{path: filepath.Join(dir, "log")}

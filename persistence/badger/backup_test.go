@@ -19,7 +19,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// sampleBackup is a backup of a store with something of everything.
+// sampleBackup returns a backup of a store with all kinds of data.
 func sampleBackup(t testing.TB) (backup []byte, stream string) {
 	t.Helper()
 	s := openTest(t, small(t.TempDir()), hooks{})
@@ -63,7 +63,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// A row ends after a restore when it would have ended before.
+// A restored row expires when the original would have.
 func TestARestoreKeepsTheEndsOfRows(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	short := row("t", "a while")
@@ -102,7 +102,7 @@ func TestARestoreKeepsTheEndsOfRows(t *testing.T) {
 	}
 }
 
-// A large value is in a backup once, as a whole, which every kind of store reads.
+// A backup contains a large value once and unsplit, so that every kind of store can read it.
 func TestALargeValueIsInABackupOnce(t *testing.T) {
 	backup, _ := sampleBackup(t)
 	in, err := layout.NewEntryReader(bytes.NewReader(backup))
@@ -123,8 +123,8 @@ func TestALargeValueIsInABackupOnce(t *testing.T) {
 	}
 }
 
-// A table that is damaged while the store is open ends in no backup: it would be whole in form
-// only.
+// If a table is damaged while the store is open, the backup fails. Otherwise it would be complete
+// only in form.
 func TestAStoreThatIsDamagedIsNotBackedUp(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(small(dir))
@@ -160,8 +160,8 @@ func TestAStoreThatIsDamagedIsNotBackedUp(t *testing.T) {
 	}
 }
 
-// The mark of a store that was in the place of a restored one is removed: it would speak of
-// writes that the new one does not have.
+// A restore removes the mark of an earlier store in the same place. That mark includes writes that
+// the restored store does not have.
 func TestARestoreRemovesTheMarkOfAnEarlierStore(t *testing.T) {
 	backup, _ := sampleBackup(t)
 	dir := filepath.Join(t.TempDir(), "store")
@@ -179,8 +179,8 @@ func TestARestoreRemovesTheMarkOfAnEarlierStore(t *testing.T) {
 	}
 }
 
-// A backup that is taken while everybody appends is one moment of the store:
-// the row of each batch is exactly as new as the log.
+// A backup during concurrent appends is one moment of the store: the row of each batch is exactly
+// as new as the log.
 func TestBackupWhileServing(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	const logs = 8

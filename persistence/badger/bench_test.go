@@ -10,12 +10,12 @@ import (
 )
 
 // BenchmarkAppend is a closed loop. Each log has one caller, which appends its next batch
-// when the last one is on disk, as a client that waits for its answer does.
+// once the last one is on disk, like a client that waits for its response.
 //
 // On a machine with 2 cores and 3,500 to 5,000 syncs/s, callers included, records of 150 B:
 //
 //	logs   records   batches     records/s   against
-//	       a batch   a commit                one log of 1
+//	       /batch    /commit                 one log of 1
 //	   1         1          1         4,000     1
 //	   1         8          1        33,000     8
 //	  64         1         32        80,000    20
@@ -23,8 +23,8 @@ import (
 //	 512         1        275       200,000    50
 //	 512         8        260       400,000   100 and more
 //
-// Up to 64 logs the sync decides; at 512 the processor does. This package takes 13 % of it;
-// the rest is Badger's skip list, its log, and writing tables.
+// Up to 64 logs the sync is the limit; at 512 it is the processor. This package takes 13 %
+// of it; the rest is Badger's skip list, its log, and writing tables.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct{ logs, batch int }{{1, 1}, {1, 8}, {64, 1}, {64, 8}, {512, 1}, {512, 8}} {
 		b.Run(fmt.Sprintf("logs=%d/records=%d", c.logs, c.batch), func(b *testing.B) {
@@ -83,9 +83,8 @@ func benchmarkAppend(b *testing.B, logs, size int) {
 	b.ReportMetric(float64(st.Batches)/float64(max(st.Commits, 1)), "batches/commit")
 }
 
-// BenchmarkRecover is what a restart does for each actor: open its log, load
-// the snapshot, replay the records behind it. 26,000 actors/s of 100 records
-// each, one after the other.
+// BenchmarkRecover measures a restart for each actor: open its log, load the snapshot, and replay
+// the later records. Result: 26,000 actors/s with 100 records each, sequentially.
 func BenchmarkRecover(b *testing.B) {
 	const actors, records = 1000, 100
 	dir := b.TempDir()
@@ -123,7 +122,7 @@ func BenchmarkRecover(b *testing.B) {
 	}
 }
 
-// BenchmarkLargeRecord appends records that are stored in parts, one after the other.
+// BenchmarkLargeRecord appends records that are stored in parts, sequentially.
 func BenchmarkLargeRecord(b *testing.B) {
 	for _, size := range []int{2 << 20, 16 << 20} {
 		b.Run(fmt.Sprintf("MiB=%d", size>>20), func(b *testing.B) {
@@ -142,7 +141,7 @@ func BenchmarkLargeRecord(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens a store of tables that are in the page cache.
+// BenchmarkOpen opens a store whose tables are in the page cache.
 func BenchmarkOpen(b *testing.B) {
 	const rows, size = 100_000, 4 << 10
 	dir := b.TempDir() + "/store"

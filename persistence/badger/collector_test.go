@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Collecting removes what replaced values left, and nothing that is live.
+// Collecting removes the parts of replaced values and nothing that is still in use.
 func TestCollectKeepsLargeValues(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	large := strings.Repeat("large", 1<<20)
@@ -40,7 +40,7 @@ func TestCollectKeepsLargeValues(t *testing.T) {
 	}
 }
 
-// Parts whose reference is not written yet must not be collected.
+// Parts whose reference is not yet written must not be collected.
 func TestCollectLeavesWhatIsBeingWritten(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	entries := []badgerdb.Entry{{Key: layout.AppendRowKey(nil, "t", []byte("k"))}}

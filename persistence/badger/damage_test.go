@@ -11,15 +11,15 @@ import (
 	"atelier/actors/durable"
 )
 
-// Rounds of writing, each of which ends in a table.
+// Tests write in rounds; each round ends in a table.
 const (
 	damageRounds = 3
 	damageRows   = 40
 	damageLarge  = 2 << 20
 )
 
-// writeRound writes rows, records and a large value, and removes a row of the
-// round before: a removal that is forgotten is a loss too.
+// writeRound writes rows, records and a large value, and removes a row of the previous round:
+// losing a removal counts as data loss, too.
 func writeRound(t *testing.T, s *Store, round int) {
 	t.Helper()
 	l := openLog(t, s, "codelab/1")
@@ -39,7 +39,7 @@ func writeRound(t *testing.T, s *Store, round int) {
 	}
 }
 
-// rows counts what is left of the rounds; every read must be sound.
+// rowsLeft counts the remaining rows of all rounds. Every read must return sound data.
 func rowsLeft(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	for _, table := range []string{"t", "large"} {
@@ -78,13 +78,11 @@ func copyStore(t *testing.T, from, to string) {
 	}
 }
 
-// TestEveryDamageOfEveryFileIsNoticed damages every file of a store that was closed, and of
-// one that was killed, in each way. Either the store starts with everything that was
-// acknowledged. Or it refuses, names the file, and starts with RecoverDamaged and the
-// undamaged data. It never starts silently with less.
+// TestEveryDamageOfEveryFileIsNoticed damages every file of a closed and of a killed store, in each
+// way. Either the store starts with everything that was acknowledged. Or it refuses, names the
+// file, and starts with RecoverDamaged and the undamaged data. It never silently starts with less.
 func TestEveryDamageOfEveryFileIsNoticed(t *testing.T) {
-	// The logs of closed stores are gone, so an older copy of one is made
-	// while it is written.
+	// A closed store has no logs left, so a copy of each log is made while it is written.
 	base, older := filepath.Join(t.TempDir(), "store"), map[string][]byte{}
 	keepOlder := func(dir string) {
 		entries, err := os.ReadDir(dir)
@@ -146,7 +144,7 @@ func TestEveryDamageOfEveryFileIsNoticed(t *testing.T) {
 	}
 }
 
-// damages are edits of a file; they say whether they changed it.
+// damages are edits of a file that return whether they changed it.
 func damages(older []byte) map[string]func(t *testing.T, path string) bool {
 	edit := func(change func(data []byte) []byte) func(t *testing.T, path string) bool {
 		return func(t *testing.T, path string) bool {

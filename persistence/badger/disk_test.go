@@ -17,8 +17,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// The promise of Done(nil) is that the bytes went through fsync, and no test
-// that kills a process can show that.
+// Done(nil) promises that the bytes were synced. A test that kills a process cannot verify that.
 func TestSyncWrites(t *testing.T) {
 	s := openTest(t, Options{Dir: t.TempDir()}, hooks{})
 	if o := s.db.Opts(); !o.SyncWrites || o.InMemory || o.DetectConflicts || o.NumVersionsToKeep != 1 {
@@ -102,7 +101,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// Free space comes and goes; the check follows with hysteresis.
+// The store becomes read-only, and writable again, with hysteresis.
 func TestFullDisk(t *testing.T) {
 	free := make(chan uint64, 1)
 	free <- 5000
@@ -124,7 +123,7 @@ func TestFullDisk(t *testing.T) {
 		if errors.Is(err, durable.ErrReadOnly) != c.readOnly {
 			t.Fatalf("with %d bytes free: got %v", c.free, err)
 		}
-		// What frees space goes on while there is a reserve.
+		// Urgent writes, which free space, continue while there is a reserve.
 		urgent := durable.Commit(s, durable.MakeUrgent([]durable.Row{row("t", "k")}))
 		l := openLog(t, s, "codelab/1")
 		done := make(chan error, 1)
@@ -141,7 +140,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatalf("with %d bytes free: stats %+v", c.free, st)
 		}
 	}
-	// A full disk can still be read, and emptied.
+	// A full store can still be read and emptied.
 	l := openLog(t, s, "codelab/1")
 	if got := replayed(t, l); !strings.HasPrefix(got, "1 a.2 u.") {
 		t.Fatalf("read %q", got)
@@ -168,8 +167,8 @@ func TestSpaceIsWatched(t *testing.T) {
 	}
 }
 
-// A disk that fails a write leaves a state that nobody knows. The store must
-// not build on it: it once showed a batch to readers whose sync had failed.
+// After a failed write the state of the disk is unknown, so the store stops writing. Earlier it
+// showed readers a batch whose sync had failed.
 func TestFailedDiskEndsWriting(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	l := openLog(t, s, "codelab/1")
@@ -186,8 +185,8 @@ func TestFailedDiskEndsWriting(t *testing.T) {
 	}
 }
 
-// Badger only logs what its own goroutines fail at; a line that nobody knows
-// is taken for that. Some lines are about nothing.
+// Badger only logs failures of its own goroutines. An unknown log line counts as a failure; some
+// known lines are harmless.
 func TestAFailureThatBadgerOnlyLogsEndsWriting(t *testing.T) {
 	for text, ends := range map[string]bool{
 		"Error while curlf sync: %v\n":          true,
@@ -286,7 +285,7 @@ func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
 	}
 }
 
-// A value under a wrong key, and a chunk that is missing, are damage too.
+// A value under a wrong key or a missing chunk is damage, too.
 func TestLostAndMisplacedChunks(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for _, actor := range []string{"hole", "beginning", "swapped"} {
@@ -316,7 +315,7 @@ func TestLostAndMisplacedChunks(t *testing.T) {
 	}
 }
 
-// Bits that flip in the files themselves, under Badger.
+// Bits that flip in the files themselves, below Badger, are detected.
 func TestFlippedBytesInFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, small(dir), hooks{})
@@ -353,8 +352,8 @@ func TestFlippedBytesInFiles(t *testing.T) {
 	}
 }
 
-// TestATableThatIsCutShortIsRefused: Badger ended the process on a goroutine
-// of its own, with a page of its stack and not a word on what to do.
+// A truncated table is refused with an error that names it. Earlier Badger ended the process on its
+// own goroutine, with a page of stack trace and no advice.
 func TestATableThatIsCutShortIsRefused(t *testing.T) {
 	whole := t.TempDir()
 	s := openTest(t, small(whole), hooks{})
@@ -394,7 +393,7 @@ func TestATableThatIsCutShortIsRefused(t *testing.T) {
 			}
 		})
 	}
-	// A half-written file of a crash is in no manifest, and no damage.
+	// A crash can leave a half-written file. The manifest does not contain it, so it is not damage.
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 		t.Fatal(err)

@@ -22,8 +22,7 @@ import (
 //go:linkname syncManifest github.com/dgraph-io/badger/v4.syncFunc
 var syncManifest func(*os.File) error
 
-// failManifest lets the syncs of the MANIFEST fail until the end of the test,
-// or until the returned flag is unset.
+// failManifest makes syncs of the MANIFEST fail until the test ends or the returned flag is unset.
 func failManifest(t *testing.T) *atomic.Bool {
 	failing := new(atomic.Bool)
 	failing.Store(true)
@@ -59,8 +58,8 @@ func untilBroken(o Options) (Options, chan struct{}) {
 	return o, told
 }
 
-// TestAFailedSyncOfTheManifest: the server once went on acknowledging. Badger deleted the
-// table that the MANIFEST then named, and every later start was refused.
+// After a failed sync of the MANIFEST the store must stop. Earlier it kept acknowledging, Badger
+// deleted the table that the MANIFEST then named, and every later start was refused.
 func TestAFailedSyncOfTheManifest(t *testing.T) {
 	content := strings.Repeat("v", 100<<10)
 	put := func(s *Store, from, to int) error {
@@ -136,8 +135,8 @@ func TestAFailedSyncOfTheManifest(t *testing.T) {
 	})
 }
 
-// TestAPlaceThatCannotBeReadIsAnError: Badger reads through memory maps, where
-// the process got SIGBUS and ended.
+// Badger reads through memory maps, and unreadable pages once ended the process with SIGBUS. They
+// must cause an error instead.
 func TestAPlaceThatCannotBeReadIsAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := Open(small(dir))
@@ -179,7 +178,7 @@ func TestAPlaceThatCannotBeReadIsAnError(t *testing.T) {
 	if st := s.Stats(); st.Faults.Read < 4 || st.Failed != nil {
 		t.Errorf("stats are %+v", st)
 	}
-	// Other places are served, and new ones written.
+	// Other data can still be read, and new data written.
 	putRow(t, s, "t", "new", "v")
 	if v, err := s.Get("t", []byte("new")); err != nil || string(v) != "v" {
 		t.Errorf("a new row: %q, %v", v, err)
@@ -189,7 +188,7 @@ func TestAPlaceThatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-// Panics of others are theirs.
+// Panics of callers are not turned into errors.
 func TestOnlyBadgersPanicsBecomeErrors(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	putRow(t, s, "t", "k", "v")
@@ -201,8 +200,8 @@ func TestOnlyBadgersPanicsBecomeErrors(t *testing.T) {
 	_ = s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { panic("of a caller") })
 }
 
-// TestALogThatCannotBeMade: Badger is left without a memtable, and every
-// reader died of a nil pointer.
+// If Badger cannot create a log, it has no memtable. Earlier every reader then crashed with a nil
+// pointer.
 func TestALogThatCannotBeMade(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openTest(t, small(dir), hooks{})
@@ -224,7 +223,7 @@ func TestALogThatCannotBeMade(t *testing.T) {
 		seq++
 		return done
 	}
-	// Either batch may be the first that needs a new log: both are committed at once, or not.
+	// Either batch can be the first that needs a new log. Each fails or is committed as a whole.
 	var err1, err2 error
 	for ; err1 == nil && err2 == nil; kept++ {
 		first := append1("a", durable.Row{Table: "t", Key: fmt.Append(nil, kept), Value: content})
@@ -234,8 +233,8 @@ func TestALogThatCannotBeMade(t *testing.T) {
 	if err1 != nil {
 		kept--
 	}
-	// The error must identify the store's failure, not the actor's: for the batch, the next
-	// one, and later ones.
+	// The error must identify a failure of the store, not of the actor: for the failed batch, the
+	// next one, and later calls.
 	for what, err := range map[string]error{
 		"the batch":           cmp.Or(err1, err2),
 		"the batch behind it": err2,
@@ -270,8 +269,7 @@ func TestALogThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// TestALogWithoutSpaceEndsWriting: Badger writes its log through a memory map,
-// where a full disk ended the process with SIGBUS.
+// Badger writes its log through a memory map, where a full disk once ended the process with SIGBUS.
 func TestALogWithoutSpaceEndsWriting(t *testing.T) {
 	full := new(atomic.Bool)
 	s := openTest(t, small(t.TempDir()), hooks{reserve: func(path string, bytes int64) error {
@@ -296,7 +294,7 @@ func TestALogWithoutSpaceEndsWriting(t *testing.T) {
 	}
 }
 
-// TestFilesThatACrashLeavesEmpty: each kept a start from succeeding.
+// Earlier, each of these empty files prevented a start.
 func TestFilesThatACrashLeavesEmpty(t *testing.T) {
 	for _, name := range []string{"00009.mem", "000009.vlog", "DISCARD", "KEYREGISTRY", "MANIFEST-REWRITE", "000999.sst"} {
 		t.Run(name, func(t *testing.T) {
@@ -315,7 +313,7 @@ func TestFilesThatACrashLeavesEmpty(t *testing.T) {
 	}
 }
 
-// TestAValueLogOfAnOlderBuildIsRefused: what it holds would be lost.
+// An old value log is refused, because its contents would be lost.
 func TestAValueLogOfAnOlderBuildIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := Open(small(dir))
@@ -332,7 +330,7 @@ func TestAValueLogOfAnOlderBuildIsRefused(t *testing.T) {
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("logs %q, %v", logs, err)
 	}
-	// Both kinds of logs have one form.
+	// Both kinds of logs have the same form.
 	if err := copyFile(filepath.Join(killed, logs[0]), filepath.Join(dir, "000001.vlog")); err != nil {
 		_ = os.Remove(filepath.Join(dir, "000001.vlog"))
 		if err := copyFile(filepath.Join(killed, logs[0]), filepath.Join(dir, "000001.vlog")); err != nil {

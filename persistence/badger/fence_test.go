@@ -8,8 +8,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// TestALargeLogIsNotTruncatedBeforeItsSnapshot: what truncation removes is
-// flushed in parts, so of a long log much is gone before the last is queued.
+// Truncation is flushed in parts. If a long log were truncated before its snapshot is stored, a
+// crash would lose records.
 func TestALargeLogIsNotTruncatedBeforeItsSnapshot(t *testing.T) {
 	crash, armed := errors.New("crash"), false
 	s := openTest(t, small(t.TempDir()), hooks{snapshotStep: func(step string) error {
@@ -35,8 +35,8 @@ func TestALargeLogIsNotTruncatedBeforeItsSnapshot(t *testing.T) {
 	}
 }
 
-// TestASnapshotThatWaitedIsNotStoredBehindANewHandle: the newer incarnation has read the
-// log as it was, so the log must not shrink meanwhile.
+// A newer incarnation has read the log as it was, so a waiting snapshot of the old one must not
+// shorten it.
 func TestASnapshotThatWaitedIsNotStoredBehindANewHandle(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
 	first := true
@@ -60,7 +60,7 @@ func TestASnapshotThatWaitedIsNotStoredBehindANewHandle(t *testing.T) {
 	if err := old.Snapshot(2, []byte("late"), 2, func(err error) { olds <- err }); err != nil {
 		t.Fatal(err)
 	}
-	// The writer has handed it on when it has done what came behind it.
+	// After a later commit is done, the writer has passed on the snapshot.
 	if err := commit(other, 2, "r"); err != nil {
 		t.Fatal(err)
 	}

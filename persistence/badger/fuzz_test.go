@@ -11,8 +11,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// The decoders see bytes whose checksum is right by chance or by hostility;
-// they must answer with an error or with something they can encode again.
+// The decoders can receive hostile bytes with a valid checksum. They must return an error or a
+// value that can be encoded again.
 
 func FuzzChunk(f *testing.F) {
 	f.Add([]byte{1, 1, 'a'})

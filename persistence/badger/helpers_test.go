@@ -29,7 +29,7 @@ func commit(l durable.Log, seq uint64, record string, rows ...durable.Row) error
 	return <-done
 }
 
-// add appends one record through a handle of its own.
+// add appends one record through a new handle.
 func add(t testing.TB, s *Store, actor string, seq uint64, record string) {
 	t.Helper()
 	l := openLog(t, s, actor)
@@ -69,7 +69,7 @@ func putRow(t testing.TB, s *Store, table, key, value string) {
 	}
 }
 
-// replayed is the whole log as "seq record.seq record."
+// replayed returns the whole log as "seq record.seq record."
 func replayed(t testing.TB, l durable.Log) string {
 	t.Helper()
 	var all []byte
@@ -79,7 +79,7 @@ func replayed(t testing.TB, l durable.Log) string {
 	return string(all)
 }
 
-// load reads the whole of a log.
+// load reads a whole log.
 func load(t testing.TB, l durable.Log) journaltest.Whole {
 	t.Helper()
 	whole, err := journaltest.ReadWhole(l, journaltest.Everything)

@@ -15,10 +15,9 @@ import (
 // childDir makes the test binary append to this folder until it is killed.
 const childDir = "ATELIER_TEST_APPEND_TO"
 
-// TestKill kills a process that appends, at random moments, and then looks for
-// every record that was reported to it as committed. (That a commit also survives a loss of
-// power rests on SyncWrites, which TestSyncWrites asserts: killing a process leaves the
-// kernel's memory alone.)
+// TestKill kills a process at random moments while it appends, and then verifies every record that
+// was acknowledged. Killing a process does not lose the kernel's memory, so surviving a power
+// failure depends on SyncWrites, which TestSyncWrites verifies.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	acked := make(map[string]uint64)
@@ -36,7 +35,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killChild starts a child, reads acks, kills it and notes what it still said.
+// killChild starts a child, reads acks, kills it and records its remaining output.
 func killChild(t *testing.T, dir string, acks int, acked map[string]uint64) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
@@ -53,7 +52,7 @@ func killChild(t *testing.T, dir string, acks int, acked map[string]uint64) {
 	for n := 0; lines.Scan(); n++ {
 		var actor string
 		var seq uint64
-		// The last line may be cut off by the kill.
+		// The kill can truncate the last line.
 		if c, _ := fmt.Sscanf(lines.Text(), "%s %d.", &actor, &seq); c == 2 && lines.Bytes()[len(lines.Bytes())-1] == '.' {
 			acked[actor] = seq
 		}
@@ -92,7 +91,7 @@ func checkAcked(t *testing.T, s *Store, acked map[string]uint64) {
 
 func content(actor string, seq uint64) string { return fmt.Sprintf("%s record %d", actor, seq) }
 
-// runAsChild is the child's side; it returns false in the parent.
+// runAsChild runs the child's part. It returns false in the parent.
 func runAsChild() bool {
 	dir := os.Getenv(childDir)
 	if dir == "" {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// BenchmarkCommitBesideSnapshot is one caller that commits one record after
-// the other, alone and while another actor stores snapshots of 30 MB without
-// pause; the percentiles are of single commits.
+// BenchmarkCommitBesideSnapshot measures one caller that commits single records: first alone, then
+// while another actor stores snapshots of 30 MB without pause. The percentiles are of single
+// commits.
 func BenchmarkCommitBesideSnapshot(b *testing.B) {
 	for _, size := range []int{0, 30 << 20} {
 		name := "alone"

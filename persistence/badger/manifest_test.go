@@ -11,8 +11,8 @@ import (
 	badgerpb "github.com/dgraph-io/badger/v4/pb"
 )
 
-// TestOnlyHarmlessChangesOfTheManifestAreUndone: what a failed sync leaves looks
-// much like a table that is lost.
+// Only the traces of a failed sync are undone. They look much like a lost table, which must not be
+// hidden.
 func TestOnlyHarmlessChangesOfTheManifestAreUndone(t *testing.T) {
 	add := func(id uint64) *badgerpb.ManifestChange { return tableChange(id) }
 	del := func(id uint64) *badgerpb.ManifestChange {
@@ -57,9 +57,8 @@ func TestOnlyHarmlessChangesOfTheManifestAreUndone(t *testing.T) {
 	}
 }
 
-// TestATableThatTheManifestForgotIsRefused also without the mark, which would
-// notice it too: Badger deleted the table, and used tokens gave their cards
-// again.
+// A missing table is refused even without the mark, which would also detect it. Earlier Badger
+// deleted the table, and used tokens returned their cards again.
 func TestATableThatTheManifestForgotIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	for round := range 2 {

@@ -2,8 +2,8 @@ package badger
 
 import "testing"
 
-// TestAMarkThatCannotBeWrittenEndsWriting: what is committed without it could be taken
-// away by an older copy of the folder, and nobody would see that.
+// If the mark cannot be written, the store stops. Otherwise an older copy of the folder could
+// silently replace later commits.
 func TestAMarkThatCannotBeWrittenEndsWriting(t *testing.T) {
 	s, err := open(small(t.TempDir()), hooks{})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestNamesAreOnDiskBeforeAnAnswer: Badger makes its logs without syncing the folder. The
-// file of every acknowledged write must have had its name at the last sync of the folder.
+// Badger creates its logs without syncing the folder. Before a write is acknowledged, the name of
+// its file must be synced.
 func TestNamesAreOnDiskBeforeAnAnswer(t *testing.T) {
 	var mu sync.Mutex
 	synced := map[string]bool{}
@@ -56,7 +56,7 @@ func TestNamesAreOnDiskBeforeAnAnswer(t *testing.T) {
 	}
 }
 
-// TestAFolderThatCannotBeSyncedEndsWriting: written data can be in a file without a name.
+// Otherwise written data could be in a file without a name.
 func TestAFolderThatCannotBeSyncedEndsWriting(t *testing.T) {
 	failing := false
 	s := openTest(t, small(t.TempDir()), hooks{syncFolder: func(string) error {
@@ -81,8 +81,8 @@ func TestAFolderThatCannotBeSyncedEndsWriting(t *testing.T) {
 	}
 }
 
-// TestTwoChangesInOneTickAreTwo: a change so soon after the last that the
-// folder's time shows no difference is not missed.
+// A change is noticed even if it follows the previous one so soon that the folder's time is the
+// same.
 func TestTwoChangesInOneTickAreTwo(t *testing.T) {
 	dir, syncs := t.TempDir(), 0
 	n := &names{dir: dir, sync: func(string) error { syncs++; return nil }}

@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// TestTheMarkIsTheNewestTransaction also when two commits run at once.
+// This also holds for two concurrent commits.
 func TestTheMarkIsTheNewestTransaction(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for n := range 200 {

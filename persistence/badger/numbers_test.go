@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// TestALogWhoseNumberComesAgainIsNoted: a process that ends between the flush of
-// its logs and the first transaction of the next one leaves a mark that knows a log,
-// and no log. Badger then counts from 1 again. Such logs had no space reserved, and
-// nobody noticed when one was gone.
+// If a process ends after flushing its logs and before its next transaction, the mark contains a
+// log that no longer exists. Badger then numbers logs from 1 again. Earlier, no space was reserved
+// for such logs, and nobody noticed when one was lost.
 func TestALogWhoseNumberComesAgainIsNoted(t *testing.T) {
 	dir, _, _ := crashed(t, 20)
 	s, err := Open(small(dir))

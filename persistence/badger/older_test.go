@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// TestALogThatIsAnOlderCopyIsRefused: of two logs the older one ends before the
-// newer one begins. The transactions between were silently gone.
+// The older of two logs ends before the newer one begins. Earlier, the transactions in between were
+// silently lost.
 func TestALogThatIsAnOlderCopyIsRefused(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	data, err := os.ReadFile(wal)
@@ -31,7 +31,7 @@ func TestALogThatIsAnOlderCopyIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The marks of a writer of two logs.
+	// These are the marks of a store that has written two logs.
 	err = errors.Join(m.restart(), m.setLogs([]uint32{1}, 1, 2))
 	early, late := starts[8][0], starts[14][0]
 	next := append(append([]byte{}, data[:walHeader]...), data[late:end]...)
@@ -52,9 +52,9 @@ func TestALogThatIsAnOlderCopyIsRefused(t *testing.T) {
 	}
 }
 
-// TestAForgottenTableWithTheNumberOfARemovedOneIsRefused: Badger numbers tables from the
-// highest that is there when it opens, so a number can come again. Such a table
-// passed for the leftover of a compaction, and Badger deleted it.
+// At each start, Badger numbers new tables from the highest existing number, so a number can be
+// used twice. Earlier, such a table was mistaken for a leftover of a compaction, and Badger deleted
+// it.
 func TestAForgottenTableWithTheNumberOfARemovedOneIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	round := func(n int) {
@@ -72,7 +72,7 @@ func TestAForgottenTableWithTheNumberOfARemovedOneIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As a compaction leaves it whose table was removed by another one.
+	// This is the state after a compaction whose table was removed by another compaction.
 	if err := m.write(dir, []uint64{2}); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestAForgottenTableWithTheNumberOfARemovedOneIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Cut the end: the flush of table 2.
+	// Truncate the end, which is the flush of table 2.
 	at := len(manifestHeader)
 	for range len(m.sets) - 1 {
 		_, size, _ := nextChangeSet(raw[at:])
@@ -115,8 +115,8 @@ func TestAForgottenTableWithTheNumberOfARemovedOneIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnEmptyMarkIsDamage: the store's position is unknown, so it may be an older copy. Where
-// there is no store yet, a crash may have left it so.
+// With an empty mark the store's position is unknown, so the store could be an older copy. Without
+// a store the mark is accepted, because a crash can leave it empty.
 func TestAnEmptyMarkIsDamage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	if err := os.WriteFile(markName(dir), nil, 0o600); err != nil {

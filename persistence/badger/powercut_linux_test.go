@@ -13,9 +13,8 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// TestPowerCut cuts the power below a process that appends, and then looks for
-// every record that was reported to it as committed. Nobody had synced the name of the
-// store's folder: with it everything was gone.
+// TestPowerCut cuts the power while a process appends, and then verifies every record that was
+// acknowledged. Earlier the name of the store's folder was not synced, so all data was lost.
 func TestPowerCut(t *testing.T) {
 	at := t.TempDir()
 	disk, err := powercut.Mount(at)

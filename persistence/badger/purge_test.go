@@ -8,8 +8,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A purge that is interrupted after any of its steps is finished when the store opens
-// again: no data of the actor is left, and no mark of a purge.
+// A purge that was interrupted after any of its steps is finished at the next start. No data of the
+// actor and no mark of the purge is left.
 func TestAnInterruptedPurgeIsFinished(t *testing.T) {
 	const actor = "codelab/1"
 	for skip := range 3 {

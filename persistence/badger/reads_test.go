@@ -10,7 +10,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A look-up after an answered commit sees it, however many share its view.
+// A lookup after an acknowledged commit returns the new value, however many lookups share its view.
 func TestALookUpSeesWhatWasCommittedBefore(t *testing.T) {
 	s, err := Open(Options{Dir: t.TempDir()})
 	if err != nil {
@@ -39,8 +39,8 @@ func TestALookUpSeesWhatWasCommittedBefore(t *testing.T) {
 	wg.Wait()
 }
 
-// A view that nobody reads from ends with the next commit: while one is open,
-// Badger keeps all that was replaced since.
+// An unused view ends with the next commit. While a view is open, Badger keeps everything that was
+// replaced since.
 func TestNoViewOutlivesACommit(t *testing.T) {
 	s, err := Open(Options{Dir: t.TempDir()})
 	if err != nil {

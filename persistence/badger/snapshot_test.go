@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A snapshot that ends at any of its steps leaves one whole snapshot, the
-// records behind it, and nothing that the next one does not clean up.
+// A snapshot that stops at any of its steps leaves one complete snapshot, the later records, and no
+// garbage that the next snapshot does not remove.
 func TestSnapshotInterrupted(t *testing.T) {
 	oldState, newState := strings.Repeat("o", 2*layout.PartBytes), strings.Repeat("n", 3*layout.PartBytes+1)
 	for _, step := range []string{stepPart, stepHead, stepTruncate, stepSweep} {
@@ -83,7 +83,7 @@ func TestSnapshotInterrupted(t *testing.T) {
 	}
 }
 
-// Of several snapshots that wait, only the newest costs anything.
+// Of several waiting snapshots, only the newest is stored.
 func TestWaitingSnapshotsAreReplaced(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -110,8 +110,8 @@ func TestWaitingSnapshotsAreReplaced(t *testing.T) {
 	for i := range 50 {
 		snapshot(fmt.Sprint("state ", i))
 	}
-	// A commit behind them shows that the writer has handed all of them on,
-	// and that commits do not wait for snapshots.
+	// This later commit proves that the writer has passed on all of them, and that commits do not
+	// wait for snapshots.
 	if err := commit(l, 2, "r"); err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +129,8 @@ func TestWaitingSnapshotsAreReplaced(t *testing.T) {
 	}
 }
 
-// An incarnation that was replaced while its snapshot waited must not shrink
-// the log under the new one, between its Load and its Replay.
+// If an incarnation is replaced while its snapshot waits, the snapshot must not shorten the log
+// between Load and Replay of the new incarnation.
 func TestSnapshotOfAFencedHandle(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -183,7 +183,7 @@ func TestSnapshotQueueIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// One that is larger than the bound passes when nothing else waits.
+	// A snapshot larger than the bound is accepted if none other waits.
 	if err := a.Snapshot(1, make([]byte, 2000), 0, nil); err != nil {
 		t.Fatal(err)
 	}

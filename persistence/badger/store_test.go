@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// small are options for tests: little memory, and a queue that fills.
+// small returns options for tests: little memory, and a queue that fills up.
 func small(dir string) Options {
 	return Options{Dir: dir, MemTableBytes: 16 << 20, BlockCacheBytes: 4 << 20, StoreLimits: durable.StoreLimits{QueueBytes: 4 << 20}}
 }
@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// openTest opens a store that is closed at the end of the test.
+// openTest opens a store and closes it after the test.
 func openTest(t testing.TB, o Options, h hooks) *Store {
 	t.Helper()
 	s, err := open(o, h)

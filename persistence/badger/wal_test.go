@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// crashed makes a store with n transactions and returns a copy of its folder as kill -9
-// leaves it. It also returns the offsets of each transaction's entries in the write-ahead
-// log.
+// crashed makes a store with n transactions and returns a copy of its folder as after kill -9. It
+// also returns the offsets of each transaction's entries in the write-ahead log.
 func crashed(t *testing.T, n int) (dir, wal string, starts [][]int) {
 	t.Helper()
 	s := openTest(t, small(t.TempDir()), hooks{})
@@ -48,7 +47,7 @@ func crashed(t *testing.T, n int) (dir, wal string, starts [][]int) {
 	return dir, wal, starts
 }
 
-// copied copies the folder of a store that is in use.
+// copied copies the folder of an open store.
 func copied(t *testing.T, s *Store) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
@@ -67,7 +66,7 @@ func copied(t *testing.T, s *Store) string {
 	return dir
 }
 
-// change writes to a file what edit makes of it.
+// change replaces the contents of a file by the result of edit.
 func change(t *testing.T, path string, edit func(data []byte)) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -80,9 +79,8 @@ func change(t *testing.T, path string, edit func(data []byte)) {
 	}
 }
 
-// TestOneDamagedBitIsNoCrash: Badger takes any bad entry for the end and cuts the log. With
-// one flipped bit it dropped every acknowledged write after it and started as if nothing
-// were wrong.
+// Badger treats any bad entry as the end and truncates the log. Earlier, one flipped bit made it
+// drop every later acknowledged write and start as if nothing were wrong.
 func TestOneDamagedBitIsNoCrash(t *testing.T) {
 	const n = 20
 	for _, which := range []string{"first entry", "inner entry", "marker of the end", "head", "all of one transaction"} {
@@ -133,8 +131,8 @@ func TestOneDamagedBitIsNoCrash(t *testing.T) {
 	}
 }
 
-// TestARecoveryIsAnotherStream: clients may have seen what was dropped, and
-// tokens may have been used in it.
+// A recovery starts a new stream, because clients may have seen dropped data, and tokens may have
+// been used in it.
 func TestARecoveryIsAnotherStream(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	sound := t.TempDir()
@@ -162,8 +160,8 @@ func TestARecoveryIsAnotherStream(t *testing.T) {
 	}
 }
 
-// TestATornTransactionIsACrash: whatever part of the last transaction reached
-// the disk, and in whatever order, it was never acknowledged.
+// The last transaction was never acknowledged. It counts as torn by a crash, whatever parts of it
+// reached the disk and in whatever order.
 func TestATornTransactionIsACrash(t *testing.T) {
 	const n = 20
 	tear := map[string]func(data []byte, last []int, end int){
@@ -191,7 +189,7 @@ func TestATornTransactionIsACrash(t *testing.T) {
 	}
 }
 
-// TestDamageInAnOlderLogIsFound: behind it lie the newer logs.
+// Damage in an older log is detected, because newer logs follow it.
 func TestDamageInAnOlderLogIsFound(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	newer := filepath.Join(dir, "00009"+walExt)
@@ -212,7 +210,7 @@ func TestDamageInAnOlderLogIsFound(t *testing.T) {
 	}
 }
 
-// FuzzLogEntries: no bytes make the look at a log fail.
+// FuzzLogEntries verifies that checking a log never panics, whatever its bytes.
 func FuzzLogEntries(f *testing.F) {
 	f.Add([]byte{walTxn, 0, 20, 1, 0, 'j'})
 	f.Fuzz(func(t *testing.T, data []byte) {

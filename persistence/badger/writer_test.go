@@ -14,8 +14,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// holdCommits returns hooks whose first commit with more than the entries of
-// openMeta waits, so that what is queued meanwhile becomes one drained group.
+// holdCommits returns hooks that block the first commit after those of openMeta. Items queued
+// meanwhile are drained as one group.
 func holdCommits() (h hooks, held, release chan struct{}, sizes *[]int) {
 	held, release = make(chan struct{}), make(chan struct{})
 	sizes = new([]int)
@@ -35,8 +35,7 @@ func holdCommits() (h hooks, held, release chan struct{}, sizes *[]int) {
 	return h, held, release, sizes
 }
 
-// Batches of one log that wait together become one chunk, and the group one
-// transaction.
+// Waiting batches of one log become one chunk, and the whole group becomes one transaction.
 func TestWaitingBatchesShareAChunk(t *testing.T) {
 	h, held, release, sizes := holdCommits()
 	s := openTest(t, small(t.TempDir()), h)
@@ -147,7 +146,7 @@ func TestLargeGroupsAreSplitBetweenBatches(t *testing.T) {
 	}
 }
 
-// A failing commit takes along the batches in it, and the handles they are of.
+// A failed commit fails its batches, and their handles accept no more batches.
 func TestFailedCommitFailsItsBatches(t *testing.T) {
 	fail := make(chan error, 1)
 	s := openTest(t, small(t.TempDir()), hooks{beforeCommit: func(int) error {
@@ -178,8 +177,7 @@ func TestFailedCommitFailsItsBatches(t *testing.T) {
 	}
 }
 
-// Append refuses what Badger would, so that no transaction ever meets its
-// limit half-way.
+// Append refuses batches that Badger would refuse, so no transaction exceeds Badger's limit midway.
 func TestCostsNeverMeetBadgersLimit(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for _, size := range []int{0, 1, 100, 10_000, int(s.costs.threshold) - layout.SealBytes - 1, int(s.costs.threshold)} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The beginning of a backup says the format of the store in it, wherever it is cut.
+// The format of the store can be read from any prefix of a backup that contains it.
 func TestTheBeginningOfABackupSaysItsFormat(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("atelier-backup 2\nsection store\n")

@@ -9,7 +9,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Rows that are over are not kept until somebody asks for them.
+// Expired rows are removed even if nobody reads them.
 func TestRowsThatAreOverGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newContent()

@@ -29,8 +29,7 @@ func TestMemoryConforms(t *testing.T) {
 	})
 }
 
-// A node of a database keeps every promise of a journal of its own, and those that
-// nodes on PostgreSQL keep.
+// A node of a database satisfies the contract of a single journal, and that of nodes on PostgreSQL.
 func TestNodesConform(t *testing.T) {
 	databases := map[string]*memory.Database{}
 	node := func(t testing.TB, dir, name string) *memory.Node {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// faked is a store with one object. Its clock differs from this machine's.
+// faked is a store with one object, whose clock differs from the machine's.
 type faked struct {
 	Store
 	ahead   time.Duration
 	content []byte // nil for none
 	changed time.Time
 	puts    int
-	// rival is what another puts after the next put; nil for nothing.
+	// rival is what another node puts after the next put; nil for nothing.
 	rival []byte
 }
 
@@ -43,7 +43,7 @@ func (s *faked) Stat(context.Context, string) (Info, error) { return Info{Change
 
 func (s *faked) Delete(context.Context, string) error { return nil }
 
-// The clock of a store is read once per minute, and goes as this machine's in between.
+// The clock of a store is read once per minute. In between, the machine's clock is used.
 func TestTheClockOfAStoreIsReadEachMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &faked{ahead: time.Hour}
@@ -66,8 +66,9 @@ func TestTheClockOfAStoreIsReadEachMinute(t *testing.T) {
 	})
 }
 
-// Objects belong to the records that claimed them first. Of two that claim them at the same
-// moment the one that is there in the end has them: the other would remove what it does not know.
+// Objects belong to the records that claimed them first. If two claim them at once, the claim that
+// remains in the store wins. The loser must not proceed, because it would remove objects that it
+// does not know.
 func TestObjectsHaveOneOwner(t *testing.T) {
 	for name, tc := range map[string]struct {
 		there, rival string

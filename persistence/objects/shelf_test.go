@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// shelf is a store in memory, whose clock is this machine's.
+// shelf is a store in memory that uses the machine's clock.
 type shelf struct {
 	all   map[string]thing
 	gone  string // is listed, and not there any more
 	fault error  // of each Get
-	// short is how many of the next transfers break off in the middle.
+	// short is the number of transfers that will break off in the middle.
 	short int
 	gets  int
 }
@@ -91,7 +91,7 @@ func (s *shelf) Delete(_ context.Context, key string) error {
 
 func (s *shelf) keys() []string { return slices.Sorted(maps.Keys(s.all)) }
 
-// A hold lasts until it is released, for hours, or until its node has been dead for an hour.
+// A hold lasts until it is released, even for hours, or until its node has been dead for an hour.
 func TestAHoldLastsUntilItIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf()
@@ -121,8 +121,8 @@ func TestAHoldLastsUntilItIsReleased(t *testing.T) {
 	})
 }
 
-// An object that nothing refers to is in quarantine for a while and then goes, unless it is
-// young, or a backup holds it. One that is referred to again leaves the quarantine.
+// An unreferenced object is quarantined and then removed, unless it is young or a backup holds it.
+// An object that is referenced again leaves the quarantine.
 func TestTheQuarantineOfAnObject(t *testing.T) {
 	const grace = 24 * time.Hour
 	for name, tc := range map[string]struct {
@@ -175,7 +175,7 @@ func TestTheQuarantineOfAnObject(t *testing.T) {
 	}
 }
 
-// What nodes that died have left of holds and of reading the clock goes after two hours.
+// After two hours, the holds and clock readings of dead nodes are removed.
 func TestTheRemainsOfDeadNodesGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("holds/old", "clock/old", "a")
@@ -192,8 +192,8 @@ func TestTheRemainsOfDeadNodesGo(t *testing.T) {
 	})
 }
 
-// A backup has all objects under a prefix, but for those that go meanwhile. A transfer that
-// breaks off goes on where it was, a few times; another fault fails the backup.
+// A backup contains all objects under a prefix, except those that are removed meanwhile. An
+// interrupted transfer is resumed a few times; any other fault fails the backup.
 func TestObjectsAreSaved(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(s *shelf)
@@ -236,8 +236,7 @@ func TestObjectsAreSaved(t *testing.T) {
 	}
 }
 
-// A small content is asked for again when its transfer breaks off, and is not read beyond its
-// limit.
+// A small object is requested again if its transfer breaks off, and is not read beyond its limit.
 func TestASmallContentIsRead(t *testing.T) {
 	for _, tc := range []struct {
 		short, limit, gets int

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A power cut must not lose a replaced file after something that needs it was stored.
+// A power cut must not lose a replaced file after data that depends on it was stored.
 func TestAFileIsOnDiskWithItsName(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	path := filepath.Join(data, "secrets", "a.key")
@@ -39,7 +39,8 @@ func TestAFileIsOnDiskWithItsName(t *testing.T) {
 	}
 }
 
-// A power cut removed the whole data folder, because its parent folder had not been synced.
+// Earlier, a power cut removed the whole data folder, because its parent folder had not been
+// synced.
 func TestAFolderIsOnDiskWithItsName(t *testing.T) {
 	base := t.TempDir()
 	a, b := filepath.Join(base, "a"), filepath.Join(base, "a", "b")

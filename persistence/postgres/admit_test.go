@@ -11,8 +11,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// nextFormat lets the program be one that writes the next format of the tables,
-// until the returned function is called.
+// nextFormat makes the program one that writes the next format of the tables, until back is called.
 func nextFormat(t *testing.T) (back func()) {
 	before := migrations
 	back = func() { migrations = before }
@@ -21,9 +20,8 @@ func nextFormat(t *testing.T) (back func()) {
 	return back
 }
 
-// A newer program does not change the tables while earlier ones work with them. Afterwards
-// the earlier ones cannot return to tables that they do not support, neither at a start nor
-// after a lost lease.
+// A newer program does not change the tables while older ones use them. Afterwards the older ones
+// cannot return to tables that they do not support, neither at a start nor after a lost lease.
 func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openTest(t, Options{URL: url, Node: "a", Program: "1.0"})
@@ -46,7 +44,7 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	}
 }
 
-// A node that is refused is not a member, and one that came back late is asked again.
+// A refused node is not a member. A node that rejoins late is checked again.
 func TestRefusedNodeIsNoMember(t *testing.T) {
 	url := postgrestest.Database(t)
 	refuse, beside := errors.New("too old"), ""
@@ -67,7 +65,7 @@ func TestRefusedNodeIsNoMember(t *testing.T) {
 	if err := b.Rejoin(context.Background()); !errors.Is(err, ErrRefused) || !errors.Is(err, refuse) || beside != "a" {
 		t.Errorf("it came back with %v", err)
 	}
-	// Nobody was there when it asked, and somebody behind its lease.
+	// No other node was there at the first check, but one was after the lease was taken.
 	calls := 0
 	_, err := Open(Options{URL: url, Node: "c", Admit: func([]durable.Member) error {
 		if calls++; calls == 2 {
@@ -89,7 +87,7 @@ func TestRefusedNodeIsNoMember(t *testing.T) {
 	}
 }
 
-// Asking who runs on a database changes nothing there.
+// Listing the members of a database changes nothing in it.
 func TestMembersOfADatabaseWithoutTables(t *testing.T) {
 	url := postgrestest.Database(t)
 	if m, err := Members(url); err != nil || len(m) != 0 {

@@ -13,8 +13,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// cutter breaks the connection at a later answer, after it has arrived and before it is
-// read.
+// cutter breaks the connection at a later response, after it has arrived and before it is read.
 type cutter struct {
 	left atomic.Int64 // answers still let through; below 0 all
 	cuts atomic.Int64
@@ -43,8 +42,8 @@ func (c *cutConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The answer to a commit is lost behind the commit itself, or before it: the
-// append succeeds either way, and once.
+// If the response to a commit is lost, the append succeeds exactly once, whether the commit
+// happened or not.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	var c cutter
 	c.left.Store(-1)

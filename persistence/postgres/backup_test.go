@@ -18,7 +18,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// kindOfStore opens and restores stores of one kind, each under a place.
+// kindOfStore opens and restores stores of one kind, each at a place.
 type kindOfStore struct {
 	name    string
 	place   func(t *testing.T) string
@@ -55,7 +55,7 @@ func restoreInto(url string, backup []byte) error {
 	return r.Commit()
 }
 
-// fill writes something of everything.
+// fill writes all kinds of data.
 func fill(t *testing.T, s durable.Store) {
 	t.Helper()
 	for _, actor := range []string{"codelab/1", "codelab/2", "odd\xff", "codelab/empty"} {
@@ -88,7 +88,7 @@ func fill(t *testing.T, s durable.Store) {
 	put(t, s, durable.Row{Table: "t", Key: []byte("gone"), Delete: true})
 }
 
-// content is everything that a store shows, in words.
+// content returns everything that a store contains, as text.
 func content(t *testing.T, s durable.Store) (out []string) {
 	t.Helper()
 	var actors []string
@@ -121,7 +121,7 @@ func content(t *testing.T, s durable.Store) (out []string) {
 	return out
 }
 
-// A backup of either kind of store restores into the other.
+// A backup of either kind of store can be restored into the other.
 func TestBackupsTravel(t *testing.T) {
 	for _, from := range kinds {
 		for _, to := range kinds {
@@ -193,8 +193,8 @@ func TestABackupIsOneState(t *testing.T) {
 	}
 }
 
-// A row ends after a restore when it would have ended before, or within a second. The secrets of
-// nodes are in no backup. A snapshot that is stored afterwards has an id that no other has had.
+// A restored row expires when the original would have, or within a second of it. Backups contain no
+// secrets of nodes. A snapshot stored afterwards gets a new id.
 func TestARestoreKeepsTheEndsOfRowsAndNoSecrets(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	put(t, s, durable.Row{Table: "t", Key: []byte("a while"), Value: []byte("v"), TTL: time.Hour}, row("for ever", "v"), durable.Row{Table: durable.NodeSecrets, Key: []byte("key"), Value: []byte("secret")})
@@ -237,7 +237,7 @@ func TestARestoreKeepsTheEndsOfRowsAndNoSecrets(t *testing.T) {
 	}
 }
 
-// A backup does not take damaged values along as if they were whole.
+// A damaged value makes the backup fail, instead of being saved as if it were valid.
 func TestADamagedStoreIsNotBackedUp(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	put(t, s, row("a", "v"))
@@ -249,14 +249,14 @@ func TestADamagedStoreIsNotBackedUp(t *testing.T) {
 	}
 }
 
-// An actor whose removal was in progress when a backup was made is gone after the restore. So
-// are the records that the removal had not reached, because nobody would look for them.
+// An actor that was being removed when a backup was made is gone after the restore. So are the
+// records that the removal had not reached, because nothing else would remove them.
 func TestARestoreFinishesARemoval(t *testing.T) {
 	for _, from := range kinds {
 		t.Run(from.name, func(t *testing.T) {
 			s := from.open(t, from.place(t))
 			fill(t, s)
-			// As a removal marks what it removes, before it begins.
+			// A removal first marks the actor in this way.
 			put(t, s, durable.Row{Table: layout.PurgeTable, Key: []byte("codelab/1")})
 			var backup bytes.Buffer
 			if err := errors.Join(s.Backup(&backup), s.Close()); err != nil {

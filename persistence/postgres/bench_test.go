@@ -10,9 +10,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// BenchmarkAppend is a closed loop. Each log has one caller, which appends its next batch
-// when the last one is on disk, as a client that waits for its answer does. Records have
-// 150 bytes.
+// BenchmarkAppend is a closed loop. Each log has one caller, which appends its next batch once the
+// last is on disk, like a client that waits for its response. Records have 150 bytes.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct{ logs, batch int }{{1, 1}, {1, 8}, {64, 1}, {64, 8}, {512, 8}} {
 		b.Run(fmt.Sprintf("logs=%d/records=%d", c.logs, c.batch), func(b *testing.B) {
@@ -64,8 +63,8 @@ func benchmarkAppend(b *testing.B, logs, size int) {
 	b.ReportMetric(float64(st.Batches)/float64(max(st.Commits, 1)), "batches/commit")
 }
 
-// BenchmarkGuarded is what a use of a token is to the store: one row is changed
-// if it is what it was, one must not be there, one is added.
+// BenchmarkGuarded measures the store's part of using a token: one row is changed if it is
+// unchanged, one must be absent, and one is added.
 func BenchmarkGuarded(b *testing.B) {
 	s := openTest(b, Options{URL: postgrestest.Database(b)})
 	const callers = 64

@@ -9,8 +9,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// A missing grant was a bare SQLSTATE. This test runs the statements of each error, one
-// after the other, until the store opens.
+// Earlier, the error for a missing grant was a bare SQLSTATE. This test runs the statements that
+// each error suggests until the store opens.
 func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	first, err := Open(Options{URL: dsn, Node: "first"})

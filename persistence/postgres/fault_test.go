@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// load appends from several goroutines until it is stopped. Each has a log of its own, with
-// a row for its position, and a counter that all share.
+// load appends from several goroutines until it is stopped. Each has its own log with a row for its
+// position. Another goroutine raises a counter.
 type load struct {
 	t       *testing.T
 	s       *Store
@@ -61,8 +61,8 @@ func (l *load) append(i int) {
 	}
 }
 
-// count raises a counter by preconditions: a commit that came through twice, or was
-// answered with a conflict of its own, shows.
+// count raises a counter by preconditions, which reveals a commit that was executed twice or
+// conflicted with itself.
 func (l *load) count() {
 	for n := int64(0); !l.stopped.Load(); n++ {
 		err := durable.Commit(l.s, []durable.Row{{Table: "count", Key: []byte("k"), Value: fmt.Append(nil, n+1), Precondition: durable.Unchanged(fmt.Append(nil, n))}})
@@ -74,7 +74,7 @@ func (l *load) count() {
 	}
 }
 
-// total is how much was acknowledged.
+// total returns the number of acknowledged records.
 func (l *load) total() (n uint64) {
 	for i := range l.acked {
 		n += l.acked[i].Load()
@@ -82,7 +82,7 @@ func (l *load) total() (n uint64) {
 	return n
 }
 
-// waits reports whether a log has had no turn yet.
+// waits reports whether a log has no acknowledged record yet.
 func (l *load) waits() bool {
 	for i := range l.acked {
 		if l.acked[i].Load() == 0 {
@@ -92,7 +92,7 @@ func (l *load) waits() bool {
 	return false
 }
 
-// more waits until so much more was acknowledged, and something of every log.
+// more waits until n more records are acknowledged, and at least one of every log.
 func (l *load) more(n uint64) {
 	for until := l.total() + n; (l.total() < until || l.waits()) && !l.t.Failed(); {
 		_, _ = l.s.Get("last", []byte("codelab/0")) // also those who read must get over it
@@ -146,8 +146,8 @@ func TestRestartOfTheServer(t *testing.T) {
 	}
 }
 
-// Connections that end in the middle of whatever they do: the answer to a commit
-// is lost, and the next connection shows whether it came through.
+// Connections are killed at any moment. If the response to a commit is lost, the next connection
+// determines whether it was committed.
 func TestKilledConnections(t *testing.T) {
 	url := postgrestest.Database(t)
 	l := startLoad(t, openTest(t, small(url)))
@@ -167,14 +167,14 @@ func TestKilledConnections(t *testing.T) {
 	l.end()
 }
 
-// The next connection finds out the outcome of a commit whose answer was lost.
+// The next connection determines the outcome of a commit whose response was lost.
 func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	log := openLog(t, s, "codelab/1")
 	if err := commit(log, 1, "a"); err != nil {
 		t.Fatal(err)
 	}
-	// Nothing is queued, so the writer's goroutine leaves this alone.
+	// Nothing is queued, so the writer's goroutine is idle.
 	l, w := s.lease.Load(), s.writer
 	items := []item{{entry: entry{Kind: calls.KindBatch, Log: log.(*actorLog), First: 2, Recs: one("b"), Count: 1}, lease: l}}
 	w.group.build(items)

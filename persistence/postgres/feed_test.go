@@ -11,7 +11,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// A change that began before a poll and committed after it is reported by the next one.
+// A change that began before a poll and was committed after it is reported by the next poll.
 func TestAFeedMissesNoLateCommit(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
@@ -28,7 +28,7 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 	}
 	defer conn.Close(ctx)
 	put(t, s, row("slow", "old"))
-	// The same value under a lower transaction id than that of the next commit.
+	// The row is changed under a lower transaction id than that of the next commit.
 	if _, err := conn.Exec(ctx, "begin; update atelier.rows set changed = pg_current_xact_id(), value = null, expires = clock_timestamp() where key = 'slow'"); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestAFeedThatWasCutOffStartsOver(t *testing.T) {
 // feedOf is the type that the variable hides.
 type feedOf = feed
 
-// Expired rows and tombstones leave the table when everybody has seen them.
+// Expired rows and tombstones are removed from the table after all nodes have read them.
 func TestSweep(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a", Remember: time.Millisecond, SweepEvery: time.Millisecond})

@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// A process that was stopped knows of the end of its lease before any of its
-// goroutines ran: Holds compares the clock.
+// A paused process detects the end of its lease before any of its goroutines runs, because Holds
+// compares the clock.
 func TestHoldsLooksAtTheClock(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	l := s.lease.Load()
@@ -42,8 +42,8 @@ func TestHoldsLooksAtTheClock(t *testing.T) {
 	}
 }
 
-// An owner that lives, and whose actor was taken all the same: the database
-// decides by the epoch, in the transaction.
+// If the actor of a live owner is taken nevertheless, the database decides by the epoch, within the
+// transaction.
 func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	url := postgrestest.Database(t)
 	a, b := openNode(t, url, "a"), openNode(t, url, "b")
@@ -59,7 +59,7 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	snap(t, snapped, 1, "state", 0)
 	a.Expire()
 	taken, again := openLog(t, b.Store, "codelab/1"), openLog(t, b.Store, "codelab/3")
-	// As if the lease had been judged wrong.
+	// This simulates that the lease was judged wrongly.
 	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp() + interval '1 hour'")
 	if err := commit(taken, 2, "b"); err != nil {
 		t.Fatal(err)
@@ -89,8 +89,8 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	}
 }
 
-// The losers of a group get an error, whichever of their rows they have lost; the others of
-// the same transaction are not affected.
+// Batches in a group that have lost a row get an error, whichever row it is. The others in the same
+// transaction are not affected.
 func TestLosersDoNotEndTheGroup(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -146,7 +146,7 @@ func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 	}
 }
 
-// A renewal in progress is included when its lease is judged.
+// If a lease is judged during its renewal, the result includes the renewal.
 func TestRenewalInProgressIsWaitedFor(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
@@ -192,9 +192,9 @@ func TestRenewalInProgressIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Transactions take rows in one order, so none waits for another in a circle, as
-// long as nobody writes without a precondition what others have preconditions for. (A circle
-// would only cost time: the database ends one of them, which is repeated.)
+// Transactions lock rows in one order, so they do not deadlock. This holds as long as rows with
+// preconditions are never written without one. (A deadlock would only cost time: the database
+// aborts one transaction, which is repeated.)
 func TestNobodyWaitsInACircle(t *testing.T) {
 	url := postgrestest.Database(t)
 	var stores []*Store
@@ -264,7 +264,7 @@ func TestTheLeaseOfADeadProcessIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Items that were queued under a lease are not committed under the next one.
+// Items queued under a lease are not committed under the next one.
 func TestQueuedItemsEndWithTheirLease(t *testing.T) {
 	s := openTest(t, Options{URL: postgrestest.Database(t), Node: "a"})
 	blocked, free := make(chan struct{}), make(chan struct{})
@@ -355,7 +355,7 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-// No error contains the password.
+// Errors do not contain the password.
 func TestErrorsTellNoPassword(t *testing.T) {
 	for _, url := range []string{
 		"postgres://u:hunter2@127.0.0.1:1/db", "postgres://u:hunter2@%zz/db", "postgres://u:hunter2@h:port/db",
@@ -390,8 +390,8 @@ func TestNodesThatStartAtOnce(t *testing.T) {
 	}
 }
 
-// A node opens an actor without records just when another gives it back: the row
-// was there, and is gone behind the wait for its lock. That failed.
+// One node opens an actor without records while another gives it back. The row exists at first, and
+// is gone once its lock is granted. Earlier, opening then failed.
 func TestAnActorIsTakenWhileItIsForgotten(t *testing.T) {
 	url := postgrestest.Database(t)
 	b := openNode(t, url, "b")
@@ -432,7 +432,7 @@ func TestAnActorIsTakenWhileItIsForgotten(t *testing.T) {
 	}
 }
 
-// The database refuses requests of a node that has lost its lease without knowing it.
+// The database refuses requests of a node that has lost its lease without noticing.
 func TestDatabaseEnforcesOwnership(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openNode(t, url, "a")
@@ -471,8 +471,8 @@ func TestDatabaseEnforcesOwnership(t *testing.T) {
 	}
 }
 
-// A renewal that waits for somebody who judges the lease looks at the clock behind
-// the wait: judged as over, it must not come back.
+// A renewal that waits while another node judges the lease reads the clock after the wait. A lease
+// judged as expired must not be renewed.
 func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
 	url := postgrestest.Database(t)
 	defer openNode(t, url, "a").Close()
@@ -517,9 +517,8 @@ func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
 	}
 }
 
-// TestALeaseCountsFromWhenItsRenewalWasSent: the database counts from the renewal, which is
-// not before that moment. A node that counted from the answer, which can take long, would
-// hold its lease longer than the database does.
+// The database counts from the renewal, which happens after it was sent. A node that counted from
+// the response, which can take long, would hold its lease longer than the database allows.
 func TestALeaseCountsFromWhenItsRenewalWasSent(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)

@@ -11,8 +11,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// TestLookupsShareAStatement: requests that arrive during a statement share the next one,
-// and each gets its own row or error.
+// Lookups that arrive during a statement share the next one, and each gets its own row or error.
 func TestLookupsShareAStatement(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -63,7 +62,7 @@ func TestLookupsShareAStatement(t *testing.T) {
 	}
 }
 
-// TestALookupThatFailsIsNoMissingRow: else a session that was ended would be open.
+// A failed lookup must not report a missing row. Otherwise an ended session would count as open.
 func TestALookupThatFailsIsNoMissingRow(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -78,7 +77,7 @@ func TestALookupThatFailsIsNoMissingRow(t *testing.T) {
 	}
 }
 
-// BenchmarkGet measures the store's part of token and session look-ups.
+// BenchmarkGet measures the store's part of token and session lookups.
 func BenchmarkGet(b *testing.B) {
 	s := openTest(b, Options{URL: postgrestest.Database(b)})
 	for i := range 1000 {

@@ -8,8 +8,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage: the state is asked for
-// again. It was called damaged, for good.
+// The state is read again. Earlier it was reported as damaged, permanently.
 func TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, small(url))
@@ -41,8 +40,8 @@ func TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage(t *testing.T) {
 	}
 }
 
-// A snapshot takes the place of the earlier one, whose parts are deleted. All parts of an actor
-// that is removed are deleted.
+// When a snapshot replaces another, the parts of the old one are deleted. Removing an actor deletes
+// all its parts.
 func TestPartsOfReplacedSnapshotsAreDeleted(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	const actor = "codelab/1"

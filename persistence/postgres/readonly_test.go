@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// asAdmin runs statements on a connection of its own, whatever the database takes.
+// asAdmin runs statements on a separate connection, even if the database is read-only.
 func asAdmin(t *testing.T, url string, statements ...string) {
 	t.Helper()
 	ctx := context.Background()
@@ -28,8 +28,8 @@ func asAdmin(t *testing.T, url string, statements ...string) {
 	}
 }
 
-// Only writes detect a full disk, because the renewal of a lease needs no space. So it is
-// reported until a write succeeds.
+// Renewing a lease needs no space, so only writes detect a full disk. It is reported until a write
+// succeeds.
 func TestFullDiskIsReported(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url})
@@ -54,7 +54,7 @@ func TestFullDiskIsReported(t *testing.T) {
 	}
 }
 
-// A database that takes no writes takes no node either, which says so.
+// A read-only database refuses to renew the lease. The node reports that the database is read-only.
 func TestReadOnlyDatabaseIsReported(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url})

@@ -15,7 +15,7 @@ type node struct {
 	url string
 }
 
-// Expire ends the lease where the others judge it.
+// Expire ends the lease as other nodes see it.
 func (n node) Expire() {
 	postgrestest.Exec(n.t, n.url, "update atelier.nodes set lease_until = clock_timestamp() - interval '1 millisecond' where node = $1", n.Node())
 }
@@ -34,8 +34,8 @@ func TestSharedConformance(t *testing.T) {
 	})
 }
 
-// TestANodeThatStopsWithoutItsLeaseHasNotDied: it lost the lease a moment before, or has not
-// rejoined yet. Nobody needs to look after it.
+// The node lost its lease a moment before, or has not rejoined yet. It counts as stopped, so no
+// operator needs to look after it.
 func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
 	url := postgrestest.Database(t)
 	for _, name := range []string{"stops", "stops-without"} {
@@ -58,8 +58,8 @@ func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
 	}
 }
 
-// TestANodeIsKnownUntilItIsForgotten, however long it has been down: its disk can have data
-// that no other node has.
+// A node that is down stays known until it is forgotten, because its disk can contain data that no
+// other node has.
 func TestANodeIsKnownUntilItIsForgotten(t *testing.T) {
 	url := postgrestest.Database(t)
 	a, gone := openNode(t, url, "a"), openNode(t, url, "gone")

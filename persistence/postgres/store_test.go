@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// small are options for tests: a queue that fills.
+// small returns options for tests: a queue that fills up.
 func small(url string) Options {
 	return Options{URL: url, StoreLimits: durable.StoreLimits{QueueBytes: 4 << 20}}
 }
@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// openTest opens a store that is closed at the end of the test.
+// openTest opens a store and closes it after the test.
 func openTest(t testing.TB, o Options) *Store {
 	t.Helper()
 	if o.Lease == 0 {

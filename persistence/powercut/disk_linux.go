@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a mounted file system in memory that records its calls. It supports the calls of
-// a trace and refuses all others.
+// Disk is a mounted file system in memory that records its calls. It supports the calls of a trace
+// and refuses all others.
 //
-// The program on top of it must run in another process: one that waits for its own file system in a
-// page fault hangs forever.
+// A program that uses it must run in another process. A process that waits for its own file system
+// in a page fault hangs forever.
 type Disk struct {
 	fuse.RawFileSystem // refuses all other calls
 	server             *fuse.Server
 	at                 string
 
-	// mu is held during each call, so the trace has the actual order of the calls.
+	// mu is held during each call, so the trace has the real order of the calls.
 	mu      sync.Mutex
 	trace   Trace
 	folder  *Folder
@@ -66,8 +66,8 @@ func Mount(at string) (*Disk, error) {
 }
 
 // keepToOurselves prevents child processes from inheriting the connection to the kernel, which
-// go-fuse opens as inheritable. A child would keep a disk alive whose process has ended, and wait
-// for it forever.
+// go-fuse opens as inheritable. A child would keep the disk of an ended process alive and wait for
+// it forever.
 func keepToOurselves() error {
 	open, err := os.ReadDir("/proc/self/fd")
 	for _, e := range open {
@@ -79,8 +79,8 @@ func keepToOurselves() error {
 	return err
 }
 
-// Unmount ends the file system. If a file of it is open, the folder is free at once and the rest
-// follows.
+// Unmount ends the file system. If one of its files is open, the folder is free at once and the
+// rest ends later.
 func (d *Disk) Unmount() error {
 	if err := unix.Unmount(d.at, unix.MNT_DETACH); err != nil {
 		return d.server.Unmount() // if it was mounted by fusermount3
@@ -110,7 +110,7 @@ func (d *Disk) Trace() Trace {
 	return d.trace[:len(d.trace):len(d.trace)]
 }
 
-// do executes a call, unless it is to fail, and records it. The caller holds d.mu.
+// do executes and records a call, unless a fault is injected. The caller holds d.mu.
 func (d *Disk) do(op Op) (written int, status fuse.Status) {
 	at := d.paths[op.File]
 	switch op.Kind {
@@ -162,7 +162,7 @@ func (d *Disk) make(kind Kind, folder uint64, name string, mode uint32, out *fus
 	return fuse.OK
 }
 
-// number returns the number of the file for a node id of the kernel; the first id is 1.
+// number returns the number of the file for a node id of the kernel, whose first id is 1.
 func number(node uint64) uint32 { return uint32(node - 1) }
 
 func (d *Disk) describe(file uint32, out *fuse.EntryOut) {
@@ -177,7 +177,7 @@ func (d *Disk) attributes(file uint32, out *fuse.Attr) {
 	out.SetTimes(&when, &when, &when)
 }
 
-// find returns the number of a name. The caller holds d.mu.
+// find returns the file number for a name. The caller holds d.mu.
 func (d *Disk) find(folder uint64, name string) (file uint32, ok bool) {
 	file, ok = d.folder.files[number(folder)].names[name]
 	return file, ok

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mount mounts a disk until the test ends.
+// mount mounts a disk for the duration of the test.
 func mount(t *testing.T) (*Disk, string) {
 	t.Helper()
 	at := t.TempDir()
@@ -27,7 +27,7 @@ func mount(t *testing.T) (*Disk, string) {
 	return d, at
 }
 
-// A trace rebuilds what the disk holds when everything was synced.
+// If everything was synced, the trace rebuilds the contents of the disk.
 func TestTraceHoldsWhatAnotherProcessDid(t *testing.T) {
 	d, at := mount(t)
 	script := `set -e
@@ -70,8 +70,7 @@ d"
 	}
 }
 
-// Faults meet the calls that they are meant for, and leave nothing behind but
-// failed syncs.
+// Faults affect exactly the selected calls, and leave only failed syncs in the trace.
 func TestCallsFailAsTold(t *testing.T) {
 	d, at := mount(t)
 	for name, c := range map[string]struct {
@@ -116,7 +115,7 @@ func TestCallsFailAsTold(t *testing.T) {
 	}
 }
 
-// mapInto makes the test binary store into memory that is mapped to this file.
+// mapInto makes the test binary write to memory mapped from this file.
 const mapInto = "POWERCUT_TEST_MAP"
 
 func TestMain(m *testing.M) {
@@ -145,7 +144,7 @@ func storeMapped(path string) {
 	}
 }
 
-// Badger maps its files: the kernel writes their pages, never in part, and says so.
+// Badger maps its files. The kernel writes their pages whole, and marks such writes.
 func TestMappedWritesAreDistinguished(t *testing.T) {
 	d, at := mount(t)
 	d.Inject(func(Call) Fault { return Fault{Short: 1} })
@@ -169,7 +168,8 @@ func TestMappedWritesAreDistinguished(t *testing.T) {
 	}
 }
 
-// An allocation can keep the size, and later writes do not change earlier records.
+// An allocation can keep the file's size, and later writes do not change earlier records of the
+// trace.
 func TestRecordsAreTheirOwn(t *testing.T) {
 	d, at := mount(t)
 	script := `cd "$1"; : > a; fallocate -n -l 9000 a; for i in 1 2 3 4 5 6 7 8; do printf "text $i" > $i; done; sync . [1-8] a`

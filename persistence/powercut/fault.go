@@ -2,21 +2,20 @@ package powercut
 
 import "syscall"
 
-// Call is the description of a call for choosing faults.
+// Call describes a call, to choose faults.
 type Call struct {
 	Kind Kind
-	// Path is the path of the call's file; if the call creates a name, the new one.
+	// Path is the path of the call's file. For a call that creates a name, it is the new path.
 	Path string
-	// Mapped, of a write: it is from mapped memory.
+	// Mapped reports whether a write comes from mapped memory.
 	Mapped bool
 }
 
-// Fault is the fault of a call; the zero value means none.
+// Fault is the fault of a call; the zero value is none.
 type Fault struct {
-	// Err, if set, is returned by the call, which does nothing else. After a failed sync of a file
-	// its data is lost: it counts as unsynced forever.
+	// Err, if set, is returned instead of executing the call. After a failed sync of a file its
+	// data is lost: it counts as unsynced forever.
 	Err syscall.Errno
-	// Short, if set, is the number of bytes written by a longer write. Writes from mapped memory
-	// are never short.
+	// Short, if set, limits the bytes of a longer write. Writes from mapped memory are never short.
 	Short int
 }

@@ -5,16 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// PageBytes is the unit in which a write may be torn.
+// PageBytes is the unit in which a write can be torn.
 const PageBytes = 4096
 
 // Order is how far changes of names can be reordered.
 type Order uint8
 
 const (
-	// Journaled is the order of ext4 and XFS. Changes of names and truncations reach the
-	// disk in the order of their calls, so the last ones can be lost. A sync of a folder
-	// includes all calls before it.
+	// Journaled is the order of ext4 and XFS. Changes of names and truncations reach the disk in
+	// call order, so the last ones can be lost. A sync of a folder includes all earlier calls.
 	Journaled Order = iota
 	// Unordered means that each unsynced creation or change of a name may be present or not. A
 	// removal or a truncation is still ordered after all earlier changes of names.
@@ -31,7 +30,7 @@ type Cut struct {
 }
 
 // Rebuild returns one possible state of the folder after a power failure. It depends only on the
-// trace and the cut. The guarantees of a sync are in the package's documentation.
+// trace and the cut. The package documentation lists the guarantees of a sync.
 func (t Trace) Rebuild(c Cut) *Folder {
 	r := rebuild{trace: t[:c.Point], cut: c, rand: rand.New(rand.NewPCG(c.Seed, uint64(c.Point))), styles: map[uint32]style{}}
 	r.findSynced()
@@ -52,8 +51,8 @@ type rebuild struct {
 	styles map[uint32]style
 }
 
-// style is the outcome of the unsynced writes of one file: mixes of all outcomes rarely reveal
-// faults.
+// style is the outcome of the unsynced writes of one file. It exists because independent random
+// pages rarely reveal faults.
 type style uint8
 
 const (
@@ -68,8 +67,8 @@ func isName(k Kind) bool { return k <= Rename }
 
 func isData(k Kind) bool { return k >= Write && k <= Chmod }
 
-// findSynced goes backwards from the cut: a change is durable if the next sync of its file
-// succeeded. A name is durable if any later sync of its folder succeeded.
+// findSynced goes back from the cut. A change is durable if the next sync of its file succeeded. A
+// name is durable if any later sync of its folder succeeded.
 func (r *rebuild) findSynced() {
 	r.synced = make([]bool, len(r.trace))
 	lasts := map[uint32]bool{}
@@ -136,7 +135,7 @@ func (r *rebuild) styleOf(file uint32) style {
 	return s
 }
 
-// keeps decides whether an unsynced page, or the whole of another change, is present.
+// keeps decides whether an unsynced page, or another unsynced change, is present.
 func (r *rebuild) keeps(s style) bool {
 	return s == all || s == early || s == coin && r.rand.IntN(2) == 0
 }
@@ -172,7 +171,7 @@ func (r *rebuild) apply(f *Folder, i int, op *Op, path string) {
 	f.tell(op, path, fmt.Sprintf("%d of %d pages there", kept, pages))
 }
 
-// tear applies a part of a write.
+// tear applies some pages of a write.
 func (r *rebuild) tear(target *file, op *Op) (kept, pages int) {
 	s := r.styleOf(op.File)
 	target.change(op, func() bool {
@@ -186,9 +185,9 @@ func (r *rebuild) tear(target *file, op *Op) (kept, pages int) {
 	return kept, pages
 }
 
-// early calls visit for data that the program may have stored in mapped memory before the
-// cut, and that the kernel may have written without a sync. These are mapped writes
-// directly after the point. Data after another call may have been stored after that call.
+// early calls visit for mapped writes directly after the point. The program may have stored their
+// data before the cut, and the kernel may have written it without a sync. Data after another call
+// may have been stored after that call.
 func (t Trace) early(point int, visit func(i int, op *Op)) {
 	for i := point; i < len(t) && t[i].Kind == Write && t[i].Mapped; i++ {
 		visit(i, &t[i])

@@ -18,8 +18,8 @@ const aFile, aFolder = syscall.S_IFREG | 0o600, syscall.S_IFDIR | 0o700
 
 func page(text string) []byte { return bytes.Repeat([]byte(text), PageBytes) }
 
-// looks are all the ways in which a folder looks behind cuts at the end of a
-// trace, each as "name=content", a page as one letter.
+// looks returns all possible states of a folder after cuts at the end of a trace, each as
+// "name=contents", with one letter per page.
 func looks(t Trace, order Order) []string {
 	seen := map[string]bool{}
 	for seed := range uint64(400) {
@@ -101,8 +101,8 @@ func TestStatesAfterAPowerCut(t *testing.T) {
 	}
 }
 
-// Data in mapped memory can be on disk before it was synced, but not before an earlier call
-// of the program.
+// Data in mapped memory can be on disk before a sync, but not before an earlier call of the
+// program.
 func TestMappedWritesComeEarly(t *testing.T) {
 	mapped := Op{Kind: Write, File: 1, Mapped: true, Data: page("x")}
 	before := Trace{{Kind: Create, File: 1, Name: "a", Size: aFile}, {Kind: SyncFolder}}
@@ -130,7 +130,7 @@ func TestMappedWritesComeEarly(t *testing.T) {
 	}
 }
 
-// randomTrace draws calls that a disk could have seen.
+// randomTrace draws calls that a disk could have recorded.
 func randomTrace(t *rapid.T) Trace {
 	var trace Trace
 	names := map[string]uint32{}
@@ -166,7 +166,7 @@ func randomTrace(t *rapid.T) Trace {
 	return trace
 }
 
-// A trace that ends with syncs of everything looks one way, whatever the seed.
+// A trace that ends with syncs of everything has only one result, for any seed.
 func TestSyncedDataSurvives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trace := randomTrace(t)
@@ -190,8 +190,8 @@ func TestSyncedDataSurvives(t *testing.T) {
 	})
 }
 
-// The same cut leaves the same folder: a failing point can be repeated, also from
-// a trace that was written and read.
+// The same cut yields the same folder, also from a trace that was written and read, so a failure
+// can be reproduced.
 func TestACutCanBeRepeated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trace := randomTrace(t)

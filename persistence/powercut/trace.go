@@ -47,10 +47,10 @@ func Kinds() (all []Kind) {
 // Op is one executed call, or a failed sync.
 type Op struct {
 	Kind Kind
-	// File is the number of the call's file or folder. Files are numbered by creation, from 1; 0 is
-	// the root folder.
+	// File is the number of the call's file or folder. Files are numbered from 1 in order of
+	// creation; 0 is the root folder.
 	File uint32
-	// Folder and Name are the name that a call creates, removes or renames; To and NewName are the
+	// Folder and Name are the name that a call creates, removes or renames. To and NewName are the
 	// target of a rename.
 	Folder, To    uint32
 	Name, NewName string
@@ -59,8 +59,8 @@ type Op struct {
 	// Size after a truncation, end of an allocation that extends the file, or mode after a Create,
 	// Mkdir or Chmod.
 	Size int64
-	// Mapped writes are from memory mapped to the file, at some time after the program stored the
-	// bytes there.
+	// Mapped writes are from memory mapped to the file. The program stored the bytes there some
+	// time earlier.
 	Mapped bool
 	// Failed syncs make nothing durable.
 	Failed bool
@@ -71,8 +71,8 @@ type Op struct {
 // Trace is the calls on an initially empty folder, in order.
 type Trace []Op
 
-// At calls visit for every call, with the path of its file ("." is the root). A file without a name
-// has its last one.
+// At calls visit for every call, with the path of its file ("." is the root). For a file without a
+// name it is the last path.
 func (t Trace) At(visit func(position int, op *Op, path string)) {
 	type place struct {
 		folder uint32
@@ -101,7 +101,7 @@ func (t Trace) At(visit func(position int, op *Op, path string)) {
 
 const magic = "POWERCUT1\n"
 
-// maxField bounds a name, a note or a write in a decoded trace, bytes.
+// maxField limits a name, a note or a write in a decoded trace, in bytes.
 const maxField = 64 << 20
 
 // Encode writes a trace, compressed.

@@ -50,8 +50,8 @@ func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 	}
 }
 
-// A rotation that broke off leaves a pending key, with which the next one goes on. With
-// another one it would leave a second pending key, and its predecessor would never be retired.
+// An interrupted rotation leaves a pending key, which the next one must use. With a new key it
+// would leave a second pending key, and the earlier key would never be retired.
 func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	first, err := CreateKeys(path, now)
@@ -71,8 +71,8 @@ func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
 	}
 }
 
-// If a pending key were used, other nodes would not find its tokens. If a key in use counted as
-// pending, it would be replaced.
+// The checksum covers whether a key is pending. If a pending key were used, other nodes would not
+// find its tokens. If a key in use counted as pending, it would be replaced.
 func TestThatAKeyIsPendingIsChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	first, err := CreateKeys(path, now)
@@ -144,7 +144,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Keys that nobody could use are refused, also with a right checksum.
+// Unusable keys are refused, even with a correct checksum.
 func TestKeysThatAreRefused(t *testing.T) {
 	const good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 	for name, tc := range map[string]struct {
@@ -173,7 +173,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 	}
 }
 
-// A file of keys is its owner's alone.
+// A key file must be accessible by its owner only.
 func TestKeysThatOthersMayReadAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	if _, err := CreateKeys(path, now); err != nil {
@@ -189,7 +189,7 @@ func TestKeysThatOthersMayReadAreRefused(t *testing.T) {
 	}
 }
 
-// A rotation does not change the keys that its caller has.
+// A rotation does not modify the caller's keys.
 func TestARotationChangesNoKeysThatAreInUse(t *testing.T) {
 	keys := Announced([]seal.Key{newKey(1, now)}, now)
 	if used := Used(keys, now); !keys[1].Pending || used[1].Pending || !keys[0].RetiredAt.IsZero() || used[0].RetiredAt.IsZero() {

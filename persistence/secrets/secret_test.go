@@ -33,8 +33,8 @@ func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// A damaged file is not a secret. It can be cut off, the disk can have lost a block of it, or its
-// checksum is not on a separate line.
+// A damaged file is not accepted as a secret. It can be truncated, the disk can have lost a block
+// of it, or its checksum is not on a separate line.
 func TestADamagedSecretIsRefused(t *testing.T) {
 	for _, content := range []string{"", "\n", "a key" + sumMark + sumOf("a key"), strings.Repeat("\x00", 44), "oKSt-xSHIo56" + strings.Repeat("\x00", 32)} {
 		path := filepath.Join(t.TempDir(), "a.key")
@@ -50,7 +50,7 @@ func TestADamagedSecretIsRefused(t *testing.T) {
 	}
 }
 
-// A key with one wrong bit protects nothing that it protected before.
+// With one wrong bit, a key could not open the data that it protects.
 func TestAKeyThatChangedIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.key")
 	fresh := func() string { return strings.Repeat("k", 43) }
@@ -75,7 +75,7 @@ func TestAKeyThatChangedIsRefused(t *testing.T) {
 	}
 }
 
-// Files of earlier programs have no checksum; a password never has one.
+// Files of older programs have no checksum, and passwords never have one.
 func TestASecretWithoutAChecksumIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.key")
 	if err := os.WriteFile(path, []byte("an earlier key\n"), 0o600); err != nil {

@@ -52,7 +52,7 @@ func TestASecretOfAPollOutlivesARestart(t *testing.T) {
 	}
 }
 
-// TestADestroyedSecretIsWrittenOver before its name goes.
+// The file is overwritten before its name is removed.
 func TestADestroyedSecretIsWrittenOver(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
@@ -79,7 +79,7 @@ func TestADestroyedSecretIsWrittenOver(t *testing.T) {
 	}
 }
 
-// TestADestructionThatBrokeOffIsFinished by the next start.
+// The next start finishes an interrupted destruction.
 func TestADestructionThatBrokeOffIsFinished(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string][]byte{"0000000000000001": make([]byte, 32), "0000000000000002": []byte("short")} {
@@ -94,8 +94,7 @@ func TestADestructionThatBrokeOffIsFinished(t *testing.T) {
 	}
 }
 
-// TestASecretIsOldOnceNoCommandCanUseIt: a sweep must not destroy what is about to be
-// used.
+// A sweep must not destroy a secret that a command can still use.
 func TestASecretIsOldOnceNoCommandCanUseIt(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	b := openBallots(t, BallotOptions{Dir: t.TempDir(), now: func() time.Time { return now }})
@@ -112,8 +111,8 @@ func TestASecretIsOldOnceNoCommandCanUseIt(t *testing.T) {
 	}
 }
 
-// A clock that was set back since a secret was made does not keep the secret for ever: its
-// time begins with the start at the latest.
+// If the clock was set back after a secret was made, the secret still expires: its age counts from
+// the start of the process at the latest.
 func TestASecretOfTheFutureGetsOld(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
 	b := openBallots(t, BallotOptions{Dir: dir, now: func() time.Time { return now }})
@@ -136,8 +135,8 @@ func TestASecretOfTheFutureGetsOld(t *testing.T) {
 	}
 }
 
-// A secret that another node sends again is as old as it was, also behind a restart: where nodes
-// come and go it would never be destroyed.
+// A secret that another node sends again keeps its age, also after a restart. Otherwise it would
+// never be destroyed while nodes come and go.
 func TestASecretThatIsSentAgainIsNoYounger(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
 	open := func() *Ballots {
@@ -171,7 +170,7 @@ func TestASecretThatIsSentAgainIsNoYounger(t *testing.T) {
 	b.Close()
 }
 
-// TestOtherNodesHaveASecretBeforeItIsUsed, and a secret that they do not have is none.
+// If the secret cannot be sent to the other nodes, it is not used.
 func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 	other := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer other.Close()
@@ -201,7 +200,7 @@ func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 	}
 }
 
-// stubborn is a folder that cannot do some things.
+// stubborn is a folder in which some calls fail.
 type stubborn struct {
 	folder
 	remove, sync error
@@ -221,8 +220,7 @@ func (d *stubborn) Sync() error {
 	return d.folder.Sync()
 }
 
-// TestFailedDestructionIsRetried: a secret is forgotten only once its file is gone
-// for good, and is not a key meanwhile.
+// A secret is forgotten only once its file is removed durably. Meanwhile it is not used as a key.
 func TestFailedDestructionIsRetried(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for name, d := range map[string]*stubborn{"remove": {remove: broken}, "sync": {sync: broken}} {
@@ -249,8 +247,8 @@ func TestFailedDestructionIsRetried(t *testing.T) {
 	}
 }
 
-// TestADamagedSecretIsNoKey: one that others may read is not used at all, one that is too
-// short or empty is destroyed, and nothing else in the folder is touched.
+// A secret that others can read is not used. One that is too short or empty is destroyed. Other
+// files in the folder stay.
 func TestADamagedSecretIsNoKey(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, size int, mode os.FileMode) {
@@ -284,8 +282,7 @@ func TestADamagedSecretIsNoKey(t *testing.T) {
 	}
 }
 
-// TestADestroyedSecretLeavesMemory: a core dump or a swapped page that comes later does
-// not have it.
+// A later core dump or swapped page does not contain it.
 func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	id, _, err := b.Make(aCodelab)
@@ -309,7 +306,7 @@ func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	}
 }
 
-// An error of the folder is reported, because the node must then stop serving.
+// An error of the folder is reported, because the node must then stop.
 func TestAnErrorOfTheFolderOfBallotsIsReported(t *testing.T) {
 	reported := error(nil)
 	d := &ailing{folder: folder(t.TempDir()), err: errors.New("the disk fails")}
@@ -320,7 +317,7 @@ func TestAnErrorOfTheFolderOfBallotsIsReported(t *testing.T) {
 	}
 }
 
-// A copy for another node does not change when the secret is destroyed.
+// Destroying a secret does not change a copy made for another node.
 func TestACopyOfASecretStays(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()
@@ -337,7 +334,7 @@ func TestACopyOfASecretStays(t *testing.T) {
 	}
 }
 
-// The memory of destroyed secrets is bounded: the oldest is forgotten.
+// The list of destroyed secrets is bounded: the oldest is forgotten.
 func TestDestroyedSecretsAreRememberedWithinABound(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()

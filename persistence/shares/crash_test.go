@@ -15,8 +15,8 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// fragile is a disk that loses at a crash what was not synced: of each content
-// and of the names it keeps what the last sync saw, or anything since.
+// fragile is a disk that loses unsynced changes in a crash. Each file and each name is kept as of
+// the last sync, or as of any later moment.
 type fragile struct {
 	rt      *rapid.T
 	names   map[string]*inode
@@ -29,7 +29,7 @@ type inode struct{ content, synced []byte }
 
 type crash struct{}
 
-// step is a moment at which the power may fail.
+// step is a moment at which the power can fail.
 func (d *fragile) step() {
 	if d.left--; d.left < 0 {
 		d.crashed = true
@@ -37,14 +37,14 @@ func (d *fragile) step() {
 	}
 }
 
-// restart is the disk after the crash.
+// restart turns the disk into its state after the crash.
 func (d *fragile) restart(steps int) {
 	before := d.names
 	d.names = map[string]*inode{}
 	all := maps.Clone(d.synced)
 	maps.Copy(all, before)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		// Renames do not happen, so each name has one inode.
+		// Files are never renamed, so each name has one inode.
 		_, was := d.synced[name]
 		_, is := before[name]
 		if was && is || rapid.Bool().Draw(d.rt, "the name "+name+" is kept") {
@@ -53,7 +53,7 @@ func (d *fragile) restart(steps int) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {
 		if n := d.names[name]; !bytes.Equal(n.content, n.synced) {
-			// The size may have come through without the bytes.
+			// The size can be on disk without the bytes.
 			switch rapid.IntRange(0, 2).Draw(d.rt, "what of its content") {
 			case 0:
 				n.content = bytes.Clone(n.synced)
@@ -133,10 +133,9 @@ func (f *fragileFile) Stat() (fs.FileInfo, error) { return f, nil }
 func (f *fragileFile) Size() int64                { return int64(len(f.content)) }
 func (f *fragileFile) Mode() fs.FileMode          { return 0o600 }
 
-// TestCrashesCostNothingAndSpareNothing fails the power at any step of making
-// and destroying shares. What Until returned is found again for as long as its
-// quarter lasts. And when a sweep after its end is through, the disk holds its
-// secret nowhere, whatever a crash brings back.
+// TestCrashesCostNothingAndSpareNothing fails the power at any step of making and destroying
+// shares. A share that Until returned is found until its quarter ends. Once a later sweep
+// completes, the disk contains the secret nowhere, whatever a crash restores.
 func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		times := &times{clock: noon}
@@ -162,7 +161,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 		}
 		open := func() {
 			for !untilCrash(func() {
-				// Not Open: no other goroutine runs.
+				// Unlike Open, this starts no other goroutine.
 				s = &Store{
 					opts: Options{Longest: 6 * time.Hour, Now: times.now, Uptime: times.up, Disk: d}, log: discard,
 					byID: map[seal.ShareID]*held{}, byEnd: map[int64]*held{}, doomed: map[string]bool{},
@@ -208,7 +207,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 			}
 			check()
 		}
-		// One sweep that is through, and then whatever a crash leaves.
+		// One complete sweep, followed by any possible crash.
 		times.pass(2 * time.Hour)
 		d.left = 1 << 20
 		s.sweep()

@@ -16,8 +16,8 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// ailing is a folder whose nth step fails, and some steps after it. A failed write has
-// written half.
+// ailing is a folder whose nth step fails, and some after it. A failed write writes half of its
+// bytes.
 type ailing struct {
 	folder
 	mu           sync.Mutex // failures are swept on another goroutine
@@ -42,7 +42,7 @@ func (d *ailing) step() error {
 }
 
 func (d *ailing) Open(name string, flag int) (File, error) {
-	// A file can be created even if there is no room for its content.
+	// A file can be created even if there is no room for its contents.
 	f, err := d.folder.Open(name, flag)
 	if err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (f *ailingFile) Write(b []byte) (int, error) {
 
 func (f *ailingFile) Sync() error { return errors.Join(f.d.step(), f.File.Sync()) }
 
-// eachFault tries a full disk, a broken one and a failed sync at each step of keeping
-// something, and until it is left alone again.
+// eachFault injects a full disk and a broken one at each step of keeping a secret, for one or more
+// steps, until heal is called.
 func eachFault(t *testing.T, try func(t *testing.T, d *ailing, heal func())) {
 	for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
 		for after := range 9 {
@@ -86,8 +86,8 @@ func eachFault(t *testing.T, try func(t *testing.T, d *ailing, heal func())) {
 	}
 }
 
-// TestASecretThatIsKeptIsOnTheDisk, whatever failed before: an empty file that a full disk
-// has left was taken for the secret, and the votes sealed under it were lost.
+// Earlier, an empty file left by a full disk was mistaken for the secret, and the votes sealed
+// under it were lost.
 func TestASecretThatIsKeptIsOnTheDisk(t *testing.T) {
 	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
@@ -114,13 +114,13 @@ func TestASecretThatIsKeptIsOnTheDisk(t *testing.T) {
 	})
 }
 
-// healthyList keeps the start, which reads, out of the faults.
+// healthyList has no faults at the start, which only lists files.
 type healthyList struct{ *ailing }
 
 func (d healthyList) List() ([]string, error) { return d.folder.List() }
 
-// TestAShareThatIsKeptIsOnTheDisk: after a full disk each further try met the file of the
-// first, and no token could be made on any node.
+// Earlier, after a full disk each later attempt failed because of the file of the first, and no
+// token could be made on any node.
 func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 	in := Share{Ends: seal.QuarterEnd(time.Now().Add(time.Minute)), Secret: bytes.Repeat([]byte{7}, seal.ShareBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
@@ -151,8 +151,8 @@ func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 	})
 }
 
-// TestDestroyedSecretsStayDestroyed even if another node, which does not know of the
-// destruction, brings one back.
+// A destroyed secret stays destroyed even if another node, which has not noticed the destruction,
+// sends it again.
 func TestDestroyedSecretsStayDestroyed(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
@@ -177,8 +177,7 @@ func TestDestroyedSecretsStayDestroyed(t *testing.T) {
 	b.Close()
 }
 
-// TestTheTimeOfASecretGoesOnOverStarts: a node that started every minute never found one
-// that was old.
+// Earlier, a node that restarted every minute never found an old secret.
 func TestTheTimeOfASecretGoesOnOverStarts(t *testing.T) {
 	dir, ahead := t.TempDir(), time.Duration(0)
 	now := func() time.Time { return time.Now().Add(ahead) }
@@ -203,8 +202,7 @@ func TestTheTimeOfASecretGoesOnOverStarts(t *testing.T) {
 	b.Close()
 }
 
-// TestASecretThatWasFoundIsKeptOnceItWasWritten: the process before may have failed to
-// sync it.
+// The previous process may have failed to sync the secret that this one found.
 func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
@@ -229,7 +227,7 @@ func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 	}
 }
 
-// TestASecretThatIsDestroyedWhileItIsKept is not in use afterwards.
+// The secret is not in use afterwards.
 func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
 	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
 	d := &meanwhile{folder: folder(t.TempDir())}
@@ -253,7 +251,7 @@ func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
 	b.Close()
 }
 
-// meanwhile is a folder in which something happens with the first sync.
+// meanwhile is a folder in which something happens at the first sync.
 type meanwhile struct {
 	folder
 	do func()
@@ -267,7 +265,7 @@ func (d *meanwhile) Sync() error {
 	return d.folder.Sync()
 }
 
-// forgetful is a folder that says of a file that it is on the disk, and keeps other bytes.
+// forgetful is a folder that reports a file as synced but stores other bytes.
 type forgetful struct{ folder }
 
 func (d forgetful) Sync() error {
@@ -284,7 +282,7 @@ func (d forgetful) Sync() error {
 	return err
 }
 
-// A secret that is not read back as it was written is not used.
+// A secret that reads back differently is not used.
 func TestASecretIsReadBack(t *testing.T) {
 	dir := folder(t.TempDir())
 	b := openBallots(t, BallotOptions{Dir: string(dir), Disk: forgetful{dir}})

@@ -12,7 +12,7 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// spread opens a store whose shares go to the others.
+// spread opens a store that sends its shares to other nodes.
 func spread(t *testing.T, dir string, to func(Share) error) *Store {
 	t.Helper()
 	s, err := Open(Options{Dir: dir, Longest: time.Hour, Spread: to})
@@ -23,8 +23,8 @@ func spread(t *testing.T, dir string, to func(Share) error) *Store {
 	return s
 }
 
-// A share is with every node before anything is sealed under it, and stays
-// there; what one node lacks it gets from another.
+// Every node has a share before anything is sealed under it. A node that lacks a share gets it from
+// another one.
 func TestNodesHaveEachOthersShares(t *testing.T) {
 	dirs := [2]string{t.TempDir(), t.TempDir()}
 	var nodes [2]*Store
@@ -63,7 +63,7 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 		}
 	}
 
-	// After a restart they are there, and nothing new is sealed under them.
+	// After a restart the shares exist, but nothing new is sealed under them.
 	if err := nodes[0].Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 	}
 }
 
-// What could not be brought to all is not used.
+// A share that did not reach all nodes is not used.
 func TestAShareThatDoesNotArriveIsNotUsed(t *testing.T) {
 	away := errors.New("away")
 	var s *Store
@@ -117,14 +117,14 @@ func TestSharesOfOthersAreLookedAt(t *testing.T) {
 	if all, _ := s.All(); len(all) != 0 {
 		t.Errorf("%d are kept", len(all))
 	}
-	// An ended share must not come back to the disk, however short its stay.
+	// An ended share must not return to the disk, even briefly.
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("%d files are kept, %v", len(files), err)
 	}
 }
 
-// A node that starts while a share is sent to the other nodes does not receive it that way. It
-// gets the share when it asks for all shares.
+// A node that starts while a share is being sent is not among its receivers. It gets the share when
+// it requests all shares.
 func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
 	third := spread(t, t.TempDir(), func(Share) error { return nil })
 	var s *Store
@@ -147,7 +147,7 @@ func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
 	}
 }
 
-// TestNodeWithoutSharesReportsNoneEnded: a valid token would be reported as expired.
+// Otherwise a valid token would be reported as expired.
 func TestNodeWithoutSharesReportsNoneEnded(t *testing.T) {
 	lacks := true
 	s, err := Open(Options{Dir: t.TempDir(), Longest: time.Hour, Lacks: func() bool { return lacks }})
@@ -171,9 +171,9 @@ func TestNodeWithoutSharesReportsNoneEnded(t *testing.T) {
 	}
 }
 
-// TestAShareThatComesBackKeepsItsFile: a node that could not bring its share to all destroyed
-// the file, although another had taken it and brought it back meanwhile. Then no node could
-// read all shares of this one, nor start while it runs.
+// A node failed to send its share to all nodes, while another node had received it and sent it
+// back. Earlier the first node then destroyed the file. No node could read all shares of this one,
+// nor start while it ran.
 func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
 	var s *Store
 	s = spread(t, t.TempDir(), func(made Share) error {
@@ -191,7 +191,7 @@ func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
 	}
 }
 
-// An operator without the keys of the shares learns how many are still in use.
+// An operator without the keys of the shares can count those still in use.
 func TestSharesInAFolderAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	s := spread(t, dir, func(Share) error { return nil })

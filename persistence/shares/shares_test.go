@@ -23,7 +23,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 var discard = slog.New(slog.DiscardHandler)
 
-// times are a clock that is set and a time that only goes on.
+// times is a clock that can be set and an uptime that only increases.
 type times struct {
 	mu     sync.Mutex
 	clock  time.Time
@@ -42,7 +42,7 @@ func (t *times) up() time.Duration {
 	return t.uptime
 }
 
-// pass lets time pass; set sets the clock, in which no time passes.
+// pass lets time pass. set only sets the clock.
 func (t *times) pass(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *stage) files() []string {
 	return names
 }
 
-// over reports whether nothing can be sealed or opened under a share any more.
+// over reports whether a share can neither seal nor open anything any more.
 func over(t *testing.T, share *seal.Share) bool {
 	t.Helper()
 	ring, err := seal.NewRing(seal.Production, "s", []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}})
@@ -143,9 +143,8 @@ func TestTokensOfOneQuarterHourUseOneShare(t *testing.T) {
 	}
 }
 
-// TestTheFormOfAFile opens a file as it has been written since there are shares.
-// A change of its name, or of how an id follows from the content, would expire
-// every token at the next start.
+// TestTheFormOfAFile opens a file in the original form. If its name changed, or the derivation of
+// the id from the contents, every token would expire at the next start.
 func TestTheFormOfAFile(t *testing.T) {
 	s := newStage(t)
 	path := filepath.Join(s.dir, "tokens-until-20260301T121500Z-03000239a7d36350")
@@ -203,8 +202,8 @@ func TestRestartKeepsLiveSharesAndDropsExpired(t *testing.T) {
 	}
 }
 
-// At the end of a quarter its share is destroyed completely: not in memory, not for current
-// holders, and not on the disk.
+// At the end of a quarter its share is destroyed completely: in memory, for current holders, and on
+// disk.
 func TestShareIsDestroyedAfterItsQuarter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now() // the bubble's: midnight
@@ -242,7 +241,7 @@ func TestAClockThatIsSetBackProlongsNothing(t *testing.T) {
 	first := s.until(15 * time.Minute)
 	s.pass(time.Minute)
 	s.set(noon.Add(-10 * time.Minute))
-	// The remaining time of the first is too short for this one.
+	// The first share ends too early for this duration.
 	second := s.until(24 * time.Minute)
 	if second == first || !second.Ends().Equal(first.Ends()) {
 		t.Errorf("they end at %v and %v", first.Ends(), second.Ends())
@@ -257,7 +256,7 @@ func TestAClockThatIsSetBackProlongsNothing(t *testing.T) {
 	if s.until(9*time.Minute) != second {
 		t.Error("the end of the first took the second along")
 	}
-	// A start with a clock that is years behind.
+	// The process starts with a clock that is years behind.
 	s.set(noon.AddDate(-20, 0, 0))
 	s.restart()
 	if s.found(second.ID()) == nil {
@@ -315,7 +314,7 @@ func TestFilesThatAreNotWhatWasWritten(t *testing.T) {
 	if s.sweep(); len(s.files()) != 0 {
 		t.Error("the damaged one outlives its quarter")
 	}
-	// One that others may read.
+	// A file that others can read prevents the start.
 	path := filepath.Join(s.dir, fileName(s.until(time.Minute)))
 	if err := errors.Join(os.Chmod(path, 0o640), s.Close()); err != nil {
 		t.Fatal(err)
@@ -409,7 +408,7 @@ func TestFailedWritesOfSharesAreRetried(t *testing.T) {
 	}
 }
 
-// found is Find of a node that lacks nothing.
+// found calls Find on a node that lacks no shares.
 func (s *Store) found(id seal.ShareID) *seal.Share {
 	share, err := s.Find(id)
 	if err != nil {

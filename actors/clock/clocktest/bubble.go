@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Bubble runs a test of actors on simulated time (testing/synctest). At its end, after all
-// cleanups, it waits for the actors' library to finish. The library counts dead letters for
-// a second, and a goroutine that waits at the end of a bubble is an error.
+// Bubble runs a test of actors on simulated time (testing/synctest). After all cleanups it waits
+// for the actor library to finish. The library counts dead letters for a second, and a goroutine
+// that still waits at the end of a bubble is an error.
 func Bubble(t *testing.T, run func(t *testing.T)) {
 	synctest.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(time.Minute) }) // simulated

@@ -11,15 +11,14 @@ import (
 )
 
 // Clock is a clock.Clock over package time, for testing/synctest: in a bubble it follows the
-// bubble's time. It has no goroutine, and keeps nothing of a timer that has fired or was stopped.
-// Safe for concurrent use.
+// bubble's time. It has no goroutine and keeps no fired or stopped timers. Safe for concurrent use.
 type Clock struct {
 	began time.Time // Immutable.
 
 	mu     sync.Mutex
 	offset time.Duration // Guarded by mu.
-	// Guarded by mu. While stopped, late has the timers that became due, in that order, without
-	// duplicates.
+	// Guarded by mu. While stopped, late contains the timers that became due, in that order and
+	// without duplicates.
 	stopped bool
 	late    []*timer
 }
@@ -37,15 +36,15 @@ func (c *Clock) SetOffset(d time.Duration) {
 	c.offset = d
 }
 
-// Stop delays all timers until Continue, as for a process that the operating system does not run.
-// Time passes meanwhile, and running functions continue.
+// Stop delays all timers until Continue, as when the operating system suspends a process. Time
+// still passes, and running functions continue.
 func (c *Clock) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopped = true
 }
 
-// Continue fires, at once and in order, the timers that became due since Stop. A ticker fires once,
+// Continue fires the timers that became due since Stop, at once and in order. A ticker fires once,
 // however often it was due, and keeps its rhythm.
 func (c *Clock) Continue() {
 	c.mu.Lock()

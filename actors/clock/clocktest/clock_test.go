@@ -12,7 +12,7 @@ import (
 	"atelier/actors/clock"
 )
 
-// The tests of package clock say what this clock does while nobody changes it.
+// The tests of package clock cover this clock while its offset is 0 and it is not stopped.
 
 func TestTheTimeOfDayJumpsAndNothingElse(t *testing.T) {
 	for _, offset := range []time.Duration{time.Hour, -time.Hour, 30 * 24 * time.Hour} {
@@ -40,7 +40,7 @@ func TestTheTimeOfDayJumpsAndNothingElse(t *testing.T) {
 	}
 }
 
-// fired notes what fires, and when.
+// fired records which timers fire, and when.
 type fired struct {
 	began time.Time
 	mu    sync.Mutex
@@ -142,7 +142,7 @@ func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
 	}
 }
 
-// The functions run side by side, so only their start has an order.
+// The functions run concurrently, so only the order of their starts is defined.
 func TestLateTimersStartInTheOrderInWhichTheyBecameDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
@@ -163,7 +163,7 @@ func TestLateTimersStartInTheOrderInWhichTheyBecameDue(t *testing.T) {
 	})
 }
 
-// A paused node can be killed; then nobody receives its timers.
+// A paused node can be killed before anything receives from its timers.
 func TestNothingIsKeptOfStoppedTimers(t *testing.T) {
 	for name, late := range map[string]bool{"before they are due": false, "when they are late": true} {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestNothingIsKeptOfStoppedTimers(t *testing.T) {
 	}
 }
 
-// Package time may have started due, in its goroutine, when Stop is called.
+// If Stop is called while package time is starting due in its goroutine, the timer does not fire.
 func TestATimerThatIsStoppedWhileItBecomesDueDoesNotFire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New().AfterFunc(time.Second, func() { t.Error("a stopped function was called") }).(*timer)

@@ -23,10 +23,10 @@ import (
 	"atelier/actors/naming"
 )
 
-// A command that is never drawn is not tried: a person who adds one to the vocabulary adds
-// it here. Create and Delete are for codelabs of their own. PostDirects makes the events of
-// several PostChat in one commit, ReportCheck draws Tick, too, and Register rehearsals:
-// words of their own would change what every kept seed draws.
+// A command that is never drawn is not tested, so every new command of the vocabulary must be added
+// here. Create and Delete are for separate codelabs. PostDirects makes the events of several
+// PostChat in one commit. ReportCheck also draws Tick, and Register rehearsals: separate entries
+// would change the draws of every kept seed.
 func TestEveryCommandIsDrawn(t *testing.T) {
 	commands, _ := codelab.Vocabulary.Words()
 	for _, c := range commands {
@@ -54,20 +54,20 @@ func encoded(t *testing.T, s *codelab.State) []byte {
 	return b
 }
 
-// marks matches the texts that Mark makes; wrote matches those and ids. withItem matches the
-// texts of items that can be deleted alone, and of votes: once they are not in the snapshot,
-// they are in no record.
+// marks matches the texts that Mark makes; wrote also matches ids. withItem matches the texts of
+// votes and of items that can be deleted alone: once they are not in the snapshot, they are in no
+// record.
 var (
 	marks    = regexp.MustCompile(`[a-z]+-[0-9]+-of-draw`)
 	wrote    = regexp.MustCompile(marks.String() + `|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	withItem = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link|word|text|feedback|ai|question|answer)-`)
 )
 
-// leaves are the texts that leave the log with their item.
+// leaves matches the texts that leave the log with their item.
 var leaves = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link)-`)
 
-// parts are what readers ask for with its version, which a change of it must raise
-// (codelab.Changed).
+// parts returns the parts that readers request by version. A change of a part must raise its
+// version (codelab.Changed).
 func parts(t *testing.T, state []byte, view *codelab.View) map[string]part {
 	t.Helper()
 	at := view.Changed
@@ -119,7 +119,7 @@ func kindOf(e *pb.Event) protoreflect.Name {
 
 var body = new(pb.Event).ProtoReflect().Descriptor().Oneofs().ByName("body")
 
-// kindsOfPeople are the events whose definition has the id of a person.
+// kindsOfPeople returns the events whose definition contains the id of a person.
 func kindsOfPeople() (kinds []protoreflect.Name) {
 	var names func(m protoreflect.MessageDescriptor) bool
 	names = func(m protoreflect.MessageDescriptor) bool {
@@ -139,12 +139,12 @@ func kindsOfPeople() (kinds []protoreflect.Name) {
 	return kinds
 }
 
-// For all commands, the events alone produce the state, for any mixture of snapshot and
-// tail, in every field. The rules hold (package oracle). Log and snapshot contain no data
-// of removed people and deleted items, in any event.
+// For all commands, the events alone produce the state in every field, for any mixture of snapshot
+// and tail. The rules are kept (package oracle). Log and snapshot contain no data of removed people
+// and deleted items, in any event.
 func TestAnyWords(t *testing.T) {
 	drawn, told := map[string]bool{}, map[protoreflect.Name]bool{} // told: events of people who are gone
-	// A few seeds more until everything that can happen has.
+	// More seeds are drawn until every required case has occurred.
 	missing := func() (out []string) {
 		for _, name := range Names {
 			if !drawn[name] {

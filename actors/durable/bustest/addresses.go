@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Addresses returns n unused loopback addresses. Their ports are below those of outgoing
-// connections, because another test could otherwise take such a port in the meantime. Until the
-// test ends, no other call returns them, in any process of this machine.
+// Addresses returns n unused loopback addresses. Their ports are below the range of outgoing
+// connections, so another test cannot take such a port meanwhile. Until the test ends, no other
+// call returns them, in any process on this machine.
 func Addresses(t testing.TB, n int) (out []string) {
 	t.Helper()
 	for tries := 0; len(out) < n; tries++ {
@@ -32,8 +32,8 @@ func Addresses(t testing.TB, n int) (out []string) {
 	return out
 }
 
-// reserve reserves a port by an abstract name, which the kernel gives to one process at a time and
-// frees when that ends.
+// reserve reserves a port by an abstract socket name. The kernel gives the name to one process
+// only, and frees it when the process ends.
 func reserve(t testing.TB, port int) error {
 	if runtime.GOOS != "linux" {
 		return nil

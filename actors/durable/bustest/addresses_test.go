@@ -2,7 +2,7 @@ package bustest
 
 import "testing"
 
-// Two tests never get the same address, also if neither listens on it yet.
+// Two tests never get the same address, even if neither listens on it yet.
 func TestAnAddressIsReturnedOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for range 40 {

@@ -16,10 +16,10 @@ type Net struct {
 	mu    sync.Mutex
 	nodes map[string]*node
 	cut   map[[2]string]bool // guarded by mu; from, to
-	// fate returns the Fate of each message; nil means that all arrive at once.
+	// fate returns the Fate of each message; nil delivers all at once.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
-	// stopped has the paused nodes, and the waiting messages of each.
+	// stopped contains the paused nodes and the waiting messages of each.
 	stopped map[string]*waiting // guarded by mu
 }
 
@@ -44,11 +44,11 @@ const (
 type Fate struct {
 	Lost  bool
 	Delay time.Duration
-	// Twice violates the contract of a bus, but published messages tolerate it.
+	// Twice violates the contract of a bus, but receivers of published messages tolerate it.
 	Twice bool
 }
 
-// waiting has the messages that arrive, or leave, when a node resumes.
+// waiting contains the messages that arrive or leave when a node resumes.
 type waiting struct{ in, out []func() }
 
 type node struct {
@@ -103,7 +103,7 @@ func (n *Net) Cut(from, to string) {
 	n.cut[[2]string{from, to}] = true
 }
 
-// Loses reports whether a question from one node to another, or its answer, is dropped by a Cut.
+// Loses reports whether Cut drops a request from one node to another, or its response.
 func (n *Net) Loses(from, to string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,7 +117,7 @@ func (n *Net) Repair(from, to string) {
 	delete(n.cut, [2]string{from, to})
 }
 
-// Listens returns the subjects that a node listens to, in no order.
+// Listens returns the subjects that a node listens to, in any order.
 func (n *Net) Listens(name string) (subjects []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -131,7 +131,7 @@ func (n *Net) Listens(name string) (subjects []string) {
 	return subjects
 }
 
-// Stop pauses a node: messages to it and from it wait until goOn is called.
+// Stop pauses a node: messages to and from it wait until goOn is called.
 func (n *Net) Stop(name string) (goOn func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -223,8 +223,8 @@ func (nd *node) send(to *node, m Message, arrive func()) {
 	time.AfterFunc(time.Until(at), l.arrive)
 }
 
-// line has the messages in flight from one node to another about one subject. They are delivered in
-// order.
+// line contains the messages in flight from one node to another about one subject. They are
+// delivered in order.
 type line struct {
 	mu    sync.Mutex
 	last  time.Time // guarded by mu; when the newest arrives

@@ -25,7 +25,7 @@ func TestTheNetIsABus(t *testing.T) {
 	})
 }
 
-// A bus that delays what it carries is a bus all the same.
+// A bus that delays messages still satisfies the contract.
 func TestTheDisturbedNetIsABus(t *testing.T) {
 	Run(t, func(t *testing.T) (buses [3]durable.Bus, stopC func()) {
 		n := NewNet()

@@ -37,14 +37,14 @@ type outcome struct {
 	err  error
 }
 
-// asking sends a request and waits for the outcome.
+// asking sends a request and waits for its outcome.
 func asking(b durable.Bus, node, subject string, data []byte, timeout time.Duration) outcome {
 	got := make(chan outcome, 2)
 	b.Request(node, subject, data, timeout, func(data []byte, err error) { got <- outcome{bytes.Clone(data), err} })
 	return <-got
 }
 
-// Reached waits until each of the buses reaches all others.
+// Reached waits until each bus reaches all others.
 func Reached(t *testing.T, names []string, buses []durable.Bus) {
 	t.Helper()
 	for _, b := range buses {
@@ -144,7 +144,7 @@ func tellings(t *testing.T, b [3]durable.Bus, _ func()) {
 		}
 		defer stop()
 	}
-	// A subscription takes a moment to be known.
+	// A subscription takes a moment to reach the other nodes.
 	until := time.Now().Add(wait)
 	for heard := map[string]bool{}; len(heard) < 2; {
 		if time.Now().After(until) {

@@ -30,7 +30,7 @@ var fencingTests = []conformance{
 		a.add(1, "a")
 	}},
 
-	// The race that fencing is for: an old incarnation appends as fast as it can while its
+	// Fencing protects against this race: an old incarnation appends as fast as it can while its
 	// successor opens the log.
 	{"what an old incarnation has queued is visible or fails", func(s *subject) {
 		for round := range 20 {
@@ -97,8 +97,8 @@ var fencingTests = []conformance{
 	}},
 }
 
-// blockWriter blocks the writer's goroutine until release is called, by doing in a done callback
-// what is forbidden there.
+// blockWriter blocks the writer's goroutine until release is called, by waiting in a done callback,
+// which is otherwise forbidden.
 func (s *subject) blockWriter() (release func()) {
 	blocked, free := make(chan struct{}), make(chan struct{})
 	s.must(s.Append([]durable.Row{{Table: "block", Key: []byte("k")}}, func(error) {

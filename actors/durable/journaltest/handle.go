@@ -14,7 +14,7 @@ type handle struct {
 	s *subject
 }
 
-// records returns a run of these strings.
+// records returns these strings as records.
 func records(contents ...string) durable.Records {
 	var r durable.Records
 	for _, c := range contents {
@@ -23,11 +23,11 @@ func records(contents ...string) durable.Records {
 	return r
 }
 
-// outcome is the result that a done callback will report.
+// outcome receives the result from a done callback.
 type outcome chan error
 
-// newOutcome returns the callback and a channel for its result. A second call is noticed, because
-// the channel then holds two.
+// newOutcome returns the callback and a channel for its result. The channel has room for two, so a
+// second call is detected.
 func newOutcome() (func(error), outcome) {
 	o := make(outcome, 2)
 	return func(err error) { o <- err }, o
@@ -92,11 +92,11 @@ func ReadWhole(from durable.LogReader, history uint64) (Whole, error) {
 	return r, err
 }
 
-// Everything is a history that is longer than any log.
+// Everything is a history longer than any log.
 const Everything = ^uint64(0)
 
-// replayed returns the stored records after a seq as "seq content". Load and Replay must return the
-// same, wherever the log may be replayed.
+// replayed returns the stored records after a seq as "seq content". Where the log can be replayed,
+// Load and Replay must return the same.
 func (h handle) replayed(after uint64) []string {
 	h.s.Helper()
 	whole, err := ReadWhole(h, Everything)
@@ -126,7 +126,7 @@ func seqOf(record string) (seq uint64) {
 	return seq
 }
 
-// bases checks the base of the log.
+// bases verifies the base of the log.
 func (h handle) bases(want uint64) {
 	h.s.Helper()
 	whole, err := ReadWhole(h, 0)
@@ -136,7 +136,7 @@ func (h handle) bases(want uint64) {
 	}
 }
 
-// holds checks the records after a seq.
+// holds verifies the records after a seq.
 func (h handle) holds(after uint64, want ...string) {
 	h.s.Helper()
 	if got := h.replayed(after); !slices.Equal(got, want) {
@@ -144,7 +144,7 @@ func (h handle) holds(after uint64, want ...string) {
 	}
 }
 
-// loads checks the snapshot.
+// loads verifies the snapshot.
 func (h handle) loads(want string, wantSeq uint64) {
 	h.s.Helper()
 	whole, err := ReadWhole(h, 0)
@@ -154,7 +154,7 @@ func (h handle) loads(want string, wantSeq uint64) {
 	}
 }
 
-// fails checks an error's kind.
+// fails verifies the kind of an error.
 func (s *subject) fails(err, want error) {
 	s.Helper()
 	if !errors.Is(err, want) {

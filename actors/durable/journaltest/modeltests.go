@@ -55,7 +55,7 @@ func (m *model) append(t *rapid.T) {
 	m.records = append(m.records, contents...)
 }
 
-// queue appends several batches at once, which a journal may store together.
+// queue appends several batches at once, which a journal can store together.
 func (m *model) queue(t *rapid.T) {
 	var outcomes []outcome
 	for range rapid.IntRange(1, 6).Draw(t, "batches") {
@@ -117,7 +117,7 @@ func (m *model) open(*rapid.T) {
 	}
 }
 
-// reopen is rare, because it costs more than everything else.
+// reopen is rare, because it is the most expensive action.
 func (m *model) reopen(t *rapid.T) {
 	if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
 		m.s.reopen()
@@ -137,8 +137,8 @@ func (m *model) purge(t *rapid.T) {
 func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
 	m.log.bases(m.base)
-	// Truncated records can still be returned. But every returned record is correct, there are no
-	// holes, and nothing above the cut is missing.
+	// Truncated records may still be returned. However, each returned record must be correct, there
+	// must be no holes, and no record above the cut may be missing.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")
 	got := m.log.replayed(after)
 	must := max(m.cut, after)

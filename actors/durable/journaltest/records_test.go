@@ -29,8 +29,7 @@ func FuzzRecords(f *testing.F) {
 			}
 			return
 		}
-		// A length may be written longer than it needs be, so only the
-		// contents must come back.
+		// A length can be encoded in more bytes than needed, so only the contents are compared.
 		var records [][]byte
 		_ = durable.Records(input).Each(func(r []byte) error { records = append(records, r); return nil })
 		i := 0

@@ -34,7 +34,7 @@ var rewriteTests = []conformance{
 		l.add(7, "g")
 	}},
 
-	// Rewritten records cannot be replayed; only the snapshot has the state.
+	// Rewritten records cannot be replayed. Only the snapshot contains the state.
 	{"a log that was rewritten cannot be replayed from below", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "secret", "c", "d")

@@ -6,17 +6,17 @@ import (
 	"atelier/actors/durable"
 )
 
-// Journal is a journal that can be closed, like every implementation.
+// Journal is a journal with Close, which every implementation has.
 type Journal interface {
 	durable.Journal
 	Close() error
 }
 
-// Open opens the journal in dir. The suite calls it again with the same dir, after a Close, to
-// check that everything survives. It may use a small queue, which makes the suite faster.
+// Open opens the journal in dir. After a Close the suite calls it again with the same dir, to
+// verify that all data survives. A small queue makes the suite faster.
 type Open func(t testing.TB, dir string) Journal
 
-// Run is the conformance suite: it tests every promise of the contract that can be tested without
+// Run is the conformance suite. It tests every promise of the contract that can be tested without
 // damaging the storage.
 func Run(t *testing.T, open Open) {
 	for _, group := range [][]conformance{
@@ -39,7 +39,7 @@ type conformance struct {
 	test func(s *subject)
 }
 
-// subject is the journal under test, with helpers of the tests.
+// subject is the journal under test, with helpers.
 type subject struct {
 	*testing.T
 	Journal

@@ -10,11 +10,11 @@ import (
 	"atelier/actors/durable"
 )
 
-// Shared is a shared store with the additions for its conformance suite.
+// Shared is a shared store with additions for its conformance suite.
 type Shared interface {
 	durable.Shared
-	// Expire ends the lease of this node at once for all others, as if the node had been paused for
-	// long. The node itself does not know yet.
+	// Expire ends the lease of this node at once for all others, as after a long pause. The node
+	// itself does not notice yet.
 	Expire()
 }
 
@@ -22,7 +22,7 @@ type Shared interface {
 // ends it with Expire.
 type OpenShared func(t testing.TB, dir, node string) Shared
 
-// RunShared is the conformance suite of a store that several nodes use, in addition to Run: it
+// RunShared is the conformance suite of a store that several nodes use, in addition to Run. It
 // tests the contract of durable.Shared with two nodes.
 func RunShared(t *testing.T, open OpenShared) {
 	for _, c := range sharedTests {
@@ -40,7 +40,7 @@ type sharedTest struct {
 	test func(p *pair)
 }
 
-// pair are two nodes on one store.
+// pair is two nodes on one store.
 type pair struct {
 	*testing.T
 	dir    string
@@ -48,13 +48,13 @@ type pair struct {
 	a, b   *member
 }
 
-// member is one node, with helpers of the tests of one store.
+// member is one node, with helpers for tests of one store.
 type member struct {
 	*subject
 	Shared
 }
 
-// Append and the others exist in both embedded types.
+// Both embedded types have Append and other methods.
 func (m *member) open(actor string) handle { return m.log(actor) }
 
 func (p *pair) node(name string) *member {
@@ -67,7 +67,7 @@ func (p *pair) node(name string) *member {
 	return &member{subject: &subject{T: p.T, Journal: s, dir: p.dir}, Shared: s}
 }
 
-// until waits for a condition that others cause.
+// until waits for a condition that other goroutines cause.
 func (p *pair) until(what string, holds func() bool) {
 	p.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); runtime.Gosched() {
@@ -77,7 +77,7 @@ func (p *pair) until(what string, holds func() bool) {
 	}
 }
 
-// taken opens an actor once nobody else owns it.
+// taken opens an actor as soon as no other node owns it.
 func (p *pair) taken(m *member, actor string) handle {
 	p.Helper()
 	var l durable.Log
@@ -93,7 +93,7 @@ func (p *pair) taken(m *member, actor string) handle {
 	return handle{Log: l, s: m.subject}
 }
 
-// owned verifies that opening an actor is refused, and which owner is reported.
+// owned verifies that opening an actor is refused, and the owner that the error names.
 func (p *pair) owned(err error, actor, node string) {
 	p.Helper()
 	var owned *durable.Owned
@@ -102,8 +102,7 @@ func (p *pair) owned(err error, actor, node string) {
 	}
 }
 
-// appending appends r1, r2 … one after the other until that fails, and returns the acknowledged
-// records.
+// appending appends r1, r2, … until one append fails, and returns the acknowledged records.
 func appending(l durable.Log, first uint64, told func(acked int)) (acked []string, err error) {
 	done := make(chan error, 1)
 	for seq := first; ; seq++ {

@@ -140,8 +140,8 @@ var ownershipTests = []sharedTest{
 		}
 	}},
 
-	// The race that leases are for: the old owner appends as fast as it can, while another takes
-	// the actor.
+	// Leases protect against this race: the old owner appends as fast as it can while another node
+	// takes the actor.
 	{"what an old owner was told of is seen by the new one", func(p *pair) {
 		for round := range 10 {
 			actor := fmt.Sprint("codelab/", round)
@@ -228,7 +228,7 @@ var preconditionTests = []sharedTest{
 		}
 	}},
 
-	// A session without a row ends while a use checks for that: once the end is acknowledged, no
+	// The use of a session checks that its end is not recorded. Once the end is acknowledged, no
 	// use succeeds.
 	{"a check that a row is absent holds against its creation", func(p *pair) {
 		for round := range 150 {
@@ -302,7 +302,8 @@ var preconditionTests = []sharedTest{
 
 var followTests = []sharedTest{
 	// The owner rewrites records that the snapshot includes. A follower that is behind must not
-	// take rewritten records for events: three nodes lost 58 acknowledged attendees in this way.
+	// take rewritten records for events. In this way three nodes once lost 58 acknowledged
+	// attendees.
 	{"a follower reads on while the owner appends, stores snapshots, truncates and rewrites", func(p *pair) {
 		const n = 300
 		l := p.a.open("codelab/1")

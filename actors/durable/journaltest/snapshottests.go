@@ -49,7 +49,7 @@ var snapshotTests = []conformance{
 		l.holds(0, "3 r", "4 r")
 	}},
 
-	// A replay from there once returned nothing, and no error.
+	// Such a replay once returned no records and no error.
 	{"a log that was truncated cannot be replayed from below", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")

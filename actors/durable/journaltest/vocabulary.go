@@ -13,8 +13,8 @@ import (
 )
 
 // Vocabulary verifies that every command and every reply, with all fields set, survives encoding to
-// JSON and back. It also verifies that the vocabulary has each type of the tested package with a
-// method decide.
+// JSON and back. It also verifies that the vocabulary contains every type of the tested package
+// that has a method decide.
 func Vocabulary[B any](t *testing.T, v *durable.Vocabulary[B]) {
 	commands, replies := v.Words()
 	known := map[string]bool{}
@@ -50,7 +50,7 @@ func Vocabulary[B any](t *testing.T, v *durable.Vocabulary[B]) {
 	}
 }
 
-// decided returns the types of the package in the working folder with a method decide.
+// decided returns the types with a method decide in the package of the working folder.
 func decided(t *testing.T) (out []string) {
 	entries, err := os.ReadDir(".")
 	if err != nil {

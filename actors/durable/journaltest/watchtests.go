@@ -68,7 +68,7 @@ var watchTests = []sharedTest{
 		}
 	}},
 
-	// A node keeps the value of a row that it wrote until the feed reports another one.
+	// A node keeps the value of a row that it wrote until the feed reports another value.
 	{"a feed tells of a row that came and went between two looks", func(p *pair) {
 		gone := make(chan string, 1000)
 		feed, err := p.b.Watch([]string{"s"}, func(_ string, key, value []byte) {

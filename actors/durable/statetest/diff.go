@@ -17,17 +17,17 @@ import (
 //
 //	encoded Encodings `snapshot:"made anew by who reads"`
 //
-// Such a field is not compared, except in part if the reason begins with one of these:
+// Such a field is not compared. If the reason begins with one of these, it is compared in part:
 const (
 	Tag = "snapshot"
-	// TrailingZeros of a list are ignored.
+	// TrailingZeros ignores the trailing zeros of a list.
 	TrailingZeros = "trailing zeros: "
 	// AnyOrder ignores the order of elements.
 	AnyOrder = "any order: "
 )
 
-// Diff returns the first difference of two states, as a path and both values; "" if there is none.
-// nil and empty lists and maps are equal. Functions and channels are not compared.
+// Diff returns the first difference between two states as a path and both values, or "" if there is
+// none. nil and empty lists and maps are equal. Functions and channels are not compared.
 func Diff(a, b any) string {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	if x.Type() != y.Type() {
@@ -40,7 +40,7 @@ type differ struct {
 	seen map[[2]unsafe.Pointer]bool // pairs of pointers being compared
 }
 
-// readable returns a value whose methods can be called, also for an unexported field.
+// readable returns a value whose methods can be called, even for an unexported field.
 func readable(v reflect.Value) reflect.Value {
 	if v.CanAddr() {
 		return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
@@ -168,7 +168,7 @@ func (d *differ) maps(path string, a, b reflect.Value) string {
 	return unequal(path, a.Len(), b.Len(), show(a), show(b))
 }
 
-// show formats a value for people, including the value to which it points.
+// show formats a value for people, including the value it points to.
 func show(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer && !v.IsNil() && v.CanInterface() {
 		if m, is := v.Interface().(proto.Message); is {

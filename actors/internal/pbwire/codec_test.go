@@ -39,7 +39,8 @@ func stored() (out []protoreflect.MessageType) {
 	return out
 }
 
-// A codec writes and reads the protobuf encoding, for every stored message and any content.
+// For every stored message with any contents, a codec writes and reads the standard protobuf
+// encoding.
 func TestCodecsSpeakProtobuf(t *testing.T) {
 	types := stored()
 	if len(types) < 80 {
@@ -73,7 +74,7 @@ func TestCodecsSpeakProtobuf(t *testing.T) {
 	}
 }
 
-// checkClone checks that a clone is equal and shares nothing with m.
+// checkClone verifies that a clone equals m and shares no memory with it.
 func checkClone(t *rapid.T, m proto.Message) {
 	method := reflect.ValueOf(m).MethodByName("Clone")
 	if !method.IsValid() {
@@ -129,7 +130,7 @@ func TestMalformedMessagesAreRefused(t *testing.T) {
 	}
 }
 
-// Bytes that are no message are refused; none make it fail otherwise.
+// Bytes that are not a message are refused without any other failure.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
@@ -147,7 +148,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// fill sets some of a message's fields, its messages as deep as depth.
+// fill sets some of a message's fields, nested to depth.
 func fill(t *rapid.T, m protoreflect.Message, depth int) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -208,7 +209,7 @@ func value(t *rapid.T, f protoreflect.FieldDescriptor) protoreflect.Value {
 	panic("no value of " + f.Kind().String())
 }
 
-// scramble changes in place what a message refers to.
+// scramble changes in place everything that a message refers to.
 func scramble(m protoreflect.Message) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
@@ -246,7 +247,7 @@ func disturb(f protoreflect.FieldDescriptor, v protoreflect.Value) {
 	}
 }
 
-// Of an event of the chat, which is what most journals are full of.
+// The message is a chat event, because most journals consist mainly of those.
 func BenchmarkDecode(b *testing.B) {
 	m := &codelabpb.Event{At: 1_700_000_000_000, Body: &codelabpb.Event_ChatPosted{ChatPosted: &codelabpb.ChatPosted{Message: &codelabpb.ChatMessage{
 		Id: "01a1fff6-f691-7000-811c-9d442d7144c0", SenderId: "01a1fff6-f6ad-7000-ac7b-e2d4715771fb", SenderName: "Attendee 1",

@@ -117,8 +117,7 @@ func TestBrands(t *testing.T) {
 	}
 }
 
-// Every single wrong digit and nearly every swap of neighbours fails the check:
-// that is what a check digit is for.
+// The check digit detects every single wrong digit and nearly every swap of neighbours.
 func TestLuhn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		digits := []byte(rapid.StringMatching(`[0-9]{11,18}`).Draw(rt, "digits"))

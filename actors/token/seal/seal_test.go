@@ -25,7 +25,7 @@ func ring(t testing.TB, e Environment, stream string, keys ...Key) *Ring {
 	return r
 }
 
-// Nothing opens but with everything it was sealed with.
+// A seal opens only with everything that it was sealed with.
 func TestASealOpensOnlyWithAllOfIt(t *testing.T) {
 	v := ring(t, Production, "s", key(1, 1)).Newest()
 	tok := NewToken(Production)
@@ -64,7 +64,7 @@ func share(fill byte) *Share {
 	return NewShare(time.Now(), (*[ShareBytes]byte)(bytes.Repeat([]byte{fill}, ShareBytes)))
 }
 
-// A seal under a share opens only with that share, and not at all after its end.
+// A seal under a share opens only with that share, and not after the share's end.
 func TestASharedSealNeedsItsShare(t *testing.T) {
 	v, tok, mine := ring(t, Production, "s", key(1, 1)).Newest(), NewToken(Production), share(1)
 	for name, with := range map[string]func(*Share, string) (Opener, error){

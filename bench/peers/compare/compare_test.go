@@ -27,13 +27,13 @@ func TestTheSectionIsPutInItsPlace(t *testing.T) {
 	}
 }
 
-// run is an outcome with n deliveries.
+// run returns an outcome with n deliveries.
 func run(name string, round int, deliveries float64) outcome {
 	return outcome{contestant: name, round: round, report: &report{DeliveriesPerSecond: deliveries}}
 }
 
 func TestFiguresAreMediansAndRatiosOfTheSameRound(t *testing.T) {
-	// A slow third round affects both alike.
+	// A slow third round affects both sides alike.
 	all := []outcome{
 		run("floor", 0, 100), run("a", 0, 200), run("floor", 1, 110), run("a", 1, 198), run("floor", 2, 10), run("a", 2, 30),
 		run("b", 0, 50), {contestant: "b", round: 1, failed: "it fell over"},
@@ -85,7 +85,7 @@ func TestPathsAreNotTold(t *testing.T) {
 	}
 }
 
-// No flag sets the text that is sent to Atelier, so its length is known here.
+// No flag sets the text that is sent to Atelier, so its length is fixed here.
 func TestLengthOfTheTextSentToAtelier(t *testing.T) {
 	b, err := os.ReadFile("../../fanout/atelier.go")
 	if err != nil || !strings.Contains(string(b), "`"+atelierSends+"`") {
@@ -93,7 +93,7 @@ func TestLengthOfTheTextSentToAtelier(t *testing.T) {
 	}
 }
 
-// The floors use the libraries of Atelier directly, so they must have the same versions.
+// The floors use Atelier's libraries directly, so they must use the same versions.
 func TestFloorsHaveTheVersionsOfAtelier(t *testing.T) {
 	versions := func(path string) map[string]string {
 		b, err := os.ReadFile(filepath.FromSlash(path))

@@ -26,11 +26,11 @@ const (
 	length     = 160
 )
 
-// within bounds whatever a test waits for.
+// within limits every wait of a test.
 const within = 20 * time.Second
 
-// running starts a contestant and returns its address and process: Go servers in
-// this process, servers for Node in one of their own.
+// running starts a contestant and returns its address and process id. Go servers run in this
+// process, Node servers in a separate one.
 func running(t *testing.T, c *contestant) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -82,7 +82,7 @@ func running(t *testing.T, c *contestant) (string, int) {
 	return "", 0
 }
 
-// A message of one client reaches another, as the flags for the generator say.
+// A message of one client reaches another, with the same dialect as the generator's flags.
 func TestAMessageGoesThrough(t *testing.T) {
 	for _, c := range contestants("peers", nodeFolder, length) {
 		if c.args == nil || c.requests {
@@ -101,7 +101,7 @@ func TestAMessageGoesThrough(t *testing.T) {
 			s := scenario{command: "fanout", subscribers: 3, rate: 50}
 			report := filepath.Join(t.TempDir(), "report")
 			args := append(s.flags(&c, times{0, time.Second}, length, 0), c.flags(address, pid, true)...)
-			// Whether it was late says nothing here.
+			// Lateness of the generator is irrelevant here.
 			out, err := exec.Command(generator, append(args, "--allow-lag", "--max-busy", "0", "--json", report)...).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
@@ -114,7 +114,7 @@ func TestAMessageGoesThrough(t *testing.T) {
 	}
 }
 
-// through lets one client send a message and another receive it; it returns what was sent.
+// through sends a message from one client to another and returns the sent text.
 func through(t *testing.T, c *contestant, address string) string {
 	listener, speaker := dial(t, c, address), dial(t, c, address)
 	said := strings.NewReplacer("{{stamp}}", "1234567", "{{seq}}", "4711", "{{pad}}", "").Replace(text)
@@ -139,8 +139,8 @@ func through(t *testing.T, c *contestant, address string) string {
 
 func unescaped(s string) string { return strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(s) }
 
-// dial connects a client and waits until it is ready. Without a word of the
-// server's it is ready when it receives its own message.
+// dial connects a client and waits until it is ready. If the server sends nothing by itself, the
+// client is ready once it receives its own message.
 func dial(t *testing.T, c *contestant, address string) *websocket.Conn {
 	t.Helper()
 	ws, _, err := websocket.DefaultDialer.Dial("ws://"+address+"/"+c.path, nil)

@@ -11,8 +11,8 @@ type testLog struct{ Cursor }
 
 type testItem struct{ Item[*testLog] }
 
-// work is a writer whose groups end as end says; told are the items' outcomes, by the name
-// in their Actor.
+// work returns a writer whose groups end with the errors in end. told returns the outcomes of the
+// items by the name in Actor.
 func work(end map[string]error) (push func(...testItem), told func() map[string]error) {
 	queue, all := NewQueue[testItem](durable.StoreLimits{QueueBytes: 100}), map[string]error{}
 	snapshots := NewSnapshots(100, func(*Snapshot[*testLog]) error { return nil }, func(*testLog) {})
@@ -49,7 +49,7 @@ func entry(kind Kind, name string, l *testLog, first uint64) testItem {
 
 func handle() *testLog { return &testLog{Cursor{Actor: "a", Next: 1}} }
 
-// A handle that is given up late does not take the place of the newer one.
+// A late release of an old handle does not affect the newer one.
 func TestTheNewestHandleAppends(t *testing.T) {
 	push, told := work(nil)
 	first, second, third := handle(), handle(), handle()
@@ -66,8 +66,7 @@ func TestTheNewestHandleAppends(t *testing.T) {
 	}
 }
 
-// Every member of a failed group gets the error, and a log with a gap accepts no more
-// batches.
+// Every item of a failed group gets the error, and a log with a gap accepts no more batches.
 func TestAGroupThatFails(t *testing.T) {
 	failed := errors.New("the disk is gone")
 	push, told := work(map[string]error{"rows": failed, "batch": failed})

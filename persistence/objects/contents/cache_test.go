@@ -9,15 +9,15 @@ import (
 	"atelier/actors/files"
 )
 
-// newCache is a cache for that number of bytes. dropped has the first byte of the sum of each
-// copy that it has dropped, in order.
+// newCache returns a cache of limit bytes. dropped receives the first byte of the sum of each
+// dropped copy, in order.
 func newCache(limit int64) (c *cache, dropped *[]byte) {
 	dropped = new([]byte)
 	return &cache{limit: limit, copies: map[files.Sum]copied{}, drop: func(sum files.Sum) { *dropped = append(*dropped, sum[0]) }}, dropped
 }
 
-// A copy goes an hour after it was made, however often it was used. A file that was erased in
-// the store must not stay on a node because many ask for it.
+// A copy is dropped an hour after it was made, however often it was used. A file that was erased in
+// the store must not stay on a node because it is popular.
 func TestACopyGoesAfterAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dropped := newCache(100)
@@ -39,7 +39,7 @@ func TestACopyGoesAfterAnHour(t *testing.T) {
 		if c.bytes != 10 {
 			t.Errorf("it counts %d bytes", c.bytes)
 		}
-		// Made again, it has its time again.
+		// A new copy lasts for the full time again.
 		c.add(files.Sum{1}, 10)
 		time.Sleep(keepFor - time.Second)
 		gone(1)
@@ -50,8 +50,8 @@ func TestACopyGoesAfterAnHour(t *testing.T) {
 	})
 }
 
-// Of more than there is room for, those go that were not used for the longest time; the one that
-// is used now stays, however large it is.
+// When there is no room, the least recently used copies are dropped. The copy in use stays, however
+// large it is.
 func TestTheCopiesUsedLastStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dropped := newCache(30)

@@ -24,7 +24,7 @@ import (
 	"atelier/persistence/backup"
 )
 
-// clock is a time that a test moves.
+// clock is a time that a test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -81,7 +81,7 @@ func content(s files.Blobs, sum files.Sum) (string, error) {
 	return string(b), err
 }
 
-// left returns all plain files below a folder.
+// left returns all regular files below a folder.
 func left(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -182,8 +182,8 @@ func TestASpooledFileHasNoName(t *testing.T) {
 	}
 }
 
-// A process that died leaves files in tmp; the next one clears them, and
-// finishes what was renamed and not yet synced when it is put again.
+// A dead process leaves files in tmp, which the next one removes. A file that was renamed but not
+// synced is completed when it is put again.
 func TestACrashLeavesNothingThatCounts(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	l := put(t, s, "whole")
@@ -197,7 +197,7 @@ func TestACrashLeavesNothingThatCounts(t *testing.T) {
 	if got, err := content(s, l.Sum); got != "whole" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
-	// A file that was cut short, by whatever, is replaced.
+	// A truncated file is replaced.
 	if err := os.Truncate(s.path(l.Sum), 2); err != nil {
 		t.Fatal(err)
 	}
@@ -267,8 +267,8 @@ func TestOnlyWhatNobodyNeedsIsRemoved(t *testing.T) {
 	}
 }
 
-// TestUploadsAndCollectionsNeverMeet: whoever put a content and recorded it
-// finds it, whatever is collected and discarded meanwhile.
+// A stored object that was put and recorded can be read, whatever is collected and discarded
+// meanwhile.
 func TestUploadsAndCollectionsNeverMeet(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Nanosecond})
 	var mu sync.Mutex
@@ -372,7 +372,7 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 	if err := os.WriteFile(s.path(a.Sum), []byte("eno"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// A damaged one does not keep the rest from being saved, nor is it saved.
+	// A damaged object is not saved, and does not prevent saving the others.
 	saved.Reset()
 	if err := backup.Write(&saved, (&Store{s, s.opts.Logger}).Section("blobs", "contents")); err != nil {
 		t.Fatal(err)
@@ -390,7 +390,8 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 	}
 }
 
-// Nothing goes before the last of several backups has ended; one that ends twice ends no other.
+// Nothing is removed before the last of several backups has ended. Releasing one hold twice does
+// not release another.
 func TestSeveralBackupsHoldTogether(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Hour})
 	kept, dropped := put(t, s, "kept"), put(t, s, "dropped")
@@ -431,7 +432,7 @@ func TestSeveralBackupsHoldTogether(t *testing.T) {
 	left("behind both", 0)
 }
 
-// hurting damages a content when the first of it is written.
+// hurting damages a stored object when its first bytes are written.
 type hurting struct {
 	io.Writer
 	path string
@@ -447,7 +448,8 @@ func (h *hurting) Write(p []byte) (int, error) {
 	return h.Writer.Write(p)
 }
 
-// A content that is damaged while it is saved fails the backup, which has some of it already.
+// If an object is damaged while it is being saved, the backup fails, because it already contains a
+// part of it.
 func TestDamageWhileSavingFailsTheBackup(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	sum := putOne(t, s, "one")

@@ -22,7 +22,7 @@ import (
 	"atelier/persistence/objects/objectstest"
 )
 
-// node returns the store of one of the nodes that share b.
+// node returns the store of a node that shares b.
 func node(t testing.TB, b objects.Store, damaged func()) *Store {
 	t.Helper()
 	s, err := Open(Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, Damaged: damaged})
@@ -32,7 +32,7 @@ func node(t testing.TB, b objects.Store, damaged func()) *Store {
 	return s
 }
 
-// putOne puts a content that nothing refers to.
+// putOne puts an object that nothing references.
 func putOne(t testing.TB, s files.Blobs, content string) files.Sum {
 	t.Helper()
 	l := put(t, s, content)
@@ -76,7 +76,7 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 	})
 }
 
-// TestDamagedObjectsAreNotServed: whichever part of an object was changed.
+// This holds for damage to any part of an object.
 func TestDamagedObjectsAreNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
 		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
@@ -98,7 +98,7 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 				if n, err := two.Scrub(func(what string) { found = append(found, what) }); n != 1 || err != nil || !slices.Equal(found, []string{"blob " + sum.String()}) {
 					t.Errorf("scrubbing %d found %q, %v", n, found, err)
 				}
-				// Sent again, it is whole again, and the damaged one goes in time.
+				// Putting the object again makes it readable. The damaged one is removed later.
 				putOne(t, two, whole)
 				if got, err := content(node(t, b, nil), sum); got != whole || err != nil {
 					t.Errorf("sent again: %d bytes, %v", len(got), err)
@@ -108,8 +108,8 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 	}
 }
 
-// TestADamagedContentIsStoredAgain, also by the node that stored it a moment ago: it does not
-// rely on that any more, once it has seen the damage.
+// This also holds for the node that stored the object a moment ago: once it has detected the
+// damage, it stores the object again.
 func TestADamagedContentIsStoredAgain(t *testing.T) {
 	b := objectstest.Folder(t)
 	one, err := Open(Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, CacheBytes: 1})
@@ -151,8 +151,7 @@ func TestADamagedContentIsStoredAgain(t *testing.T) {
 	again("a scrub")
 }
 
-// TestOneNodeCollectsWhileAnotherPuts: the second relies on a content whose
-// reference is not recorded yet.
+// The second node relies on an object whose reference is not recorded yet.
 func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
@@ -168,8 +167,8 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
 			t.Fatalf("discarded while it was young: %q, %v", got, err)
 		}
-		// Between the listing and the removal of one that is old, the other
-		// puts it again, and records it.
+		// Between the listing and the removal of an old object, the other node puts it again and
+		// records it.
 		b.Age(t, "contents/", 25*time.Hour)
 		three := node(t, b, nil)
 		meanwhile := func(got files.Sum) (bool, error) {
@@ -266,7 +265,7 @@ func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 	}
 }
 
-// TestOfManyObjectsOfOneContentOneStays, and it is a sound one.
+// The remaining object is a sound one.
 func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
 	b := objectstest.Folder(t)
 	for range 3 {
@@ -299,8 +298,7 @@ func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
 	}
 }
 
-// TestNodesThatPutAndCollectNeverMeet: what was recorded is there, whoever
-// sweeps and discards meanwhile.
+// A recorded object can be read, whichever nodes sweep and discard meanwhile.
 func TestNodesThatPutAndCollectNeverMeet(t *testing.T) {
 	b := objectstest.Folder(t)
 	var mu sync.Mutex
@@ -357,7 +355,6 @@ func TestAStoreThatCannotBeReachedLosesNothing(t *testing.T) {
 	}
 }
 
-// TestBackupsGoFromOneKindToTheOther, and back.
 func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		s := node(t, b, nil)
@@ -394,7 +391,7 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 	})
 }
 
-// TestReadingNeedsNoRoom: if no copy can be written, the object itself is read.
+// If no copy can be written, the object itself is read.
 func TestReadingNeedsNoRoom(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		damaged := 0
@@ -426,7 +423,7 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
 			t.Errorf("another: %v", err)
 		}
-		// Reading a damaged content does not begin.
+		// Reading a damaged object fails at once.
 		b.Change(t, b.Keys(t, "contents/")[0], func(c []byte) []byte { c[9]++; return c })
 		if _, _, err := two.Open(sum); !errors.Is(err, durable.ErrCorrupt) || damaged != 1 {
 			t.Errorf("damaged: %v, told %d times", err, damaged)

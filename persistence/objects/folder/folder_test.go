@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestAFolderIsAStore(t *testing.T) { objectstest.Run(t, objectstest.Folder) }
 
-// Another node may be writing now: only what is old is what a dead one left.
+// Another node can be writing at this moment, so only old files count as left by a dead one.
 func TestOnlyOldTemporaryFilesAreCleared(t *testing.T) {
 	b := objectstest.Folder(t)
 	temp := filepath.Join(b.Dir, ".tmp")
@@ -70,12 +70,13 @@ func TestAFullOrMissingFolderTakesNothing(t *testing.T) {
 	}
 }
 
-// zeros reads as bytes of 0.
+// zeros reads as zero bytes.
 type zeros struct{ io.ReaderAt }
 
 func (zeros) ReadAt(p []byte, _ int64) (int, error) { clear(p); return len(p), nil }
 
-// A folder that gets full while an object is written takes no more of it, and keeps none of it.
+// If a folder becomes full while an object is written, the write stops and leaves no part of the
+// object.
 func TestALargeObjectStopsWhereTheFolderIsFull(t *testing.T) {
 	const size = 33 << 20
 	hash := sha256.New()
@@ -106,7 +107,7 @@ func TestALargeObjectStopsWhereTheFolderIsFull(t *testing.T) {
 	}
 }
 
-// What others laid there is nobody's object.
+// Links and other files in the folder are not objects.
 func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
 	b := objectstest.Folder(t)
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -125,7 +126,7 @@ func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
 	}
 }
 
-// A content is on disk before it has its name. Its name, and those of its parent folders,
+// The contents are on disk before the file has its name. Its name and those of its parent folders
 // are on disk before Put returns.
 func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 	dir := t.TempDir()

@@ -30,14 +30,14 @@ const (
 
 // Server is an S3 server with an empty bucket.
 type Server struct {
-	// Endpoint is its host:port; it speaks HTTP.
+	// Endpoint is the server's host:port for HTTP.
 	Endpoint string
-	// Dir has the objects of the bucket, as files.
+	// Dir contains the objects of the bucket, as files.
 	Dir string
 }
 
-// find returns the path of the server's program: S3TEST, or bin/s3test of this module, which "make
-// bin/s3test" builds. No test builds it, because it depends on 200 modules.
+// find returns the path of the server's program: S3TEST, or bin/s3test of this module, built by
+// "make bin/s3test". Tests do not build it, because it depends on 200 modules.
 func find() (string, error) {
 	if path := os.Getenv("S3TEST"); path != "" {
 		return path, nil
@@ -59,8 +59,8 @@ func find() (string, error) {
 	return path, nil
 }
 
-// Serve starts a server that is stopped at the end of the test. The test is skipped if the program
-// was not built; with NEED_PROGRAMS=1 it fails.
+// Serve starts a server until the end of the test. If the program was not built, the test is
+// skipped; with NEED_PROGRAMS=1 it fails.
 func Serve(t testing.TB) *Server {
 	t.Helper()
 	binary, err := find()
@@ -130,7 +130,7 @@ type Backend struct {
 	Dir string
 }
 
-// Age makes the objects whose keys begin with prefix appear older, for every node.
+// Age makes the objects whose keys begin with prefix appear older to every node.
 func (b *Backend) Age(t testing.TB, prefix string, by time.Duration) {
 	t.Helper()
 	err := b.List(t.Context(), prefix, func(i objects.Info) error {
@@ -155,7 +155,7 @@ func (b *Backend) Keys(t testing.TB, prefix string) (keys []string) {
 	return keys
 }
 
-// Change modifies the content of an object, like a disk that loses bits.
+// Change modifies the contents of an object, like a disk that loses bits.
 func (b *Backend) Change(t testing.TB, key string, change func([]byte) []byte) {
 	t.Helper()
 	path := filepath.Join(b.Dir, filepath.FromSlash(key))
@@ -187,7 +187,7 @@ func Folder(t testing.TB) *Backend {
 	return &Backend{s, dir}
 }
 
-// S3 returns a store in a bucket of its own server.
+// S3 returns a store in a bucket of a new server.
 func S3(t testing.TB) *Backend {
 	t.Helper()
 	server := Serve(t)
@@ -206,7 +206,7 @@ func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
 	}
 }
 
-// Hostile returns a store whose server answers with the handler.
+// Hostile returns a store whose server responds with the handler.
 func Hostile(t testing.TB, timeout time.Duration, answer http.HandlerFunc) (s *s3.Store, err error) {
 	t.Helper()
 	server := httptest.NewServer(answer)

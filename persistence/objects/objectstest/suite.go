@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Run tests the promises of objects.Store.
+// Run tests the contract of objects.Store.
 func Run(t *testing.T, open func(testing.TB) *Backend) {
 	for name, test := range map[string]func(t *testing.T, b *Backend){
 		"an object is what was put":          whole,

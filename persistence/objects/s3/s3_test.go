@@ -73,8 +73,7 @@ func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 	}
 }
 
-// TestAServerThatFails: requests are repeated a few times, errors are distinguished, and
-// contain no text of the server.
+// Requests are repeated a few times. Errors are distinguished, and contain no text from the server.
 func TestAServerThatFails(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -158,7 +157,7 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// A server that lists what is not ours, or again and again, leads nowhere.
+// Keys outside the prefix are skipped, and an endless listing ends with an error.
 func TestAServerThatListsNonsense(t *testing.T) {
 	var forever bool
 	s, err := objectstest.Hostile(t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
@@ -197,7 +196,7 @@ func TestAServerThatListsNonsense(t *testing.T) {
 	}
 }
 
-// TestAPutThatIsCutOff: the process dies in the middle of a put.
+// The process dies in the middle of a put.
 func TestAPutThatIsCutOff(t *testing.T) {
 	b := objectstest.S3(t)
 	ctx, die := context.WithCancel(t.Context())
@@ -210,7 +209,7 @@ func TestAPutThatIsCutOff(t *testing.T) {
 	}
 }
 
-// dying gives zeros, and ends whoever reads in the middle.
+// dying returns zeros, and calls die in the middle.
 type dying struct{ die func() }
 
 func (d dying) ReadAt(p []byte, at int64) (int, error) {

@@ -1,5 +1,5 @@
-// Command s3test is an S3 server for tests: an embedded VersityGW over a folder. It is a
-// separate module, so that its dependencies are no part of Atelier.
+// Command s3test is an S3 server for tests: an embedded VersityGW on a folder. It is a separate
+// module to keep its dependencies out of Atelier.
 package main
 
 import (
@@ -23,8 +23,8 @@ func main() {
 }
 
 // run serves the folder and the sidecar folder given as arguments, at the address in the third
-// argument, prints "ready", and ends with its input. The keys come from the environment, as for
-// Atelier.
+// argument. It prints "ready" and ends when its input ends. The keys come from the environment, as
+// for Atelier.
 func run() error {
 	if len(os.Args) != 4 {
 		return fmt.Errorf("usage: s3test FOLDER SIDECAR HOST:PORT")

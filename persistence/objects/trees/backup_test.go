@@ -19,8 +19,8 @@ import (
 	"atelier/persistence/objects/trees"
 )
 
-// A backup of either kind of store restores into a folder and into a store of any kind,
-// with the same trees.
+// A backup of either kind of store can be restored into a folder and into any kind of store, with
+// the same trees.
 func TestABackupRestoresAnywhere(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		s := node(t, b)
@@ -64,7 +64,7 @@ func TestABackupRestoresAnywhere(t *testing.T) {
 	})
 }
 
-// breakingOff gives the first half of each content, unless it was asked for a part.
+// breakingOff returns the first half of an object, unless a part of it is requested.
 type breakingOff struct{ objects.Store }
 
 func (b breakingOff) Get(ctx context.Context, key string, from, n int64) (io.ReadCloser, int64, error) {
@@ -98,8 +98,8 @@ func TestATransferThatBreaksOffIsGoneOnWith(t *testing.T) {
 	}
 }
 
-// Workspaces that are removed during backups go when the last backup has ended: all of them, and
-// nothing else. A backup that ends twice ends no other.
+// Workspaces that are removed during backups are deleted when the last backup has ended, and
+// nothing else is. Releasing one hold twice does not release another.
 func TestWorkspacesRemovedDuringBackupsGoAfterThem(t *testing.T) {
 	b := objectstest.Folder(t)
 	s, err := trees.Open(trees.Options{Objects: b, Dir: t.TempDir(), Alone: true})
@@ -153,8 +153,8 @@ func TestWorkspacesRemovedDuringBackupsGoAfterThem(t *testing.T) {
 	left("without any")
 }
 
-// Where several nodes have the objects, what is removed during the backup of one is left to the
-// next sweep.
+// If several nodes share the objects, workspaces removed during a backup of another node are left
+// to the next sweep.
 func TestWhatIsRemovedDuringABackupElsewhereIsSwept(t *testing.T) {
 	b := objectstest.Folder(t)
 	one, two := node(t, b), node(t, b)

@@ -19,7 +19,7 @@ import (
 
 const copyID = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2cff"
 
-// contentOf is content of another workspace.
+// contentOf returns the contents of a tree in another workspace.
 func contentOf(t testing.TB, s code.Store, of string, kind code.Kind, tree string) string {
 	t.Helper()
 	infos, err := s.Describe(of, kind, tree)
@@ -35,8 +35,8 @@ func contentOf(t testing.TB, s code.Store, of string, kind code.Kind, tree strin
 	return b.String()
 }
 
-// copied makes a workspace with a history and a copy of it, and returns what the heads of
-// both hold.
+// copied makes a workspace with a history and a copy of it, and returns the contents of the heads
+// of both.
 func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want map[string]string) {
 	t.Helper()
 	zero := write(t, s, kind, "", "z", "of which nothing stays but its commit")
@@ -59,8 +59,7 @@ func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want
 	return heads, want
 }
 
-// whole verifies that a workspace has its heads, and can be written, downloaded and
-// scrubbed.
+// whole verifies the heads of a workspace, and that it can be written, downloaded and scrubbed.
 func whole(t *testing.T, s interface {
 	code.Store
 	Scrub(map[string]code.Recorded, func(string)) (int, error)
@@ -93,7 +92,7 @@ func TestRemovingAWorkspaceLeavesItsCopyWhole(t *testing.T) {
 			}
 			heads, want := copied(t, s, kind)
 			s.Remove(gone)
-			// A later sweep knows the other one alone.
+			// A later sweep gets only the other workspace.
 			b.Age(t, "workspaces/", 25*time.Hour)
 			recorded := func() (map[string][]code.Head, error) { return map[string][]code.Head{stays: heads}, nil }
 			sweep(t, s, recorded)
@@ -109,7 +108,7 @@ func TestRemovingAWorkspaceLeavesItsCopyWhole(t *testing.T) {
 	})
 }
 
-// TestACopyHasWhatIsPublishedAlone: neither old plain trees nor what no head names.
+// A copy contains neither old plain trees nor trees without a head.
 func TestACopyHasWhatIsPublishedAlone(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		s := node(t, b)
@@ -129,7 +128,7 @@ func TestACopyHasWhatIsPublishedAlone(t *testing.T) {
 
 const unknownWorkspace = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c00"
 
-// cameOver is what a push brought.
+// cameOver contains the objects of a push.
 type cameOver struct{ *memory.Storage }
 
 func (c cameOver) Stat(name string) (code.ObjectKind, int64, bool) {
@@ -152,8 +151,8 @@ func (c cameOver) Content(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// TestACopyHasContentsOfOtherBranches: contents of a pushed commit can be in the object of
-// a commit that is not its ancestor.
+// Contents of a pushed commit can be in the object of a commit that is not its ancestor. A copy
+// must include them.
 func TestACopyHasContentsOfOtherBranches(t *testing.T) {
 	st := memory.NewStorage()
 	put := func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) plumbing.Hash {

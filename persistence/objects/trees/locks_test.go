@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// inOrder are two keys of different locks, the first one's before the second one's.
+// inOrder returns two keys of different locks, in the order of the locks.
 func inOrder(s *Store) (first, second string) {
 	for i := 0; ; i++ {
 		first, second = fmt.Sprint("first", i), fmt.Sprint("second", i)
@@ -17,8 +17,8 @@ func inOrder(s *Store) (first, second string) {
 	}
 }
 
-// Keys share locks. A caller that requested two keys of one lock waited for itself, and two
-// callers with two locks in opposite order waited for each other: this test never ended.
+// Keys share locks. Earlier, a caller with two keys of one lock waited for itself, and two callers
+// with two locks in opposite order waited for each other. This test then never ended.
 func TestLocksDoNotDeadlock(t *testing.T) {
 	s := &Store{seed: maphash.MakeSeed()}
 	for i := range 10 * lockShards {
@@ -36,7 +36,7 @@ func TestLocksDoNotDeadlock(t *testing.T) {
 	both.Wait()
 }
 
-// The first key is one's own, and the second is shared with others who read.
+// The first key is locked exclusively, and the second is shared with other readers.
 func TestLockReadingTakesBoth(t *testing.T) {
 	s := &Store{seed: maphash.MakeSeed()}
 	first, second := inOrder(s)

@@ -14,7 +14,7 @@ import (
 	"atelier/actors/code"
 )
 
-// unpack unpacks a download.
+// unpack extracts a download.
 func unpack(t testing.TB, s code.Store, kind code.Kind, heads []code.Head) string {
 	t.Helper()
 	f, size, err := s.Pack(id, kind, heads, at)

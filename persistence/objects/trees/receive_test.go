@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/objects/objectstest"
 )
 
-// push is the Git objects of a push, by their names.
+// push contains the Git objects of a push by name.
 type push map[string]code.Object
 
 func (p push) Stat(name string) (code.ObjectKind, int64, bool) {
@@ -32,7 +32,7 @@ func (p push) add(kind code.ObjectKind, content string) string {
 
 func (p push) blob(content string) string { return p.add(code.BlobObject, content) }
 
-// folder is a tree of lines "mode name object", in their order.
+// folder adds a tree with lines "mode name object", in this order.
 func (p push) folder(lines ...string) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -53,8 +53,8 @@ func (p push) commit(tree string, parents ...string) string {
 	return p.add(code.CommitObject, text+"author"+person+"committer"+person+"\nchange\n")
 }
 
-// A pushed commit is stored once, with its files, their modes, and its folders, including those
-// that earlier commits have.
+// A pushed commit is stored once, with its files, modes and folders, including those of earlier
+// commits.
 func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
 	s := alone(t, code.Git)
 	p := push{}
@@ -95,7 +95,7 @@ func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
 	}
 }
 
-// A push of which anything cannot be kept is refused with the reason, and leaves nothing.
+// A push that cannot be stored completely is refused with the reason, and leaves nothing.
 func TestAPushThatCannotBeKeptIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(p push) (tip string)
@@ -174,7 +174,7 @@ func TestAPushThatCannotBeKeptIsRefused(t *testing.T) {
 	}
 }
 
-// A workspace of another kind takes no push, and neither does one that is not there.
+// Workspaces of another kind and missing ones refuse a push.
 func TestAPushNeedsItsWorkspace(t *testing.T) {
 	p := push{}
 	tip := p.commit(p.folder("100644 a " + p.blob("a")))
@@ -187,7 +187,7 @@ func TestAPushNeedsItsWorkspace(t *testing.T) {
 	}
 }
 
-// heavy is a push whose files are of the largest size, as far as anybody says.
+// heavy is a push whose files all report the maximum size.
 type heavy struct{ push }
 
 func (p heavy) Stat(name string) (code.ObjectKind, int64, bool) {
@@ -198,7 +198,7 @@ func (p heavy) Stat(name string) (code.ObjectKind, int64, bool) {
 	return kind, size, ok
 }
 
-// A workspace has 512 MiB with its history. A file that several commits have counts once.
+// A workspace can have 512 MiB including its history. A file in several commits counts once.
 func TestAPushOfMoreThanAWorkspaceHoldsIsRefused(t *testing.T) {
 	const inTree = code.MaxTree / code.MaxFile
 	for files, taken := range map[int]bool{512<<20/code.MaxFile - 1: true, 512 << 20 / code.MaxFile: false} {
@@ -220,8 +220,8 @@ func TestAPushOfMoreThanAWorkspaceHoldsIsRefused(t *testing.T) {
 	}
 }
 
-// A push has at most 2,000 commits. The last that is allowed is looked at: here, a file of it
-// is missing.
+// A push can have at most 2,000 commits. The last allowed commit is still checked: here one of its
+// files is missing.
 func TestAPushOfTooManyCommitsIsRefused(t *testing.T) {
 	p := push{}
 	tree := p.folder("100644 a " + push{}.blob("a"))

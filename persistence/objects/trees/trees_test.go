@@ -87,7 +87,7 @@ func content(t testing.TB, s code.Store, kind code.Kind, tree string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// each runs a test over each kind of store and of workspace, which is made.
+// each runs a test for each kind of store with a new workspace of each kind.
 func each(t *testing.T, test func(t *testing.T, b *objectstest.Backend, kind code.Kind)) {
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -101,7 +101,7 @@ func each(t *testing.T, test func(t *testing.T, b *objectstest.Backend, kind cod
 	}
 }
 
-// TestATreeNeverChanges, and is the same on every node.
+// A tree is the same on every node.
 func TestATreeNeverChanges(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		s := node(t, b)
@@ -148,7 +148,7 @@ func TestATreeNeverChanges(t *testing.T) {
 	})
 }
 
-// TestDamagedCodeIsNotServed: whichever part of an object was changed.
+// This holds for damage to any part of an object.
 func TestDamagedCodeIsNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
 		"contents": func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
@@ -186,8 +186,8 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	}
 }
 
-// Content that is sent again repairs damaged content, even if the change makes nothing new:
-// it was answered with success and stayed unreadable.
+// Content that is sent again repairs damaged content, even if the change contains nothing new.
+// Earlier the write succeeded, but the content stayed unreadable.
 func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		text := strings.Repeat("text ", 100)
@@ -212,8 +212,8 @@ func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 	})
 }
 
-// A commit of the history is needed, also if the head has none of its files any more: without it
-// nobody can clone the repository.
+// Every commit of the history is needed, even if none of its files is in the head. Without it the
+// repository cannot be cloned.
 func TestAMissingCommitOfTheHistoryIsFound(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		if err := node(t, b).Make(id, code.Git); err != nil {
@@ -306,8 +306,8 @@ func sweep(t testing.TB, s *trees.Store, h trees.Heads) int {
 	return n
 }
 
-// A workspace whose head cannot be read is not swept: nobody knows which of its trees
-// the head needs.
+// A workspace with an unreadable head is not swept, because it is unknown which trees the head
+// needs.
 func TestADamagedWorkspaceIsNotSwept(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)
@@ -329,8 +329,7 @@ func TestADamagedWorkspaceIsNotSwept(t *testing.T) {
 	}
 }
 
-// TestALatePublishRemovesNothing: a node that was stopped for hours names heads
-// that another has replaced since.
+// A node that was paused for hours names heads that another node has replaced since.
 func TestALatePublishRemovesNothing(t *testing.T) {
 	b := objectstest.Folder(t)
 	late, owner := node(t, b), node(t, b)
@@ -388,7 +387,7 @@ func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
 		if got := content(t, node(t, b), code.Plain, head); got != "a=1 b=2" {
 			t.Errorf("the head is %q", got)
 		}
-		// A workspace that nobody knows stays as long, and comes back.
+		// An unlisted workspace stays for the same time, and is restored if it is listed again.
 		none := func() (map[string][]code.Head, error) { return nil, nil }
 		sweep(t, s, none)
 		if got := b.Keys(t, "aside/"); len(got) != 3 {
@@ -405,8 +404,7 @@ func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
 	})
 }
 
-// TestASweepAsksAfterItHasListed: a head that was recorded after the listing is
-// of a tree that is not in it.
+// A head that is recorded after the listing needs a tree that is not in the listing.
 func TestASweepAsksAfterItHasListed(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)
@@ -425,7 +423,7 @@ func TestASweepAsksAfterItHasListed(t *testing.T) {
 	}
 }
 
-// before is a store that does something before it lists.
+// before is a store that calls list before it lists workspaces.
 type before struct {
 	objects.Store
 	list func()
@@ -438,8 +436,7 @@ func (b *before) List(ctx context.Context, prefix string, fn func(objects.Info) 
 	return b.Store.List(ctx, prefix, fn)
 }
 
-// TestASweepSeesWhatWasRecordedWhileItListed: a tree that refers to an old one is recorded
-// just before the listing, so the old one stays.
+// A tree that refers to an old one is recorded just before the listing, so the old one stays.
 func TestASweepSeesWhatWasRecordedWhileItListed(t *testing.T) {
 	b := objectstest.Folder(t)
 	slow := &before{Store: b}
@@ -462,7 +459,7 @@ func TestASweepSeesWhatWasRecordedWhileItListed(t *testing.T) {
 	}
 }
 
-// TestAPlainTreeRefersToFewOthers, so that little stays for little's sake.
+// The bound limits how many old trees must be kept for a few files.
 func TestAPlainTreeRefersToFewOthers(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)

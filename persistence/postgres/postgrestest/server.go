@@ -41,14 +41,14 @@ var shared struct {
 	err    error
 }
 
-// Main runs the tests of a package and then stops the server. It returns the exit code.
+// Main runs the tests of a package, then stops the server, and returns the exit code.
 func Main(m *testing.M) int {
 	code := m.Run()
 	Stop()
 	return code
 }
 
-// Stop stops the server, if it runs.
+// Stop stops the server if it runs.
 func Stop() {
 	shared.once.Do(func() { shared.err = errors.New("stopped") })
 	if s := shared.server; s != nil {
@@ -75,7 +75,7 @@ func Get(t testing.TB) *Server {
 	return shared.server
 }
 
-// Folder returns the folder of the server of this process; "" if none runs.
+// Folder returns the folder of this process's server, or "" if none runs.
 func Folder() string {
 	if shared.server == nil {
 		return ""
@@ -83,7 +83,7 @@ func Folder() string {
 	return shared.server.dir
 }
 
-// find returns the folder of the server's programs, of the newest version.
+// find returns the folder of the newest version of the server's programs.
 func find() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path)
@@ -101,14 +101,14 @@ func find() string {
 }
 
 func start(bin string) (*Server, error) {
-	// The path of a socket is limited to 107 bytes, so it is not below t.TempDir.
+	// The path of a socket is limited to 107 bytes, so the folder is not below t.TempDir.
 	dir, err := os.MkdirTemp("", "pg-")
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{dir: dir, bin: bin}
 	if os.Getuid() == 0 {
-		// PostgreSQL does not run as root.
+		// PostgreSQL refuses to run as root.
 		if s.cred, err = postgres(); err == nil {
 			err = os.Chown(dir, int(s.cred.Uid), int(s.cred.Gid))
 		}
@@ -150,7 +150,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the server after a Stop or Signal, and returns when it accepts connections.
+// Start starts the server after Stop or Signal, and returns once it accepts connections.
 func (s *Server) Start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,8 +159,8 @@ func (s *Server) Start() error {
 		return err
 	}
 	defer log.Close()
-	// Only the sync itself is disabled: commits need not survive a crash of the machine. Everything
-	// else is as in production.
+	// Only syncing is disabled, because commits need not survive a crash of the machine. All else
+	// is as in production.
 	cmd := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "synchronous_commit=on", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "autovacuum_naptime=5s")
 	cmd.Stdout, cmd.Stderr = log, log
@@ -193,8 +193,8 @@ func (s *Server) Start() error {
 	}
 }
 
-// Signal sends a signal to the server and waits for its end: SIGINT closes connections in order,
-// SIGQUIT is a crash.
+// Signal sends a signal to the server and waits for its end. SIGINT closes the connections
+// properly; SIGQUIT simulates a crash.
 func (s *Server) Signal(sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ func (s *Server) dsn(database string) string {
 	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.dir)
 }
 
-// Database creates a database, which is removed after the test, and returns its address.
+// Database creates a database, removes it after the test, and returns its address.
 func Database(t testing.TB) string {
 	t.Helper()
 	dsn, name := lasting(t)
@@ -223,7 +223,7 @@ func Database(t testing.TB) string {
 	return dsn
 }
 
-// Lasting creates a database that exists as long as this process, and returns its address.
+// Lasting creates a database that lasts as long as this process, and returns its address.
 func Lasting(t testing.TB) string {
 	t.Helper()
 	dsn, _ := lasting(t)
@@ -259,8 +259,8 @@ func Exec(t testing.TB, dsn, sql string, args ...any) {
 	}
 }
 
-// In returns the address of the database that belongs to a folder of the test. The first call
-// creates it, so a test that reopens a folder finds its data.
+// In returns the address of the database for a folder of the test. The first call creates it, so a
+// test that reopens the folder finds its data.
 func In(t testing.TB, dir string) string {
 	t.Helper()
 	note := filepath.Join(dir, "postgres")
