@@ -16,7 +16,7 @@ import (
 
 // anyCodeCommand draws a command about conversations, the AI or the workspace if cmd has no body
 // yet.
-func anyCodeCommand(t *rapid.T, l *lab, cmd Command, step int32, yes bool) {
+func anyCodeCommand(t *rapid.T, l *lab, cmd *Command, step int32, yes bool) {
 	if cmd.Body != nil {
 		return
 	}

@@ -87,7 +87,7 @@ func checkUses(t *rapid.T, l *lab) {
 }
 
 // anyFileCommand draws a command about files if cmd has no body yet.
-func anyFileCommand(t *rapid.T, l *lab, cmd Command, whom string) {
+func anyFileCommand(t *rapid.T, l *lab, cmd *Command, whom string) {
 	if cmd.Body != nil {
 		return
 	}

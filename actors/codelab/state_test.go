@@ -272,13 +272,35 @@ func anyCommand(t *rapid.T, l *lab) Command {
 		}
 	}
 	if yes || cmd.Body != nil {
-		anyFileCommand(t, l, cmd, pick("whom", people))
+		anyFileCommand(t, l, &cmd, pick("whom", people))
 	}
-	anyCodeCommand(t, l, cmd, step, yes)
+	anyCodeCommand(t, l, &cmd, step, yes)
 	if rapid.IntRange(0, 3).Draw(t, "teach") == 0 {
-		anyTeachingCommand(t, cmd, step, word, pick("whom to help", people))
+		anyTeachingCommand(t, &cmd, step, word, pick("whom to help", people))
 	}
 	return cmd
+}
+
+// The drawn commands include those about files, code and live teaching, and none is empty.
+func TestCommandsOfAllSubjectsAreDrawn(t *testing.T) {
+	drawn := map[string]bool{}
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLab()
+		l.create(t, "one")
+		for range 50 {
+			cmd := anyCommand(t, l)
+			drawn[fmt.Sprintf("%T", cmd.Body)] = true
+			_, _ = l.do(cmd)
+		}
+	})
+	for _, body := range []any{Register{}, AddMaterial{}, AddSubmission{}, SaveConversation{}, CreateWorkspace{}, SetPulse{}, Point{}, PostDirects{}} {
+		if !drawn[fmt.Sprintf("%T", body)] {
+			t.Errorf("%T is never drawn", body)
+		}
+	}
+	if drawn["<nil>"] {
+		t.Error("a command without a body is drawn")
+	}
 }
 
 // TestAnySequenceOfCommands drives a codelab with any commands. After each command, replaying the

@@ -16,7 +16,7 @@ import (
 )
 
 // anyTeachingCommand draws a command of live teaching.
-func anyTeachingCommand(t *rapid.T, cmd Command, step int32, word, whom string) {
+func anyTeachingCommand(t *rapid.T, cmd *Command, step int32, word, whom string) {
 	number := proto.Int32(step)
 	if rapid.Bool().Draw(t, "none") {
 		number = nil

@@ -57,7 +57,7 @@ func (d *desk) attendee(from, id, codelab string) {
 	}
 }
 
-// attendee returns the attendee for whom a session acts in a codelab, or "".
+// attendee returns the attendee of a session in a codelab, or "".
 func attendee(s Session, codelab string) string {
 	if g := s.Grant(codelab); g != nil {
 		return g.AttendeeID

@@ -56,8 +56,8 @@ func TestTextIsReadAsOthersReadIt(t *testing.T) {
 	})
 }
 
-// On hostile text the reader gives up: the number of bytes read in vain is proportional to the
-// length.
+// On hostile text the reader stops early: the number of bytes read without a result is proportional
+// to the length.
 func TestHostileTextIsGivenUp(t *testing.T) {
 	labels := map[string]bool{"r": true}
 	for _, part := range []string{"[", "![", "[a](", "[a](<", "[a](b \"", "<a b=\"", "<a b", "<!--", "<a", "[a][", "]", "[]", "[a]", "*", "*a ", "_a*", "~a", "`", "` ``", "&", "&amp", "\\", "<a@"} {

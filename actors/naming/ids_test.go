@@ -11,7 +11,7 @@ import (
 	"atelier/actors/clock/clocktest"
 )
 
-// Whatever the clock does, ids increase, are UUIDv7 and contain their tag. A new source that gets
+// Ids increase, even if the clock goes back. They are UUIDv7 and contain their tag. A new source that gets
 // the last id continues after it.
 func TestIdsRise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -196,7 +196,7 @@ func clean(t *testing.T, o *Outcome) {
 
 func TestAHubIsHeard(t *testing.T) { clean(t, hold(t, &hub{}, nil, nil)) }
 
-// Each subscriber sends its own messages in order, and all take turns.
+// Each subscriber sends its own messages in order, alternating with the others.
 func TestSubscribersSaySomethingThemselves(t *testing.T) {
 	h := &hub{}
 	said := 0

@@ -302,8 +302,8 @@ func TestAServerThatEnds(t *testing.T) {
 	}
 }
 
-// If the server's memory shrank by more than its connections used, the memory per connection is
-// unknown, and the report says so.
+// If the server's memory shrank by more than its connections used, the report states that the memory
+// per connection is unknown.
 func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
 	var looks atomic.Int64
 	for name, c := range map[string]struct {
