@@ -288,7 +288,7 @@ func TestSomebodyInBetweenProvesNothing(t *testing.T) {
 	<-done
 }
 
-// Silent connections do not block others. A second coordinator gets an error that names the first.
+// Silent connections do not block others. A second coordinator gets an error about the first.
 func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	address := listen(t)
 	var strangers []net.Conn
