@@ -16,10 +16,10 @@ import (
 type loginRecord struct {
 	ID        string `json:"id"`
 	CreatedAt string `json:"created_at" is:"Timestamp"`
-	LastSeen  string `json:"last_seen" is:"Timestamp" doc:"To a quarter of an hour."`
+	LastSeen  string `json:"last_seen" is:"Timestamp" doc:"Rounded to a quarter of an hour."`
 	Address   string `json:"address"`
 	UserAgent string `json:"user_agent"`
-	Current   bool   `json:"current" doc:"The one that asks."`
+	Current   bool   `json:"current" doc:"The calling attendee."`
 }
 
 type accountRecord struct {
@@ -28,8 +28,8 @@ type accountRecord struct {
 	Name     string        `json:"name"`
 	Role     string        `json:"role" enum:"owner|facilitator|assistant"`
 	Codelabs []string      `json:"codelabs" is:"Id"`
-	SignIn   *string       `json:"sign_in" enum:"password|oidc" doc:"How they sign in; null for a helper for a day."`
-	Sessions []loginRecord `json:"sessions" doc:"Where they are logged in, the latest first."`
+	SignIn   *string       `json:"sign_in" enum:"password|oidc" doc:"The login. Null for a helper for a day."`
+	Sessions []loginRecord `json:"sessions" doc:"Their logins, the latest first."`
 }
 
 // getAccount returns the caller's account and its sessions.

@@ -35,11 +35,11 @@ func toConversation(lab string, c *pb.Conversation) conversationRecord {
 }
 
 type conversationSaveBody struct {
-	CodelabID  *string `json:"codelab_id,omitempty" null:"true" doc:"Attendees who are registered in only one codelab may leave it out."`
+	CodelabID  *string `json:"codelab_id,omitempty" null:"true" doc:"Attendees who are registered in only one codelab can omit it."`
 	StepNumber *int32  `json:"step_number,omitempty" null:"true" range:"1.." doc:"The number of a step."`
 	Question   *string `json:"question" length:"1..100000"`
 	Answer     *string `json:"answer" length:"1..200000"`
-	Model      string  `json:"model,omitempty" doc:"The model that was asked for. Kept is the one that answers for it: «ai_model» when this is not one of «ai_models»."`
+	Model      string  `json:"model,omitempty" doc:"The requested model. The server stores the one that answers: «ai_model» if this is not one of «ai_models»."`
 }
 
 func saveConversation(r *Request) error {
@@ -83,8 +83,8 @@ func getConversations(r *Request) error {
 
 // usageNumbers counts the questions to a model.
 type usageNumbers struct {
-	Queries      int64 `json:"queries" doc:"Questions that were passed on."`
-	Failed       int64 `json:"failed" doc:"Those that brought no answer, or only a part."`
+	Queries      int64 `json:"queries" doc:"The number of forwarded questions."`
+	Failed       int64 `json:"failed" doc:"The number of questions without an answer, or with an incomplete one."`
 	PromptTokens int64 `json:"prompt_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
 	TotalTokens  int64 `json:"total_tokens"`

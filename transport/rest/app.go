@@ -31,21 +31,21 @@ type appLimits struct {
 	StepContent     int `json:"step_content" range:"any" doc:"The Markdown of one step, and of the guide."`
 	ImageBytes      int `json:"image_bytes" range:"any"`
 	MaterialBytes   int `json:"material_bytes" range:"any"`
-	SubmissionBytes int `json:"submission_bytes" range:"any" doc:"One file that is handed in."`
-	AttendeeBytes   int `json:"attendee_bytes" range:"any" doc:"All that one attendee hands in."`
+	SubmissionBytes int `json:"submission_bytes" range:"any" doc:"A submitted file."`
+	AttendeeBytes   int `json:"attendee_bytes" range:"any" doc:"All submissions of an attendee."`
 	ImportBytes     int `json:"import_bytes" range:"any"`
 }
 
 // appInfo answers with this server's configuration for apps.
 type appInfo struct {
-	Version    string      `json:"version" doc:"Of the program."`
-	Mode       string      `json:"mode" enum:"backend|serverless" doc:"Rule for deleting an inline comment: its author or an admin, or only its author."`
+	Version    string      `json:"version" doc:"The version of the program."`
+	Mode       string      `json:"mode" enum:"backend|serverless" doc:"The rule for deleting an inline comment: its author and admins can, or only its author."`
 	Limits     appLimits   `json:"limits"`
-	IceServers []IceServer `json:"ice_servers" doc:"STUN and TURN servers, as RTCPeerConnection takes them."`
-	AI         bool        `json:"ai" doc:"Questions to the AI can be answered: a key is set that can be used. Each codelab may still forbid it."`
-	OIDC       *oidcInfo   `json:"oidc" doc:"The identity provider where people sign in, at «/api/login/oidc»; null without one."`
+	IceServers []IceServer `json:"ice_servers" doc:"STUN and TURN servers, in the format of RTCPeerConnection."`
+	AI         bool        `json:"ai" doc:"Whether the AI can answer questions, because a usable key is set. A codelab can still forbid it."`
+	OIDC       *oidcInfo   `json:"oidc" doc:"The identity provider for sign-in, at «/api/login/oidc». Null without one."`
 	Passwords  bool        `json:"password_login" doc:"Whether people other than the owner can have a password."`
-	Embed      []string    `json:"embed" doc:"Hosts whose pages may be shown in steps, after a press; «*.example.org» is all below that host."`
+	Embed      []string    `json:"embed" doc:"Hosts whose pages steps can show, after a press. «*.example.org» means all hosts below that one."`
 }
 
 func getApp(r *Request) error {

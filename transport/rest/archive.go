@@ -105,8 +105,8 @@ func (r *Request) importNew(in *archive.Incoming, must bool) error {
 // importedRecord is the result of importing a file.
 type importedRecord struct {
 	codelabRecord
-	LeftOut   []archive.LeftOut `json:"left_out" items:"..101" doc:"What of the file the codelab does not have, by file; of more than 100 the last entry says how many more."`
-	TitleFrom *string           `json:"title_from" enum:"h1|header|name" doc:"Where the title of a tutorial is from: its H1, its header («title:»), or the name of the file. Null for the other forms."`
-	Created   bool              `json:"created" doc:"The codelab is new; false for one that a newer version was published into."`
+	LeftOut   []archive.LeftOut `json:"left_out" items:"..101" doc:"The parts of the archive that the codelab does not contain, by file. With more than 100, the last entry contains the number of the others."`
+	TitleFrom *string           `json:"title_from" enum:"h1|header|name" doc:"The source of a tutorial's title: its H1, its header («title:»), or the name of the file. Null for other formats."`
+	Created   bool              `json:"created" doc:"True for a new codelab, false for an updated one."`
 	*changesRecord
 }

@@ -21,14 +21,14 @@ type attendeeRecord struct {
 	IsCompleted  bool          `json:"is_completed"`
 	CompletedAt  *string       `json:"completed_at" is:"Timestamp"`
 	CreatedAt    string        `json:"created_at" is:"Timestamp"`
-	Muted        bool          `json:"muted" doc:"A facilitator has muted them: no chat, direct messages or comments."`
-	StepSince    *string       `json:"step_since" is:"Timestamp" doc:"When they came to the step they are at."`
-	Pulse        *pulseRecord  `json:"pulse" doc:"Their own report of their progress with the step; null if they have reported nothing since they came to it."`
-	Place        *string       `json:"place" length:"..40" doc:"Where they sit, in their own words; null if they have not entered it."`
+	Muted        bool          `json:"muted" doc:"Muted by a facilitator: they cannot chat, send direct messages or comment."`
+	StepSince    *string       `json:"step_since" is:"Timestamp" doc:"The time when they came to their current step."`
+	Pulse        *pulseRecord  `json:"pulse" doc:"Their own report on their progress with the step. Null if they have not reported on this step."`
+	Place        *string       `json:"place" length:"..40" doc:"Their seat, in their own words. Null if they have not entered it."`
 	Checks       []checkRecord `json:"checks" doc:"The latest result of each check of their work, reported by their own program. Others see none."`
-	CodeTaken    *takenRecord  `json:"code_taken" doc:"The branch or folder of the workspace whose code they downloaded or fetched last; null for none. Others see none."`
-	Ticks        *ticksRecord  `json:"ticks" doc:"How many tasks of the steps they have ticked. Others see null."`
-	Simulated    bool          `json:"simulated" doc:"A rehearsal simulates them; they are erased with it."`
+	CodeTaken    *takenRecord  `json:"code_taken" doc:"The branch or folder whose code they downloaded or fetched last, or null. Others see null."`
+	Ticks        *ticksRecord  `json:"ticks" doc:"The number of their ticked tasks. Others see null."`
+	Simulated    bool          `json:"simulated" doc:"Simulated by a rehearsal, and erased together with it."`
 }
 
 type takenRecord struct {
@@ -94,14 +94,14 @@ type detailedRecord struct {
 	attendeeRecord
 	Missing *[]string      `json:"missing,omitempty" items:"..4" enum:"quiz|feedback|submission|checks" doc:"Requirements that are missing before completing. Only in an attendee's own record, read with «missing=true»."`
 	Steps   *[]stepReached `json:"steps,omitempty" doc:"The steps that they have reached, in order. Only with «details=true», for facilitators and themselves."`
-	Quiz    *quizScore     `json:"quiz,omitempty" doc:"How they answered the quiz. Only with «details=true», for facilitators and themselves, in a codelab with questions."`
+	Quiz    *quizScore     `json:"quiz,omitempty" doc:"Their quiz result. Only with «details=true», for facilitators and for the attendee, in a codelab with questions."`
 }
 
 // stepReached is when somebody first reached a step, and how long they took to the next one.
 type stepReached struct {
 	StepNumber int      `json:"step_number" range:"1.."`
 	ReachedAt  string   `json:"reached_at" is:"Timestamp"`
-	Seconds    *float64 `json:"seconds" range:"0.." doc:"Until they reached the next step or completed, 0 for a step that they jumped over; null before. «median_seconds» of «overview» is of the same times."`
+	Seconds    *float64 `json:"seconds" range:"0.." doc:"The time until they reached the next step or completed. 0 for a skipped step, null before. «median_seconds» of «overview» is computed from these times."`
 }
 
 // quizScore is the number of questions that somebody has answered, and how many correctly.
@@ -227,9 +227,9 @@ func showOwn(b []byte, lab string, tasks int, own *pb.Attendee) []byte {
 }
 
 type attendeeUpdateBody struct {
-	Name  *string `json:"name,omitempty" length:"1..80" doc:"One line, trimmed, unlike every other name of the codelab."`
+	Name  *string `json:"name,omitempty" length:"1..80" doc:"One line, trimmed, different from all other names in the codelab."`
 	Muted *bool   `json:"muted,omitempty"`
-	Place *string `json:"place,omitempty" length:"..40" doc:"Where the calling attendee sits, one line, trimmed; empty to remove it."`
+	Place *string `json:"place,omitempty" length:"..40" doc:"The seat of the calling attendee. One line, trimmed. Empty removes it."`
 }
 
 // updateAttendee changes the members that facilitators may change; attendees may change their own
@@ -344,11 +344,11 @@ type certificateRecord struct {
 	Author          string   `json:"author"`
 	CompletedAt     string   `json:"completed_at" is:"Timestamp"`
 	VerificationURL string   `json:"verification_url" pattern:"^/verify/" doc:"A page of the browser app."`
-	Steps           int      `json:"steps" doc:"How many the codelab has."`
-	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"Duration in hours, in halves. It is the codelab's setting, or else the planned minutes; null if it is not shown."`
+	Steps           int      `json:"steps" doc:"The number in the codelab."`
+	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"The duration in hours, in steps of 0.5: the codelab's setting, or else the planned minutes. Null if it is not shown."`
 	certificateSettings
-	Shares     []int   `json:"shares,omitempty" range:"0..100" doc:"Per cent of the person's time on each step, 100 together, or 0 each when none was measured. With «seal» only."`
-	DeletionAt *string `json:"deletion_at" is:"Timestamp" doc:"When the server deletes the codelab and with it this certificate; null for never."`
+	Shares     []int   `json:"shares,omitempty" range:"0..100" doc:"The share of the person's time on each step in per cent, with the sum 100, or all 0 without a measurement. Only with «seal»."`
+	DeletionAt *string `json:"deletion_at" is:"Timestamp" doc:"The time at which the server will delete the codelab, and with it this certificate. Null means never."`
 }
 
 func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {

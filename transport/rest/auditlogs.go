@@ -14,7 +14,7 @@ type auditRecord struct {
 	Action    string            `json:"action" pattern:"^[a-z]+(_[a-z]+)*$" doc:"Snake case, noun first."`
 	ActorType string            `json:"actor_type" enum:"admin|attendee|participant|anonymous|system|various"`
 	ActorID   *string           `json:"actor_id" doc:"The admin id or the attendee's id."`
-	TargetID  *string           `json:"target_id" doc:"What was acted on."`
+	TargetID  *string           `json:"target_id" doc:"The object of the action."`
 	CodelabID *string           `json:"codelab_id" is:"Id"`
 	IP        string            `json:"ip"`
 	UserAgent string            `json:"user_agent" doc:"At most 256 bytes of it."`

@@ -19,7 +19,7 @@ type chatRecord struct {
 	MsgType    string  `json:"msg_type" enum:"chat|dm|broadcast"`
 	TargetID   *string `json:"target_id" is:"Person" doc:"The recipient of a direct message."`
 	CreatedAt  string  `json:"created_at" is:"Timestamp"`
-	Person     *string `json:"person" doc:"Author, if it has the shared id «facilitator»: the owner's account, or the id of a person. Null for attendees."`
+	Person     *string `json:"person" doc:"The author behind the shared id «facilitator»: the owner's account, or the id of a person. Null for attendees."`
 }
 
 func toChat(lab string, m *pb.ChatMessage) chatRecord {
@@ -138,5 +138,5 @@ func postDirects(r *Request) error {
 }
 
 type directMessagesPosted struct {
-	Sent *int `json:"sent" doc:"How many people it went to, 0 when nobody was in the audience; null when this «ref» was done before."`
+	Sent *int `json:"sent" doc:"The number of recipients; 0 if nobody was in the audience. Null if this «ref» was executed before."`
 }

@@ -17,7 +17,7 @@ type checkRecord struct {
 	OK    bool   `json:"ok"`
 	Note  string `json:"note" length:"..500"`
 	At    string `json:"at" is:"Timestamp"`
-	Tries uint32 `json:"tries" doc:"How often they have reported it, the latest report included."`
+	Tries uint32 `json:"tries" doc:"The number of their reports, including the latest."`
 }
 
 // maxReport bounds a report, bytes.
@@ -41,8 +41,8 @@ type checkCounts struct {
 	Name       string `json:"name" length:"1..64"`
 	Title      string `json:"title"`
 	StepNumber int    `json:"step_number" range:"1.."`
-	OK         int    `json:"ok" doc:"People whose latest report is good."`
-	Failed     int    `json:"failed" doc:"People whose latest report is not."`
+	OK         int    `json:"ok" doc:"The number of people whose latest report is a success."`
+	Failed     int    `json:"failed" doc:"The number of people whose latest report is a failure."`
 }
 
 func countChecks(v *codelab.View) []checkCounts {
@@ -91,7 +91,7 @@ func giveCheckAccess(r *Request) error {
 }
 
 type checkAccess struct {
-	URL       string `json:"url" doc:"Behind it come a slash and the name of the check."`
+	URL       string `json:"url" doc:"Append a slash and the name of the check."`
 	Token     string `json:"token" doc:"For «Authorization: Bearer». A secret."`
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
@@ -127,7 +127,7 @@ func reportCheck(r *Request) error {
 
 type checkReportBody struct {
 	OK   *bool  `json:"ok"`
-	Note string `json:"note,omitempty" length:"..500" doc:"What else there is to say, for facilitators."`
+	Note string `json:"note,omitempty" length:"..500" doc:"A note for facilitators."`
 }
 
 func (r *Request) checkInput() (b codelab.ReportCheck, err error) {

@@ -24,40 +24,40 @@ type codelabRecord struct {
 	Title              string   `json:"title" length:"1..200"`
 	Description        string   `json:"description" length:"..4000"`
 	Author             string   `json:"author" length:"..120"`
-	IsPublic           bool     `json:"is_public" doc:"Anyone may read and register. A private codelab needs the «join_code» to register."`
+	IsPublic           bool     `json:"is_public" doc:"Anyone can read and register. For a private codelab, registration requires the «join_code»."`
 	QuizEnabled        bool     `json:"quiz_enabled"`
-	RequireQuiz        bool     `json:"require_quiz" doc:"Completing needs a passed quiz. Binds only while «quiz_enabled» is true."`
-	RequireFeedback    bool     `json:"require_feedback" doc:"Completing needs feedback."`
-	RequireSubmission  bool     `json:"require_submission" doc:"Completing needs a submitted assignment."`
-	RequireChecks      bool     `json:"require_checks" doc:"Completing needs every check that the steps declare to have gone well. What people report of their own work is not verified."`
-	GuideMarkdown      *string  `json:"guide_markdown" length:"..50000" doc:"The preparation guide. Facilitators get it with its notes (see «Step»), others without; null when nothing is left."`
+	RequireQuiz        bool     `json:"require_quiz" doc:"A passed quiz is required to complete. Effective only while «quiz_enabled» is true."`
+	RequireFeedback    bool     `json:"require_feedback" doc:"Feedback is required to complete."`
+	RequireSubmission  bool     `json:"require_submission" doc:"A submission is required to complete."`
+	RequireChecks      bool     `json:"require_checks" doc:"All checks that the steps declare must succeed to complete. The server does not verify what people report about their own work."`
+	GuideMarkdown      *string  `json:"guide_markdown" length:"..50000" doc:"The preparation guide. Facilitators get it with its notes (see «Step»), others without. Null if nothing remains."`
 	CreatedAt          string   `json:"created_at" is:"LocalTimestamp"`
-	RegistrationOpen   bool     `json:"registration_open" doc:"False when a facilitator closed the registration or ended the workshop."`
-	EndedAt            *string  `json:"ended_at" is:"Timestamp" doc:"When the workshop was ended; null while it goes on."`
+	RegistrationOpen   bool     `json:"registration_open" doc:"False if a facilitator closed the registration or ended the workshop."`
+	EndedAt            *string  `json:"ended_at" is:"Timestamp" doc:"The end of the workshop. Null if it has not ended."`
 	EmailRetentionDays int32    `json:"email_retention_days" range:"0..36500" doc:"Days after which attendees' e-mail addresses are erased; 0 keeps them."`
 	ChatRetentionDays  int32    `json:"chat_retention_days" range:"0..36500" doc:"Days after which chat messages are erased; 0 keeps them."`
-	AIEnabled          bool     `json:"ai_enabled" doc:"Attendees may ask the AI about this codelab."`
+	AIEnabled          bool     `json:"ai_enabled" doc:"Attendees can ask the AI about this codelab."`
 	Questions          string   `json:"questions" enum:"off|open|checked" doc:"Whether attendees can ask everybody questions. With «checked», a facilitator opens each question first."`
-	QuestionsAnonymous bool     `json:"questions_anonymous" doc:"They may do so without their name."`
-	Slug               *string  `json:"slug" length:"..100" doc:"The «id:» of the file it was made of, by which a later version of the file finds it."`
-	JoinCode           string   `json:"join_code,omitempty" pattern:"^[A-HJ-NP-Z2-9]{6}$" doc:"Six characters with which people register for a private codelab. Shown to admins only."`
-	SourceID           **string `json:"source_id,omitempty" is:"Id" doc:"The codelab that it was copied from; null for none, and when that is gone. Shown to admins only."`
-	DeletionAt         **string `json:"deletion_at,omitempty" is:"Timestamp" doc:"Time at which the server deletes the codelab with all its data («[retention] codelabs_days»), at least 14 days after this time was first set. null: never. Only for facilitators."`
+	QuestionsAnonymous bool     `json:"questions_anonymous" doc:"Whether they can do so without their name."`
+	Slug               *string  `json:"slug" length:"..100" doc:"The «id:» of the file from which the codelab was created. A later version of the file finds the codelab by it."`
+	JoinCode           string   `json:"join_code,omitempty" pattern:"^[A-HJ-NP-Z2-9]{6}$" doc:"Six characters with which people register for a private codelab. Only for admins."`
+	SourceID           **string `json:"source_id,omitempty" is:"Id" doc:"The codelab from which it was copied. Null if it is not a copy, or if the original was deleted. Only for admins."`
+	DeletionAt         **string `json:"deletion_at,omitempty" is:"Timestamp" doc:"The time at which the server will delete the codelab with all its data («[retention] codelabs_days»), at least 14 days after this time was first set. Null means never. Only for facilitators."`
 	ShareCode          string   `json:"share_code" enum:"none|start|pointed|all" doc:"The code that attendees can read. «start» is the branches or folders «step-k-start» up to the pointer's step (step 1 without a pointer). «pointed» adds «step-k-end» of the steps before it. «all» is all of the form «step-k-start» and «step-k-end». Attendees never read «main» or others."`
 	StepsCount         int32    `json:"steps_count"`
 	Minutes            int32    `json:"minutes" doc:"The sum of the planned minutes of the steps."`
-	Hours              *float64 `json:"hours" range:"0..1000" multiple:"0.5" doc:"Hours on the certificate, in halves. null is the sum of the planned minutes, rounded to half hours. 0 means not shown."`
+	Hours              *float64 `json:"hours" range:"0..1000" multiple:"0.5" doc:"The hours on the certificate, in steps of 0.5. Null means the sum of the planned minutes, rounded to half hours; 0 means not shown."`
 	certificateSettings
-	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty" doc:"The rehearsal that runs. Shown to admins only."`
+	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty" doc:"The running rehearsal. Only for admins."`
 }
 
 // certificateSettings are the texts and images of a codelab's certificate besides names and times.
 type certificateSettings struct {
-	Organiser       string  `json:"organiser" length:"..120" doc:"Organiser of the workshop, on the certificate."`
+	Organiser       string  `json:"organiser" length:"..120" doc:"The organiser of the workshop, on the certificate."`
 	LogoURL         *string `json:"logo_url" pattern:"^/uploads/images/" doc:"An image that was uploaded here: PNG, JPEG or WebP of at most 200 kB, on the certificate."`
 	Accent          string  `json:"accent" enum:"blue|green|violet|rust|ink" doc:"The colour of the certificate."`
 	CertificateText string  `json:"certificate_text" length:"..500" doc:"Learning goals, on the certificate."`
-	Seal            bool    `json:"seal" doc:"The certificate shows which part of the person's time each step took."`
+	Seal            bool    `json:"seal" doc:"Whether the certificate shows the share of the person's time on each step."`
 }
 
 // codelabMembers are all members that a codelab can have in an answer.
@@ -123,7 +123,7 @@ type stepRecord struct {
 	StepNumber      int    `json:"step_number" range:"1.." doc:"The first step is 1."`
 	Title           string `json:"title" length:"1..200"`
 	ContentMarkdown string `json:"content_markdown" length:"..50000"`
-	DurationMinutes int32  `json:"duration_minutes" range:"0..10000" doc:"How long the step should take; 0 when nobody said."`
+	DurationMinutes int32  `json:"duration_minutes" range:"0..10000" doc:"The planned time of the step; 0 if none is set."`
 }
 
 type codelabCreateBody struct {
@@ -146,10 +146,10 @@ type codelabSettings struct {
 	RequireFeedback    *bool   `json:"require_feedback,omitempty" default:"false"`
 	RequireSubmission  *bool   `json:"require_submission,omitempty" default:"false"`
 	RequireChecks      *bool   `json:"require_checks,omitempty" default:"false"`
-	GuideMarkdown      *string `json:"guide_markdown,omitempty" null:"true" length:"..50000" default:"null" doc:"In an update null keeps the guide, and \"\" removes it."`
+	GuideMarkdown      *string `json:"guide_markdown,omitempty" null:"true" length:"..50000" default:"null" doc:"In an update, null keeps the guide, and \"\" removes it."`
 	EmailRetentionDays *int32  `json:"email_retention_days,omitempty" range:"0..36500" default:"0"`
 	ChatRetentionDays  *int32  `json:"chat_retention_days,omitempty" range:"0..36500" default:"0"`
-	AIEnabled          *bool   `json:"ai_enabled,omitempty" default:"true" doc:"Attendees may ask the AI about this codelab."`
+	AIEnabled          *bool   `json:"ai_enabled,omitempty" default:"true" doc:"Attendees can ask the AI about this codelab."`
 	Questions          *string `json:"questions,omitempty" enum:"off|open|checked" default:"\"off\""`
 	QuestionsAnonymous *bool   `json:"questions_anonymous,omitempty" default:"true"`
 	ShareCode          *string `json:"share_code,omitempty" enum:"none|start|pointed|all" default:"\"none\""`
@@ -446,7 +446,7 @@ type stepInput struct {
 	ID              string  `json:"id,omitempty" doc:"The id of a step of this codelab, which keeps its identity and its comments. Any other id, or none, makes a new step."`
 	Title           *string `json:"title" length:"1..200" doc:"One line, trimmed."`
 	ContentMarkdown *string `json:"content_markdown" length:"..50000" doc:"Stored as sent."`
-	DurationMinutes *int32  `json:"duration_minutes,omitempty" range:"0..10000" doc:"Left out, a step that stays keeps its own."`
+	DurationMinutes *int32  `json:"duration_minutes,omitempty" range:"0..10000" doc:"If omitted, an existing step keeps its value."`
 }
 
 func replaceSteps(r *Request) error {

@@ -100,5 +100,5 @@ func problemOf(err error) httpapi.Problem {
 }
 
 type problemRecord struct {
-	Error string `json:"error" doc:"Error text for people; it names the field at fault, if there is one."`
+	Error string `json:"error" doc:"The error for people. It names the invalid field, if any."`
 }

@@ -63,7 +63,7 @@ func (r *Request) identifyBasic() (bad bool, err error) {
 }
 
 type gitAccess struct {
-	URL       string `json:"url" doc:"The address to clone."`
+	URL       string `json:"url" doc:"The address for «git clone»."`
 	Username  string `json:"username" const:"x"`
 	Password  string `json:"password" doc:"A personal secret."`
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`

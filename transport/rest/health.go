@@ -14,24 +14,24 @@ type Health struct {
 
 // Verdict is the verdict on a part.
 type Verdict struct {
-	OK     *bool  `json:"ok" doc:"Whether all is well; null while it is not known."`
-	Text   string `json:"text" doc:"How it is, in English."`
-	Remedy string `json:"remedy" doc:"What to do, in English; \"\" when there is nothing to do."`
+	OK     *bool  `json:"ok" doc:"Whether this part works. Null if unknown."`
+	Text   string `json:"text" doc:"The state, in English."`
+	Remedy string `json:"remedy" doc:"What to do, in English. \"\" if nothing is to be done."`
 }
 
 // PeopleHealth counts connected people.
 type PeopleHealth struct {
 	Verdict
-	Here    int   `json:"here" doc:"Persons who are connected to this node; somebody in two codelabs counts twice."`
-	All     *int  `json:"all" doc:"Those of all nodes, as they said some seconds ago at most; null while a node does not answer. Of one server the same as «here»."`
+	Here    int   `json:"here" doc:"The number of people connected to this node. A person in two codelabs counts twice."`
+	All     *int  `json:"all" doc:"The number on all nodes, as of the last seconds. Null while a node does not respond. On a single server the same as «here»."`
 	Sockets int64 `json:"sockets" doc:"Live connections of this node."`
 }
 
 // Times summarizes durations in the last minutes. The quantiles are nil without a sample.
 type Times struct {
-	P50Millis     *float64 `json:"p50_ms" range:"0.." doc:"What half of them took at most, at most a tenth too high; null where there was none."`
-	P99Millis     *float64 `json:"p99_ms" range:"0.." doc:"What all but one in a hundred took at most."`
-	WindowSeconds int      `json:"window_seconds" range:"1.." doc:"How far this looks back."`
+	P50Millis     *float64 `json:"p50_ms" range:"0.." doc:"The median, at most a tenth too high. Null without a measurement."`
+	P99Millis     *float64 `json:"p99_ms" range:"0.." doc:"The 99th percentile."`
+	WindowSeconds int      `json:"window_seconds" range:"1.." doc:"The period of the measurement."`
 }
 
 // QueueHealth is how long commands wait in the queue.
@@ -39,7 +39,7 @@ type QueueHealth struct {
 	Verdict
 	Times
 	P99BoundMillis float64 `json:"p99_bound_ms" range:"0.." doc:"Above this «p99_ms» is worrying."`
-	WaitingBytes   int64   `json:"waiting_bytes" doc:"What waits for the disk now."`
+	WaitingBytes   int64   `json:"waiting_bytes" doc:"The amount that waits for the disk."`
 }
 
 // CommitHealth is the duration of a group commit, including the disk.
@@ -53,23 +53,23 @@ type CommitHealth struct {
 // DiskHealth describes the disk of the data folder, in bytes.
 type DiskHealth struct {
 	Verdict
-	Free  *uint64 `json:"free_bytes" doc:"Space that the server can still write."`
+	Free  *uint64 `json:"free_bytes" doc:"The space that the server can still use."`
 	Total *uint64 `json:"total_bytes" doc:"Total size of the disk."`
-	Data  *uint64 `json:"data_bytes" doc:"Size of the data folder, at most some minutes old; null before the first measurement."`
+	Data  *uint64 `json:"data_bytes" doc:"The size of the data folder, measured in the last minutes. Null before the first measurement."`
 }
 
 // BackupHealth describes the last backup of this data folder; nil if none was made.
 type BackupHealth struct {
 	Verdict
-	At         *string `json:"at" is:"Timestamp" doc:"When it was made; null where none was."`
-	AgeSeconds *int64  `json:"age_seconds" range:"any" doc:"How long ago; null where none was made."`
+	At         *string `json:"at" is:"Timestamp" doc:"The time of the backup. Null if there is none."`
+	AgeSeconds *int64  `json:"age_seconds" range:"any" doc:"The age. Null if there is no backup."`
 }
 
 // CertificateHealth describes the server's own certificate.
 type CertificateHealth struct {
 	Verdict
-	NotAfter *string `json:"not_after" is:"Timestamp" doc:"When it ends; null while it is not known."`
-	DaysLeft *int    `json:"days_left" range:"any" doc:"Whole days; below 0 when it has ended."`
+	NotAfter *string `json:"not_after" is:"Timestamp" doc:"The end. Null if it is unknown."`
+	DaysLeft *int    `json:"days_left" range:"any" doc:"Full days. Negative after the end."`
 }
 
 // NodesHealth describes all nodes, as seen by this one.
@@ -82,18 +82,18 @@ type NodesHealth struct {
 // NodeHealth is one node.
 type NodeHealth struct {
 	Node              string   `json:"node" doc:"Its name."`
-	State             string   `json:"state" enum:"alive|drained|stopped|dead" doc:"«drained» is alive, but serves nobody, as an operator requested. «stopped» is a regular stop. «dead» is the end of the lease without one."`
-	Alive             bool     `json:"alive" doc:"Its lease holds."`
-	Stopped           bool     `json:"stopped" doc:"Its lease is over because it stopped in order. A node that is neither has died."`
-	LeaseLeftSeconds  float64  `json:"lease_left_seconds" doc:"For how long its lease holds; below 0 since it ended."`
+	State             string   `json:"state" enum:"alive|drained|stopped|dead" doc:"«drained»: alive, but does not serve, as an operator requested. «stopped»: stopped regularly. «dead»: the lease ended without a regular stop."`
+	Alive             bool     `json:"alive" doc:"Its lease is valid."`
+	Stopped           bool     `json:"stopped" doc:"Its lease ended because it stopped regularly. A node that is neither alive nor stopped has died."`
+	LeaseLeftSeconds  float64  `json:"lease_left_seconds" doc:"The remaining time of its lease. Negative after its end."`
 	Since             string   `json:"since" is:"Timestamp"`
 	Program           string   `json:"program" doc:"Its version."`
 	Protocol          int      `json:"protocol" range:"any" doc:"The version of the messages between nodes."`
-	Owns              int      `json:"owns" doc:"The actors that live on it."`
-	Load              *float64 `json:"load" doc:"The records that it commits a second and the people who are connected to it, added; null where it has not said so."`
-	Reached           string   `json:"reached" doc:"Whether it answers the node that was asked, in words; \"\" for that node, and for those that are not alive."`
-	Writable          *bool    `json:"writable" doc:"Whether it can write its own data folder. One that cannot serves nobody while another node can. null where it has not said so."`
-	ClockOffsetMillis *int64   `json:"clock_offset_ms" range:"any" doc:"The database's time minus the node's, milliseconds; null where that is not known."`
+	Owns              int      `json:"owns" doc:"The number of actors on the node."`
+	Load              *float64 `json:"load" doc:"The number of records that it commits per second plus the number of people connected to it. Null if unknown."`
+	Reached           string   `json:"reached" doc:"Whether it responds to the node that received this request, in words. \"\" for that node itself, and for nodes that are not alive."`
+	Writable          *bool    `json:"writable" doc:"Whether it can write its own data folder. A node that cannot serves nobody while another node can. Null if unknown."`
+	ClockOffsetMillis *int64   `json:"clock_offset_ms" range:"any" doc:"The database's time minus the node's, in milliseconds. Null if unknown."`
 }
 
 func getHealth(r *Request) error { return r.JSON(r.api.Health()) }

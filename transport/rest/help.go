@@ -17,19 +17,19 @@ type helpRecord struct {
 	StepNumber   int32   `json:"step_number" range:"1.."`
 	Status       string  `json:"status" enum:"pending|in_progress|resolved"`
 	CreatedAt    string  `json:"created_at" is:"Timestamp"`
-	ClaimedBy    *string `json:"claimed_by" doc:"The facilitator who took it."`
+	ClaimedBy    *string `json:"claimed_by" doc:"The facilitator who claimed it."`
 	ResolvedAt   *string `json:"resolved_at" is:"Timestamp"`
-	Message      string  `json:"message" length:"..500" doc:"Text of the request, or empty."`
-	Person       *string `json:"person" doc:"The claimant's id, or the owner's account. «claimed_by» is their name."`
-	Place        *string `json:"place" length:"..40" doc:"Where the attendee sits, if they entered it."`
-	Answer       *string `json:"answer" length:"..2000" doc:"Written answer, if there is one."`
+	Message      string  `json:"message" length:"..500" doc:"The text of the request, or empty."`
+	Person       *string `json:"person" doc:"The id of the claiming person, or the owner's account. «claimed_by» is the name."`
+	Place        *string `json:"place" length:"..40" doc:"The seat that the attendee has entered, if any."`
+	Answer       *string `json:"answer" length:"..2000" doc:"The written answer, if any."`
 }
 
 // ownHelpRecord is a request as its author sees it.
 type ownHelpRecord struct {
 	helpRecord
-	Position    *int     `json:"position" optional:"true" range:"1.." doc:"The place among those who wait, from 1; null once somebody comes. In an attendee's own list only."`
-	WaitSeconds *float64 `json:"wait_seconds" optional:"true" range:"0.." doc:"About how long one waits from asking until somebody comes: the median of the last ten who waited. Null when nobody has waited yet, and once somebody comes. In an attendee's own list only."`
+	Position    *int     `json:"position" optional:"true" range:"1.." doc:"The position in the queue, from 1. Null once somebody comes. Only in an attendee's own list."`
+	WaitSeconds *float64 `json:"wait_seconds" optional:"true" range:"0.." doc:"The expected wait until somebody comes: the median of the last ten waits. Null before the first wait, and once somebody comes. Only in an attendee's own list."`
 }
 
 // States of a request for help.
@@ -53,8 +53,8 @@ func toHelp(lab string, h *pb.HelpRequest) helpRecord {
 }
 
 type helpAskBody struct {
-	StepNumber *int32 `json:"step_number,omitempty" range:"1.." doc:"A step that exists. Attendees must give it; without it an offer is for the attendee's own step."`
-	Message    string `json:"message,omitempty" length:"..500" doc:"What it is about. Asking again without one keeps the earlier."`
+	StepNumber *int32 `json:"step_number,omitempty" range:"1.." doc:"An existing step. Required for attendees. If an offer omits it, the offer is for the attendee's own step."`
+	Message    string `json:"message,omitempty" length:"..500" doc:"The subject of the request. Another request without a message keeps the earlier one."`
 	AttendeeID string `json:"attendee_id,omitempty" doc:"For facilitators: the attendee who is offered help."`
 }
 
@@ -178,7 +178,7 @@ func claimHelp(r *Request) error {
 }
 
 type helpReleaseBody struct {
-	Reason string `json:"reason,omitempty" length:"..200" doc:"In your words; optional."`
+	Reason string `json:"reason,omitempty" length:"..200" doc:"In your own words; optional."`
 }
 
 func releaseHelp(r *Request) error {

@@ -13,8 +13,8 @@ type joinRecord struct {
 	Description      string `json:"description" length:"..4000"`
 	Author           string `json:"author" length:"..120"`
 	IsPublic         bool   `json:"is_public"`
-	RegistrationOpen bool   `json:"registration_open" doc:"False when a facilitator closed the registration or ended the workshop."`
-	Attendees        int    `json:"attendees" doc:"How many are registered."`
+	RegistrationOpen bool   `json:"registration_open" doc:"False if a facilitator closed the registration or ended the workshop."`
+	Attendees        int    `json:"attendees" doc:"The number of registered attendees."`
 }
 
 // joinCode returns a typed code in stored form: case, spaces and dashes are ignored.

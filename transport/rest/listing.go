@@ -20,7 +20,7 @@ type listedRecord struct {
 type activityRecord struct {
 	Online    int    `json:"online" doc:"Attendees with a live connection. In GET /codelabs, only for facilitators of the codelab."`
 	Attendees int    `json:"attendees" doc:"In GET /codelabs, only for facilitators of the codelab."`
-	UpdatedAt string `json:"updated_at" is:"Timestamp" doc:"When settings, steps, quizzes or materials were last changed. In GET /codelabs, only for facilitators of the codelab."`
+	UpdatedAt string `json:"updated_at" is:"Timestamp" doc:"The last change of settings, steps, quizzes or materials. In GET /codelabs, only for facilitators of the codelab."`
 }
 
 // figuresOf returns the figures of codelabs, without recently deleted ones. It loads only codelabs

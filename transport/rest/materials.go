@@ -47,7 +47,7 @@ type materialAddBody struct {
 	Title        *string `json:"title" length:"1..200"`
 	MaterialType *string `json:"material_type" enum:"link|file"`
 	LinkURL      string  `json:"link_url,omitempty" null:"true" length:"..2048" doc:"An http or https address, for a link."`
-	FilePath     string  `json:"file_path,omitempty" null:"true" doc:"A path that POST /upload/material answered, for a file."`
+	FilePath     string  `json:"file_path,omitempty" null:"true" doc:"For a file: a path that POST /upload/material has returned."`
 }
 
 func addMaterial(r *Request) error {

@@ -12,13 +12,13 @@ import (
 type stepOverview struct {
 	StepNumber    int      `json:"step_number" range:"1.."`
 	Title         string   `json:"title"`
-	People        int      `json:"people" doc:"On the step now, and not completed."`
-	MedianSeconds *float64 `json:"median_seconds" range:"0.." doc:"Of those who went on; null before anybody has."`
+	People        int      `json:"people" doc:"The number of people who are on the step and have not completed."`
+	MedianSeconds *float64 `json:"median_seconds" range:"0.." doc:"Of the people who went on; null if nobody has."`
 	P90Seconds    *float64 `json:"p90_seconds" range:"0.."`
-	SharePast     float64  `json:"share_past" range:"0..1" doc:"The part of all attendees that is past the step."`
+	SharePast     float64  `json:"share_past" range:"0..1" doc:"The share of all attendees who are past the step."`
 	// Pulse counts the attendees whose state is about the step.
 	Pulse Pulses       `json:"pulse" is:"Pulses"`
-	Ticks *[]taskCount `json:"ticks" doc:"The tasks of the step, and how many people ticked each; null while fewer than three people ticked any of them."`
+	Ticks *[]taskCount `json:"ticks" doc:"The tasks of the step, and the number of people who ticked each. Null until at least three people have ticked one of them."`
 }
 
 type waiting struct {
@@ -36,10 +36,10 @@ type overviewRecord struct {
 	Completed     int            `json:"completed"`
 	Steps         []stepOverview `json:"steps"`
 	LongestOnStep *waiting       `json:"longest_on_step"`
-	OldestHelp    *helpRecord    `json:"oldest_help" is:"HelpRequest" doc:"The oldest request that nobody has claimed."`
-	OpenHelp      int            `json:"open_help" doc:"Requests that are not resolved."`
+	OldestHelp    *helpRecord    `json:"oldest_help" is:"HelpRequest" doc:"The oldest unclaimed request."`
+	OpenHelp      int            `json:"open_help" doc:"The number of unresolved requests."`
 	Pulse         *Pulses        `json:"pulse" null:"false" is:"Pulses"`
-	Checks        []checkCounts  `json:"checks" items:"..50" doc:"The checks that the steps declare, and how they went for people, as their own programs say."`
+	Checks        []checkCounts  `json:"checks" items:"..50" doc:"The checks that the steps declare, with the results that people's own programs have reported."`
 }
 
 // overview answers a facilitator's questions at a glance: whether to move on, who is stuck, and

@@ -14,7 +14,7 @@ type participantRecord struct {
 	Identity        string                 `json:"identity" doc:"The public value for identity.access_token; an identifier, never an authenticator."`
 	Scopes          []string               `json:"scopes" enum:"tokenize|detokenize"`
 	Keys            []participantKey       `json:"keys"`
-	Delegates       []string               `json:"delegates" is:"Id" doc:"Ids of those who may act for this participant."`
+	Delegates       []string               `json:"delegates" is:"Id" doc:"The ids of the participants that can act for this one."`
 	Acknowledgement *acknowledgementRecord `json:"acknowledgement" open:"true"`
 	Policy          *policyRecord          `json:"policy" open:"true"`
 	Disabled        bool                   `json:"disabled"`
@@ -153,7 +153,7 @@ func removeParticipantKey(r *Request) error {
 }
 
 type participantGrantBody struct {
-	ParticipantID *string `json:"participant_id" doc:"Whom the caller of the path may act for."`
+	ParticipantID *string `json:"participant_id" doc:"The participants for which this one can act."`
 }
 
 func grantParticipant(r *Request) error {
@@ -192,7 +192,7 @@ func acknowledgeParticipant(r *Request) error {
 
 type policyChangeBody struct {
 	Policy     *string `json:"policy" is:"TokenPolicy"`
-	TTLSeconds int64   `json:"ttl_seconds,omitempty" range:"0..1800" doc:"60 to 1800, for single_use and ttl. 0 or no value is the server's default."`
+	TTLSeconds int64   `json:"ttl_seconds,omitempty" range:"0..1800" doc:"60 to 1800, for single_use and ttl. 0, or omitted, means the server's default."`
 }
 
 func setParticipantPolicy(r *Request) error {

@@ -15,17 +15,17 @@ import (
 // personRecord is a facilitator, assistant or helper, as seen by people who can manage them.
 type personRecord struct {
 	ID        string   `json:"id" is:"Id"`
-	Login     *string  `json:"login" doc:"Lower case; null for a helper for a day."`
+	Login     *string  `json:"login" doc:"In lower case. Null for a helper for a day."`
 	Name      string   `json:"name"`
 	Role      string   `json:"role" enum:"facilitator|assistant"`
-	Codelabs  []string `json:"codelabs" is:"Id" doc:"Where an assistant helps; empty for facilitators, who lead all."`
-	State     string   `json:"state" enum:"invited|active|disabled" doc:"A helper whose time is over is «disabled»."`
+	Codelabs  []string `json:"codelabs" is:"Id" doc:"The codelabs of an assistant. Empty for facilitators, who lead all codelabs."`
+	State     string   `json:"state" enum:"invited|active|disabled" doc:"After its time a helper is «disabled»."`
 	CreatedAt string   `json:"created_at" is:"Timestamp"`
-	LastSeen  *string  `json:"last_seen" is:"Timestamp" doc:"To a quarter of an hour."`
-	SignIn    *string  `json:"sign_in" enum:"password|oidc" doc:"How they sign in, once they have accepted."`
-	ExpiresAt *string  `json:"expires_at" is:"Timestamp" doc:"When a helper for a day ends; null for everybody else."`
-	MovedAt   *string  `json:"moved_at" is:"Timestamp" doc:"When a helper's link was opened in another browser last, which signed the former one out; null for never."`
-	Link      bool     `json:"link,omitempty" doc:"There, and true, while the next sign-in at the identity provider with this login will be theirs."`
+	LastSeen  *string  `json:"last_seen" is:"Timestamp" doc:"Rounded to a quarter of an hour."`
+	SignIn    *string  `json:"sign_in" enum:"password|oidc" doc:"The login, once they have accepted."`
+	ExpiresAt *string  `json:"expires_at" is:"Timestamp" doc:"The end of a helper for a day. Null for everybody else."`
+	MovedAt   *string  `json:"moved_at" is:"Timestamp" doc:"The last time when a helper's link was opened in another browser, which signed out the former one. Null for never."`
+	Link      bool     `json:"link,omitempty" doc:"True while the next sign-in at the identity provider with this login becomes theirs; otherwise omitted."`
 	// Invitation is present if it was just created.
 	Invitation *invitationRecord `json:"invitation,omitempty"`
 }
@@ -118,11 +118,11 @@ func (r *Request) actorID() string {
 }
 
 type personInviteBody struct {
-	Login     string   `json:"login,omitempty" pattern:"^[A-Za-z0-9._@+-]{3,80}$" length:"3..80" doc:"Compared without case. Not for a helper for a day."`
+	Login     string   `json:"login,omitempty" pattern:"^[A-Za-z0-9._@+-]{3,80}$" length:"3..80" doc:"Compared without case. Omitted for a helper for a day."`
 	Name      *string  `json:"name" length:"1..80"`
 	Role      *string  `json:"role" enum:"facilitator|assistant"`
-	Codelabs  []string `json:"codelabs,omitempty" items:"..200" is:"Id" doc:"Of an assistant."`
-	ExpiresAt *string  `json:"expires_at,omitempty" format:"date-time" doc:"Makes a helper for a day: an assistant of one codelab, without a login, for 5 minutes to 7 days. The invitation may be used until then, in one browser at a time."`
+	Codelabs  []string `json:"codelabs,omitempty" items:"..200" is:"Id" doc:"For an assistant."`
+	ExpiresAt *string  `json:"expires_at,omitempty" format:"date-time" doc:"Creates a helper for a day: an assistant of one codelab, without a login, for 5 minutes to 7 days. Until then the invitation can be used, in one browser after another."`
 }
 
 func invitePerson(r *Request) error {
@@ -179,7 +179,7 @@ type personUpdateBody struct {
 	Role     *string   `json:"role,omitempty" enum:"facilitator|assistant"`
 	Codelabs *[]string `json:"codelabs,omitempty" items:"..200" is:"Id"`
 	Disabled *bool     `json:"disabled,omitempty"`
-	Link     *bool     `json:"link,omitempty" doc:"The next sign-in at the identity provider whose address is their login is theirs, and ends their password; once. The owner alone says so."`
+	Link     *bool     `json:"link,omitempty" doc:"Once, a sign-in at the identity provider with their login as address becomes theirs, and their password ends. Only the owner can set this."`
 }
 
 func updatePerson(r *Request) error {
@@ -260,7 +260,7 @@ func lookAtInvitation(r *Request) error {
 
 type invitationAcceptBody struct {
 	Token    *string `json:"token"`
-	Password string  `json:"password,omitempty" length:"12..256" doc:"Not the login, not one of the commonest. Not needed by a helper for a day."`
+	Password string  `json:"password,omitempty" length:"12..256" doc:"Must not be the login or a very common password. Optional for a helper for a day."`
 	Here     bool    `json:"here,omitempty" doc:"For a helper for a day who is signed in on another phone: end that session."`
 }
 

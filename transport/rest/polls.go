@@ -17,29 +17,29 @@ type PollRecord struct {
 	ID        string   `json:"id" is:"Id"`
 	Kind      string   `json:"kind" enum:"choice|several|scale|words|text"`
 	Question  string   `json:"question" length:"1..500"`
-	Options   []string `json:"options" items:"..10" length:"..200" doc:"Of a scale what its lowest and its highest value mean; of a text the labels of its boxes, or none."`
+	Options   []string `json:"options" items:"..10" length:"..200" doc:"For a scale the meaning of its lowest and highest value. For a text the labels of its boxes, or none."`
 	Anonymous bool     `json:"anonymous"`
 	StepID    *string  `json:"step_id" is:"Id"`
-	Right     *[]int32 `json:"right" doc:"Indexes of the options that are right; to attendees once the poll is closed and shown."`
+	Right     *[]int32 `json:"right" doc:"The indexes of the correct options. Attendees see them once the poll is closed and shown."`
 	State     string   `json:"state" enum:"draft|open|closed"`
-	Shown     bool     `json:"shown" doc:"Attendees see the result."`
-	Round     int32    `json:"round" range:"1.." doc:"Rises with each reset; a vote names it."`
+	Shown     bool     `json:"shown" doc:"Whether attendees see the result."`
+	Round     int32    `json:"round" range:"1.." doc:"Increases with each reset. A vote contains it."`
 	OpenedAt  *string  `json:"opened_at" is:"Timestamp"`
-	EndsAt    *string  `json:"ends_at" is:"Timestamp" doc:"When it closes by itself."`
-	Votes     int      `json:"votes" doc:"How many have voted."`
+	EndsAt    *string  `json:"ends_at" is:"Timestamp" doc:"The time at which it closes automatically."`
+	Votes     int      `json:"votes" doc:"The number of votes."`
 	// Of is counted by this server, and not stored.
-	Of int `json:"of" doc:"Attendees who were connected since the poll was opened; in a replayed message at least those who voted."`
+	Of int `json:"of" doc:"The number of attendees who have been connected since the poll was opened. In a replayed message at least those who voted."`
 	PollResult
-	TooFew bool `json:"too_few" doc:"The result of an anonymous poll is withheld: fewer than five voted."`
+	TooFew bool `json:"too_few" doc:"The result of an anonymous poll is withheld because fewer than five people voted."`
 	Void   bool `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
 	// Counting applies to closed polls.
-	Counting bool `json:"counting" doc:"The poll is anonymous and closed, and its votes are counted once a node that has its secret is back. Until then it has no result and cannot be shown."`
+	Counting bool `json:"counting" doc:"The poll is anonymous and closed, but no running node has its secret. Until such a node is back, the votes cannot be counted or shown."`
 }
 
 // PollResult is the result of a poll.
 type PollResult struct {
-	Counts *[]int32      `json:"counts" doc:"How many chose each option; of a scale each of its five values. Null where there are none, or they are not told."`
-	Words  *[]WordRecord `json:"words" is:"PollWord" doc:"The most frequent words, at most 100 and 8 KiB. Two are the same when they differ only in case, width or spaces; the commonest spelling shows."`
+	Counts *[]int32      `json:"counts" doc:"The number of votes for each option, or for each of the five values of a scale. Null if there are none, or if they are hidden."`
+	Words  *[]WordRecord `json:"words" is:"PollWord" doc:"The most frequent words, at most 100 and 8 KiB. Words that differ only in case, width or spaces are the same; the most frequent spelling is shown."`
 }
 
 // ToResult returns the result of a poll as stored in p.
@@ -96,8 +96,8 @@ func listOrNull[T any](list []T) *[]T {
 // pollRecord is a poll as returned to readers.
 type pollRecord struct {
 	PollRecord
-	Mine    *voteRecord `json:"mine" optional:"true" doc:"The reading attendee's vote; null without a vote and for facilitators. Omitted in a codelab."`
-	Missing *[]string   `json:"missing,omitempty" is:"Id" doc:"Ids of the attendees who are connected and have not voted. For facilitators, of a named poll that is open."`
+	Mine    *voteRecord `json:"mine" optional:"true" doc:"The calling attendee's vote. Null without a vote, and for facilitators. Omitted in a codelab."`
+	Missing *[]string   `json:"missing,omitempty" is:"Id" doc:"The ids of the connected attendees who have not voted. For facilitators, while a poll with names is open."`
 }
 
 // voteRecord is a vote. In an anonymous poll only Voted is set.
@@ -173,16 +173,16 @@ func getPolls(r *Request) error {
 type pollInput struct {
 	Kind      *string   `json:"kind,omitempty" enum:"choice|several|scale|words|text"`
 	Question  *string   `json:"question,omitempty" length:"1..500"`
-	Options   *[]string `json:"options,omitempty" items:"..10" length:"..200" doc:"Of a choice 2 to 10, of a scale two labels, of a text the labels of 2 to 4 boxes or none, of words none."`
+	Options   *[]string `json:"options,omitempty" items:"..10" length:"..200" doc:"For a choice 2 to 10 options, for a scale two labels, for a text the labels of 2 to 4 boxes or none, for words none."`
 	Anonymous *bool     `json:"anonymous,omitempty"`
-	StepID    *string   `json:"step_id,omitempty" null:"true" is:"Id" doc:"The step it belongs to; null for none."`
-	Right     *indexes  `json:"right,omitempty" null:"true" doc:"Indexes of the right options, of a choice."`
+	StepID    *string   `json:"step_id,omitempty" null:"true" is:"Id" doc:"The step of the poll, or null."`
+	Right     *indexes  `json:"right,omitempty" null:"true" doc:"The indexes of the correct options of a choice."`
 }
 
 type pollCreateBody struct {
 	pollInput
-	Lines  *string `json:"lines,omitempty" doc:"The question, then an option in each line that begins with «- »; without options it asks for words. In place of the members above."`
-	QuizID *string `json:"quiz_id,omitempty" doc:"Takes question, options and right options from a question of the quiz."`
+	Lines  *string `json:"lines,omitempty" doc:"The question, followed by lines with options that begin with «- ». Without options the poll asks for words. Replaces the fields above."`
+	QuizID *string `json:"quiz_id,omitempty" doc:"Takes the question, the options and the correct options from a question of the quiz."`
 }
 
 // indexes are indexes of options. The elements are pointers because null, which is not an index,
@@ -305,7 +305,7 @@ func deletePoll(r *Request) error {
 }
 
 type pollOpenBody struct {
-	Seconds *int32 `json:"seconds,omitempty" null:"true" range:"5..14400" doc:"Until it closes by itself; without it nobody but you closes it."`
+	Seconds *int32 `json:"seconds,omitempty" null:"true" range:"5..14400" doc:"The time until the poll closes automatically. If omitted, it stays open until somebody closes it."`
 }
 
 func openPoll(r *Request) error {
@@ -361,8 +361,8 @@ func (r *Request) answerPoll(made any, err error) error {
 var errNoPoll = codelab.ErrNoPoll
 
 type voteBody struct {
-	Round  *int32   `json:"round" range:"1.." doc:"That of the poll, as you saw it."`
-	Choice indexes  `json:"choice,omitempty" doc:"Indexes of options: of «choice» one, of «several» any."`
+	Round  *int32   `json:"round" range:"1.." doc:"The round of the poll that the voter sees."`
+	Choice indexes  `json:"choice,omitempty" doc:"The indexes of options: one for «choice», any number for «several»."`
 	Scale  *int32   `json:"scale,omitempty" range:"1..5"`
 	Words  []string `json:"words,omitempty" items:"1..3" length:"1..60"`
 	Text   *string  `json:"text,omitempty" length:"1..1000"`
@@ -437,7 +437,7 @@ func unseen(p *pb.Poll) *PollRecord {
 const pollTextPage = 100
 
 type pollTextRecord struct {
-	ID   string `json:"id" doc:"Of a named poll the id of the attendee."`
+	ID   string `json:"id" doc:"The id of the attendee, if the poll has names."`
 	Text string `json:"text"`
 }
 

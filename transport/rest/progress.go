@@ -9,9 +9,9 @@ import (
 
 // timelineRecord is the progress of attendees over time.
 type timelineRecord struct {
-	Times     []string `json:"times" is:"Timestamp" doc:"Oldest first; empty while nobody has registered."`
-	Reached   [][]int  `json:"reached" doc:"For each step, how many had reached it at each of the times."`
-	Completed []int    `json:"completed" doc:"How many had completed at each of the times."`
+	Times     []string `json:"times" is:"Timestamp" doc:"Oldest first. Empty before the first registration."`
+	Reached   [][]int  `json:"reached" doc:"For each step, the number of attendees who had reached it at each of the times."`
+	Completed []int    `json:"completed" doc:"The number of attendees who had completed at each of the times."`
 }
 
 const (

@@ -15,8 +15,8 @@ import (
 type changesRecord struct {
 	Steps                []stepChangeRecord `json:"steps"`
 	StaleThreads         int                `json:"stale_threads" doc:"The threads whose text changes."`
-	RemovedThreads       int                `json:"removed_threads" doc:"The threads that go with their step."`
-	PeopleOnRemovedSteps int                `json:"people_on_removed_steps" doc:"The attendees who are set to a step before."`
+	RemovedThreads       int                `json:"removed_threads" doc:"The threads that would be deleted with their step."`
+	PeopleOnRemovedSteps int                `json:"people_on_removed_steps" doc:"The attendees who move to an earlier step."`
 }
 
 // updatedRecord is a run that was updated from its source.
@@ -28,7 +28,7 @@ type updatedRecord struct {
 type stepChangeRecord struct {
 	ID     *string `json:"id" is:"Id" doc:"Null for a step that a dry run would add."`
 	Title  string  `json:"title"`
-	Was    *string `json:"was" doc:"The title before; null where that is the same."`
+	Was    *string `json:"was" doc:"The earlier title. Null if it is the same."`
 	Change string  `json:"change" enum:"same|changed|added|removed|moved"`
 }
 
@@ -53,11 +53,11 @@ func toChanges(p codelab.Published, dry bool) changesRecord {
 // dryRunRecord is the result that an import or publication would have.
 type dryRunRecord struct {
 	changesRecord
-	LeftOut   []archive.LeftOut  `json:"left_out,omitempty" items:"..103" doc:"Of a file: what of it the codelab does not have."`
-	TitleFrom *string            `json:"title_from,omitempty" enum:"h1|header|name" doc:"Of a tutorial: where its title is from, as in the answer to an import."`
-	Created   bool               `json:"created" doc:"It would be a new codelab."`
-	TitleWas  *string            `json:"title_was" doc:"The title that the codelab would lose; null where it stays."`
-	SlugWas   *string            `json:"slug_was" doc:"The slug that it would lose; null where it stays."`
+	LeftOut   []archive.LeftOut  `json:"left_out,omitempty" items:"..103" doc:"For a file: the parts that the codelab does not contain."`
+	TitleFrom *string            `json:"title_from,omitempty" enum:"h1|header|name" doc:"For a tutorial: the source of its title, as in the response to an import."`
+	Created   bool               `json:"created" doc:"A new codelab would be created."`
+	TitleWas  *string            `json:"title_was" doc:"The title that the codelab would lose. Null if it stays."`
+	SlugWas   *string            `json:"slug_was" doc:"The slug that the codelab would lose. Null if it stays."`
 	Code      []codeChangeRecord `json:"code" doc:"For «update-from-source»: the branches or folders of the run's code that would be replaced by those of its source, with the run's own changes to them."`
 }
 

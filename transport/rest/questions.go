@@ -16,14 +16,14 @@ import (
 type QuestionRecord struct {
 	ID         string  `json:"id" is:"Id"`
 	Text       string  `json:"text" length:"1..500"`
-	AuthorID   *string `json:"author_id" is:"Id" doc:"Null of an anonymous question, to everybody."`
+	AuthorID   *string `json:"author_id" is:"Id" doc:"Null for everybody if the question is anonymous."`
 	AuthorName *string `json:"author_name"`
 	Anonymous  bool    `json:"anonymous"`
 	StepID     *string `json:"step_id" is:"Id"`
 	State      string  `json:"state" enum:"waiting|open|answered|hidden"`
-	Answer     *string `json:"answer" length:"..2000" doc:"Null when it was answered aloud, or not yet."`
+	Answer     *string `json:"answer" length:"..2000" doc:"Null if the question was answered aloud, or not yet."`
 	AnsweredBy *string `json:"answered_by"`
-	Person     *string `json:"person" doc:"Facilitator or assistant who answered."`
+	Person     *string `json:"person" doc:"The facilitator or assistant who answered."`
 	Votes      int     `json:"votes"`
 	CreatedAt  string  `json:"created_at" is:"Timestamp"`
 }
@@ -49,8 +49,8 @@ func ToQuestion(q *pb.Question) *QuestionRecord {
 // questionRecord is a question as its reader sees it.
 type questionRecord struct {
 	QuestionRecord
-	Mine  bool `json:"mine" doc:"The reader asked it."`
-	Voted bool `json:"voted" doc:"The reader has voted for it."`
+	Mine  bool `json:"mine" doc:"The caller asked it."`
+	Voted bool `json:"voted" doc:"The caller has voted for it."`
 }
 
 func (r *Request) question(v *codelab.View, q *codelab.QuestionView) questionRecord {
@@ -76,7 +76,7 @@ func getQuestions(r *Request) error {
 
 type questionCreateBody struct {
 	Text      *string `json:"text" length:"1..500"`
-	Anonymous *bool   `json:"anonymous,omitempty" default:"false" doc:"409 where questions carry names."`
+	Anonymous *bool   `json:"anonymous,omitempty" default:"false" doc:"409 if questions have names."`
 	StepID    string  `json:"step_id,omitempty" doc:"The step it is about."`
 }
 
@@ -106,9 +106,9 @@ func askQuestion(r *Request) error {
 }
 
 type questionTakeBody struct {
-	ChatID string `json:"chat_id,omitempty" doc:"Id of a message that an attendee said to all."`
-	HelpID string `json:"help_id,omitempty" doc:"Id of a request for help."`
-	Text   string `json:"text,omitempty" length:"..500" doc:"Text of the question, for a request for help."`
+	ChatID string `json:"chat_id,omitempty" doc:"The id of an attendee's message to all."`
+	HelpID string `json:"help_id,omitempty" doc:"The id of a request for help."`
+	Text   string `json:"text,omitempty" length:"..500" doc:"The text of the question, for a request for help."`
 }
 
 // takeQuestion creates a question from a message or a request for help.
@@ -163,7 +163,7 @@ func unvoteQuestion(r *Request) error {
 }
 
 type questionMergeBody struct {
-	Into string `json:"into" doc:"Id of the question that stays."`
+	Into string `json:"into" doc:"The id of the question that stays."`
 }
 
 func mergeQuestion(r *Request) error {

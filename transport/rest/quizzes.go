@@ -16,9 +16,9 @@ type quizRecord struct {
 	Question       string   `json:"question" length:"1..500"`
 	QuizType       string   `json:"quiz_type" enum:"multiple_choice|descriptive"`
 	Options        []string `json:"options" items:"..10" length:"1..500" doc:"Empty for a descriptive question."`
-	Several        bool     `json:"several" doc:"Several options may be right together: an answer is an array of indexes."`
-	CorrectAnswer  *int32   `json:"correct_answer" doc:"Index of the right option, the first of several."`
-	CorrectAnswers *[]int32 `json:"correct_answers" doc:"Set when several options are right together."`
+	Several        bool     `json:"several" doc:"Several options can be correct together. An answer is then an array of indexes."`
+	CorrectAnswer  *int32   `json:"correct_answer" doc:"The index of the correct option, or of the first correct one."`
+	CorrectAnswers *[]int32 `json:"correct_answers" doc:"Set if several options are correct together."`
 	CreatedAt      string   `json:"created_at" is:"Timestamp"`
 }
 
@@ -75,7 +75,7 @@ type quizInput struct {
 	Question       *string  `json:"question" length:"1..500" doc:"One line, trimmed."`
 	QuizType       *string  `json:"quiz_type" enum:"multiple_choice|descriptive"`
 	Options        []string `json:"options,omitempty" items:"..10" length:"1..500" doc:"2 to 10 for multiple_choice; ignored for descriptive."`
-	CorrectAnswer  *int32   `json:"correct_answer,omitempty" null:"true" doc:"Index of the right option; needed for multiple_choice unless «correct_answers» is given."`
+	CorrectAnswer  *int32   `json:"correct_answer,omitempty" null:"true" doc:"The index of the correct option. Required for multiple_choice without «correct_answers»."`
 	CorrectAnswers *[]int32 `json:"correct_answers,omitempty" null:"true"`
 }
 
@@ -133,9 +133,9 @@ type quizResultItem struct {
 }
 
 type quizResultRecord struct {
-	Score   int              `json:"score" doc:"Right answers, earlier submissions included."`
-	Total   int              `json:"total" doc:"Questions of the codelab."`
-	Passed  bool             `json:"passed" doc:"Every question is answered and all choice questions are right."`
+	Score   int              `json:"score" doc:"The number of correct answers, including earlier submissions."`
+	Total   int              `json:"total" doc:"The number of questions in the codelab."`
+	Passed  bool             `json:"passed" doc:"Every question is answered, and all choice questions correctly."`
 	Results []quizResultItem `json:"results"`
 }
 
@@ -189,8 +189,8 @@ type quizAnswerRecord struct {
 	Answer       string `json:"answer" length:"..10000"`
 	IsCorrect    bool   `json:"is_correct"`
 	CreatedAt    string `json:"created_at" is:"Timestamp"`
-	Attempts     int32  `json:"attempts" range:"1.." doc:"Answers that this attendee gave to the question; the same one sent again counts once."`
-	FirstAnswer  string `json:"first_answer" length:"..10000" doc:"The attendee's first answer. Of answers that were changed before servers kept it, the last of that time."`
+	Attempts     int32  `json:"attempts" range:"1.." doc:"The number of the attendee's answers to the question. An identical answer sent again is not counted."`
+	FirstAnswer  string `json:"first_answer" length:"..10000" doc:"The attendee's first answer. If an earlier version of the server did not keep it, the earliest that is stored."`
 	FirstCorrect bool   `json:"first_correct" doc:"Whether the first answer is right."`
 }
 

@@ -130,11 +130,11 @@ func (r *Request) sameAgain(name string, err error) *pb.Attendee {
 }
 
 type registerBody struct {
-	Name     *string `json:"name" length:"1..80" doc:"One line; trimmed, and without invisible characters. The same name, whatever its case, is the same person."`
-	Email    string  `json:"email,omitempty" length:"..254" doc:"Optional, \"\" is none."`
-	Code     string  `json:"code,omitempty" length:"..64" doc:"The attendee's own PIN for coming back, at most 64 characters; \"\" is none. Only a keyed hash is kept."`
-	JoinCode string  `json:"join_code,omitempty" doc:"Needed for a private codelab."`
-	Place    string  `json:"place,omitempty" length:"..40" doc:"Where they sit, if they want to be found: one line, trimmed. Facilitators alone see it."`
+	Name     *string `json:"name" length:"1..80" doc:"One line, trimmed, without invisible characters. The same name, in any case, is the same person."`
+	Email    string  `json:"email,omitempty" length:"..254" doc:"Optional; \"\" means none."`
+	Code     string  `json:"code,omitempty" length:"..64" doc:"The attendee's own PIN to rejoin, at most 64 characters; \"\" means none. The server stores only a keyed hash."`
+	JoinCode string  `json:"join_code,omitempty" doc:"Required for a private codelab."`
+	Place    string  `json:"place,omitempty" length:"..40" doc:"Their seat, so that a helper can find them. One line, trimmed. Only facilitators see it."`
 }
 
 // registration decodes the body.

@@ -30,8 +30,8 @@ func toRehearsal(r *pb.Rehearsal) *rehearsalRecord {
 }
 
 type rehearsalStartBody struct {
-	People  *int32 `json:"people" range:"1..60" doc:"How many come."`
-	Minutes *int32 `json:"minutes" range:"1..60" doc:"For how long."`
+	People  *int32 `json:"people" range:"1..60" doc:"The number of simulated attendees."`
+	Minutes *int32 `json:"minutes" range:"1..60" doc:"The duration."`
 	Force   *bool  `json:"force,omitempty" default:"false" doc:"Start the rehearsal even if attendees who are not simulated are connected."`
 }
 

@@ -25,18 +25,18 @@ type runRecord struct {
 
 type runStep struct {
 	Title         string   `json:"title"`
-	MedianSeconds *float64 `json:"median_seconds" doc:"Of those who went on; null before."`
+	MedianSeconds *float64 `json:"median_seconds" doc:"Of the people who went on; null if nobody has."`
 }
 
 type runQuiz struct {
 	Question   string   `json:"question"`
-	ShareRight *float64 `json:"share_right" range:"0..1" doc:"Of those who answered; null before, and of questions with no right answer."`
+	ShareRight *float64 `json:"share_right" range:"0..1" doc:"The share of the people who answered. Null before the first answer, and for questions without a correct answer."`
 }
 
 type runFeedback struct {
 	Count        int            `json:"count"`
-	Difficulty   map[string]int `json:"difficulty" range:"any" doc:"How many said what."`
-	Satisfaction map[string]int `json:"satisfaction" range:"any" doc:"How many said what."`
+	Difficulty   map[string]int `json:"difficulty" range:"any" doc:"The number of answers by value."`
+	Satisfaction map[string]int `json:"satisfaction" range:"any" doc:"The number of answers by value."`
 }
 
 // compareRuns answers with the runs of a codelab, newest first. With itself=1 the results of

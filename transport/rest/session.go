@@ -18,7 +18,7 @@ import (
 type loginBody struct {
 	ID          *string `json:"admin_id" length:"1.."`
 	Password    *string `json:"admin_pw" length:"1.."`
-	DisplayName string  `json:"display_name,omitempty" length:"..80" doc:"Which of several facilitators this is: the name others see. One line, trimmed."`
+	DisplayName string  `json:"display_name,omitempty" length:"..80" doc:"The name that others see, to distinguish several facilitators. One line, trimmed."`
 }
 
 func logIn(r *Request) error {
@@ -170,11 +170,11 @@ func (r *Request) framedAnyhow() bool {
 type sessionRecord struct {
 	Sub       string   `json:"sub" doc:"The admin id, the id of a facilitator or assistant, or the attendee's id."`
 	Role      string   `json:"role" enum:"admin|assistant|attendee"`
-	Rank      string   `json:"rank,omitempty" enum:"owner|facilitator|assistant" doc:"Only for facilitators and assistants. An API token has that of a facilitator."`
+	Rank      string   `json:"rank,omitempty" enum:"owner|facilitator|assistant" doc:"Only for facilitators and assistants. An API token has the role of a facilitator."`
 	Name      string   `json:"name,omitempty" doc:"The name that others see of a facilitator or assistant."`
-	Codelabs  []string `json:"codelabs,omitempty" is:"Id" doc:"Where an assistant helps; absent for everybody else."`
+	Codelabs  []string `json:"codelabs,omitempty" is:"Id" doc:"The codelabs of an assistant. Omitted for everybody else."`
 	CodelabID *string  `json:"codelab_id" is:"Id" doc:"The attendee's codelab; null for an admin."`
-	Exp       int64    `json:"exp" doc:"When the grant ends, Unix seconds; 0 for an API token, which ends when it is revoked."`
+	Exp       int64    `json:"exp" doc:"The end of the grant, in Unix seconds. 0 for an API token, which ends when it is revoked."`
 }
 
 func getSession(r *Request) error {
@@ -212,7 +212,7 @@ func getSession(r *Request) error {
 }
 
 type logoutBody struct {
-	CodelabID string `json:"codelab_id,omitempty" doc:"Leave this codelab alone; empty for the whole session."`
+	CodelabID string `json:"codelab_id,omitempty" doc:"End only the grant for this codelab. Empty ends the whole session."`
 }
 
 // logOut ends the caller's session. With a codelab it ends only the grant of the attendee there.

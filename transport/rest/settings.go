@@ -47,7 +47,7 @@ func slowed(err error) error {
 const maxAIKey = 8192
 
 type settingsBody struct {
-	Key *string `json:"ai_api_key" length:"..8192" doc:"The encrypted AI key; \"\" removes it."`
+	Key *string `json:"ai_api_key" length:"..8192" doc:"The encrypted AI key. \"\" removes it."`
 }
 
 func saveSettings(r *Request) error {
@@ -75,11 +75,11 @@ func saveSettings(r *Request) error {
 }
 
 type settingsRecord struct {
-	Set      bool     `json:"ai_api_key_set" doc:"There is a stored key."`
-	Usable   bool     `json:"ai_api_key_usable" doc:"It opens with the present ADMIN_PW."`
+	Set      bool     `json:"ai_api_key_set" doc:"Whether a key is stored."`
+	Usable   bool     `json:"ai_api_key_usable" doc:"The stored key can be decrypted with the current ADMIN_PW."`
 	Provider string   `json:"ai_provider" enum:"gemini|openai"`
-	Model    string   `json:"ai_model" doc:"Model for questions that name none."`
-	Models   []string `json:"ai_models" doc:"Everything that a question may name."`
+	Model    string   `json:"ai_model" doc:"The model for questions that do not select one."`
+	Models   []string `json:"ai_models" doc:"All models that a question can select."`
 }
 
 // getSettings reports whether there is a key, and the permissions per model, but never the key.

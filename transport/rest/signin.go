@@ -25,7 +25,7 @@ type SignIn struct {
 }
 
 type oidcInfo struct {
-	Label string `json:"label" doc:"What the button says."`
+	Label string `json:"label" doc:"The text of the button."`
 }
 
 func (s *SignIn) info() *oidcInfo {

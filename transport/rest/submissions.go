@@ -15,9 +15,9 @@ type submissionRecord struct {
 	CodelabID      string  `json:"codelab_id" is:"Id"`
 	AttendeeID     string  `json:"attendee_id" is:"Id"`
 	AttendeeName   string  `json:"attendee_name"`
-	FilePath       *string `json:"file_path" pattern:"^/api/codelabs/" doc:"Where its attendee and facilitators read the file; null for a link."`
+	FilePath       *string `json:"file_path" pattern:"^/api/codelabs/" doc:"The address of the file, for its attendee and for facilitators. Null for a link."`
 	FileName       string  `json:"file_name" length:"..200" doc:"The name of the file, or the title of the link."`
-	FileSize       int64   `json:"file_size" range:"0..10485760" doc:"Bytes; 0 for a link."`
+	FileSize       int64   `json:"file_size" range:"0..10485760" doc:"The size in bytes; 0 for a link."`
 	SubmissionType string  `json:"submission_type" enum:"file|link"`
 	LinkURL        *string `json:"link_url" pattern:"^[hH][tT][tT][pP][sS]?://" length:"1..2048" doc:"null for a file."`
 	CreatedAt      string  `json:"created_at" is:"Timestamp"`

@@ -16,19 +16,19 @@ type summaryRecord struct {
 	Completed int               `json:"completed"`
 	Steps     []summaryStep     `json:"steps"`
 	Hardest   []string          `json:"hardest" items:"..3" is:"Id" doc:"The steps at which most people were stuck, asked for help, or took longer than planned, the hardest first."`
-	Questions []summaryQuestion `json:"questions" doc:"Those that nobody has answered, the one with the most votes first."`
+	Questions []summaryQuestion `json:"questions" doc:"The unanswered questions, the one with the most votes first."`
 	Quiz      []summaryQuiz     `json:"quiz"`
-	Polls     []*pollRecord     `json:"polls" is:"Poll" doc:"Those that were opened."`
+	Polls     []*pollRecord     `json:"polls" is:"Poll" doc:"The polls that have been opened."`
 	Feedback  summaryFeedback   `json:"feedback"`
 }
 
 type summaryStep struct {
 	StepID  string   `json:"step_id" is:"Id"`
 	Title   string   `json:"title"`
-	Planned *float64 `json:"planned" doc:"Minutes; null when none are planned."`
-	Median  *float64 `json:"median" doc:"Minutes that people took; null for fewer than five who went on."`
-	Stuck   int      `json:"stuck" doc:"Said so, the last time that they said anything, of this step."`
-	Help    int      `json:"help" doc:"How often help was asked for."`
+	Planned *float64 `json:"planned" doc:"The planned minutes, or null."`
+	Median  *float64 `json:"median" doc:"The minutes that people took. Null if fewer than five have gone on."`
+	Stuck   int      `json:"stuck" doc:"The number of people whose latest report on this step is this."`
+	Help    int      `json:"help" doc:"The number of requests for help."`
 }
 
 type summaryQuestion struct {
@@ -40,7 +40,7 @@ type summaryQuestion struct {
 type summaryQuiz struct {
 	QuizID   string        `json:"quiz_id" is:"Id"`
 	Question string        `json:"question"`
-	Wrong    []summaryText `json:"wrong" items:"..10" doc:"The commonest first."`
+	Wrong    []summaryText `json:"wrong" items:"..10" doc:"The most frequent first."`
 }
 
 type summaryText struct {
@@ -50,8 +50,8 @@ type summaryText struct {
 
 type summaryFeedback struct {
 	Count        int      `json:"count"`
-	Difficulty   [5]int   `json:"difficulty" doc:"How many said 1 to 5."`
-	Satisfaction [5]int   `json:"satisfaction" doc:"How many said 1 to 5."`
+	Difficulty   [5]int   `json:"difficulty" doc:"The number of answers for each value, 1 to 5."`
+	Satisfaction [5]int   `json:"satisfaction" doc:"The number of answers for each value, 1 to 5."`
 	Comments     []string `json:"comments"`
 }
 

@@ -16,16 +16,16 @@ type taughtRecord struct {
 }
 
 type clockRecord struct {
-	Now string `json:"now" is:"Timestamp" doc:"The server's time, by which the timer is counted; up to a tenth of a second old, in a compressed answer a second. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Now string `json:"now" is:"Timestamp" doc:"The server's time, to which the timer refers. It is up to 0.1 s old, or 1 s in a compressed response. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 }
 
 // liveRecord is the live state of a codelab.
 type liveRecord struct {
-	Pin       *pinRecord       `json:"pin" doc:"What facilitators have put above the chat. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Pin       *pinRecord       `json:"pin" doc:"The message above the chat. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 	Pointer   *pointerRecord   `json:"pointer" doc:"The step at which a facilitator points. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
-	Poll      *PollRecord      `json:"poll" is:"Poll" doc:"The poll that is open, as it was when it was changed last. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
-	Timer     *TimerRecord     `json:"timer" doc:"Until when an exercise or a break lasts. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
-	Spotlight *SpotlightRecord `json:"spotlight" doc:"Poll, question or timer on the projector. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Poll      *PollRecord      `json:"poll" is:"Poll" doc:"The open poll, as of its last change. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Timer     *TimerRecord     `json:"timer" doc:"The end of an exercise or a break. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Spotlight *SpotlightRecord `json:"spotlight" doc:"The poll, question or timer on the projector. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 }
 
 type pinRecord struct {
@@ -35,9 +35,9 @@ type pinRecord struct {
 
 type pointerRecord struct {
 	StepNumber int32   `json:"step_number" range:"1.."`
-	Hints      bool    `json:"hints" doc:"The hints of that step are open for all."`
+	Hints      bool    `json:"hints" doc:"Whether the hints of that step are open for everybody."`
 	By         string  `json:"by" doc:"The facilitator's name."`
-	Person     *string `json:"person" doc:"Owner of the name: the owner's account, or the id of a facilitator or assistant."`
+	Person     *string `json:"person" doc:"The person with this name: the owner's account, or the id of a facilitator or assistant."`
 }
 
 func (r *Request) toTaught(v *codelab.View, m *pb.Codelab) taughtRecord {

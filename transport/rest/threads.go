@@ -17,7 +17,7 @@ type commentRecord struct {
 	AuthorName string  `json:"author_name"`
 	Message    string  `json:"message" length:"1..2000"`
 	CreatedAt  string  `json:"created_at" is:"Timestamp"`
-	Person     *string `json:"person" doc:"Author, if it has the shared id «facilitator»: the owner's account, or the id of a person. Null for attendees."`
+	Person     *string `json:"person" doc:"The author behind the shared id «facilitator»: the owner's account, or the id of a person. Null for attendees."`
 }
 
 type threadRecord struct {
@@ -29,10 +29,10 @@ type threadRecord struct {
 	StartOffset  int32           `json:"start_offset" doc:"UTF-16 offset in the rendered text."`
 	EndOffset    int32           `json:"end_offset" range:"1.." doc:"Exclusive."`
 	SelectedText string          `json:"selected_text" length:"1..2000"`
-	ContentHash  string          `json:"content_hash" length:"1..128" doc:"The client's hash of the content it showed; opaque to the server."`
-	CreatedBy    string          `json:"created_by_attendee_id" pattern:"^(|facilitator|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$" doc:"Author of the thread; empty if they were removed and others continue it."` // "" when they were removed
+	ContentHash  string          `json:"content_hash" length:"1..128" doc:"The client's hash of the displayed content. Opaque to the server."`
+	CreatedBy    string          `json:"created_by_attendee_id" pattern:"^(|facilitator|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$" doc:"The author of the thread. Empty if the author was removed and the thread contains messages of others."` // "" when they were removed
 	CreatedAt    string          `json:"created_at" is:"Timestamp"`
-	Stale        bool            `json:"stale" doc:"The text has changed since the thread was made: nobody can reply, and its range is free."`
+	Stale        bool            `json:"stale" doc:"The text has changed since the thread was created. Nobody can reply, and the range is available for a new thread."`
 	Messages     []commentRecord `json:"messages" items:"1.."`
 }
 
@@ -85,7 +85,7 @@ func tagSafe(s string) string {
 type annotateBody struct {
 	AnchorKey    *string `json:"anchor_key" length:"1..512" doc:"«step|<step id>|<content_hash>|<start>|<end>», which must agree with the other fields, or «guide|guide|<hash>|<start>|<end>»."`
 	TargetType   *string `json:"target_type" enum:"step|guide"`
-	TargetStepID *string `json:"target_step_id,omitempty" null:"true" doc:"The step; null or left out for the guide."`
+	TargetStepID *string `json:"target_step_id,omitempty" null:"true" doc:"The step. Null, or omitted, for the guide."`
 	StartOffset  *int64  `json:"start_offset" range:"0..2147483646" doc:"UTF-16 offset in the rendered text."`
 	EndOffset    *int64  `json:"end_offset" range:"1..2147483647" doc:"Exclusive, greater than «start_offset»."`
 	SelectedText *string `json:"selected_text" length:"1..2000"`
@@ -122,7 +122,7 @@ func annotate(r *Request) error {
 
 type replyBody struct {
 	Message     *string `json:"message" length:"1..2000" doc:"Stored as sent."`
-	ContentHash *string `json:"content_hash" length:"1..128" doc:"Must be the thread's."`
+	ContentHash *string `json:"content_hash" length:"1..128" doc:"Must be that of the thread."`
 }
 
 func replyToThread(r *Request) error {
@@ -152,7 +152,7 @@ func (r *Request) answerThread(b codelab.Body) error {
 
 type commentDeleted struct {
 	Status        string `json:"status" const:"ok"`
-	ThreadDeleted bool   `json:"thread_deleted" doc:"It was the last message of the thread."`
+	ThreadDeleted bool   `json:"thread_deleted" doc:"The deleted message was the last of its thread."`
 }
 
 func deleteComment(r *Request) error {

@@ -14,7 +14,7 @@ type TimerRecord struct {
 	Label        string  `json:"label" length:"..80"`
 	Kind         string  `json:"kind" enum:"exercise|break"`
 	By           string  `json:"by" doc:"The facilitator's name."`
-	Person       *string `json:"person" doc:"Whose name «by» is."`
+	Person       *string `json:"person" doc:"The id of the person in «by»."`
 	TotalSeconds int     `json:"total_seconds" range:"1.." doc:"The total duration, including extensions."`
 }
 
@@ -39,7 +39,7 @@ var Spotlights = []string{codelab.SpotlightPoll, codelab.SpotlightQuestion, code
 // SpotlightRecord is the item that was put on the projector.
 type SpotlightRecord struct {
 	Kind string  `json:"kind" enum:"poll|question|timer"`
-	ID   *string `json:"id" doc:"Of the poll or question."`
+	ID   *string `json:"id" doc:"The id of the poll or question."`
 }
 
 // ToSpotlight returns the item that was put on the projector; nil for none.
@@ -103,7 +103,7 @@ func setTimer(r *Request) error {
 
 type spotlightSetBody struct {
 	Kind *string `json:"kind" null:"true" enum:"poll|question|timer"`
-	ID   *string `json:"id,omitempty" doc:"Of the poll or question."`
+	ID   *string `json:"id,omitempty" doc:"The id of the poll or question."`
 }
 
 // setSpotlight selects the content of the projector. {"kind": null} removes it.

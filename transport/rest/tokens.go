@@ -31,7 +31,7 @@ func (r *Request) setting(b settings.Body) (any, error) {
 
 type tokenCreateBody struct {
 	Name  *string `json:"name" length:"1..80" doc:"Trimmed."`
-	Scope string  `json:"scope,omitempty" enum:"all|read|import" doc:"«all», the default, has the permissions of a facilitator and can also onboard participants. «read» allows GET, and live connections that only receive. «import» allows to import codelabs, write their code and read codelabs. Anything else is 403 «insufficient_scope». No token can manage people, tokens or settings."`
+	Scope string  `json:"scope,omitempty" enum:"all|read|import" doc:"«all», the default, has the permissions of a facilitator and can also onboard participants. «read» allows GET, and live connections that only receive. «import» can import codelabs, write their code and read codelabs. Anything else gets 403 «insufficient_scope». Tokens cannot manage people, tokens or settings."`
 	Days  *int    `json:"expires_in_days,omitempty" range:"1..3650" doc:"Without it the token does not expire."`
 }
 

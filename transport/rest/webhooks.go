@@ -13,13 +13,13 @@ type webhookRecord struct {
 	Codelabs []string     `json:"codelabs" is:"Id"`
 	Names    bool         `json:"names"`
 	State    string       `json:"state" enum:"active|stopped" doc:"«stopped» after 20 failed tries in a row. No event is kept for it until it is resumed."`
-	Failures uint32       `json:"failures" doc:"Failed tries since the last success."`
-	Last     *webhookLast `json:"last" doc:"The last try; null before it."`
+	Failures uint32       `json:"failures" doc:"Failed attempts since the last success."`
+	Last     *webhookLast `json:"last" doc:"The last attempt, or null."`
 }
 
 type webhookLast struct {
 	At     string `json:"at" is:"Timestamp"`
-	Status int32  `json:"status" range:"0..999" doc:"Status of the answer. 0 if there was none; the reason is in the server's log."`
+	Status int32  `json:"status" range:"0..999" doc:"The status of the response. 0 if there was none; the server's log contains the reason."`
 }
 
 func (r *Request) webhookCaller() webhook.Caller {
@@ -27,15 +27,15 @@ func (r *Request) webhookCaller() webhook.Caller {
 }
 
 type webhookCreateBody struct {
-	URL      *string  `json:"url" length:"1..2000" doc:"Begins with «https://», without user name, password and fragment. Where its name leads is looked at for each delivery: private, loopback and link-local addresses are refused then, unless «[webhooks] allow_private»."`
+	URL      *string  `json:"url" length:"1..2000" doc:"An address with «https://», without user name, password and fragment. Its name is resolved for each delivery. Private, loopback and link-local addresses are refused, unless «[webhooks] allow_private» is set."`
 	Events   []string `json:"events" items:"1..8" unique:"true" is:"WebhookEvent"`
-	Codelabs []string `json:"codelabs,omitempty" items:"..100" is:"Id" doc:"Only events of these codelabs. Empty or absent: of all. Events of tokens belong to no codelab and are always sent."`
-	Names    bool     `json:"names,omitempty" doc:"Whether events have the names of attendees. The default is false."`
+	Codelabs []string `json:"codelabs,omitempty" items:"..100" is:"Id" doc:"Send only events of these codelabs. If empty or omitted, those of all codelabs. Events of tokens do not belong to a codelab and are always sent."`
+	Names    bool     `json:"names,omitempty" doc:"Whether events contain the names of attendees. The default is false."`
 }
 
 type newWebhookRecord struct {
 	ID     string `json:"id" is:"Id"`
-	Secret string `json:"secret" pattern:"^whsec_[A-Za-z0-9+/]{43}=$" doc:"Verifies signatures: the key of the HMAC is what is behind «whsec_», decoded from Base64."`
+	Secret string `json:"secret" pattern:"^whsec_[A-Za-z0-9+/]{43}=$" doc:"The secret to verify signatures. The key of the HMAC is the part after «whsec_», decoded from Base64."`
 }
 
 func createWebhook(r *Request) error {
@@ -82,10 +82,10 @@ type webhookTry struct {
 	ID     string  `json:"id" is:"Id"`
 	Type   string  `json:"type" doc:"The event, or «test»."`
 	At     string  `json:"at" is:"Timestamp"`
-	Status *int32  `json:"status" range:"100..999" doc:"Of the answer; null when there was none."`
+	Status *int32  `json:"status" range:"100..999" doc:"The status of the response, or null if there was none."`
 	TookMS int32   `json:"took_ms"`
-	Try    uint32  `json:"try" range:"1.." doc:"The number of the try of this delivery."`
-	Error  *string `json:"error" enum:"refused_address|timeout|redirect|tls|connect" doc:"«refused_address» is an address in our own network. «timeout» is no answer within 10 s. «redirect» is a redirect, which is not followed. «tls» is a connection that is not trusted. «connect» is any other failure to connect. null if there was an answer of any status, or if the server itself could not send; the reason is then in the server's log."`
+	Try    uint32  `json:"try" range:"1.." doc:"The number of the attempt of this delivery, from 1."`
+	Error  *string `json:"error" enum:"refused_address|timeout|redirect|tls|connect" doc:"«refused_address»: an address in the server's own network. «timeout»: no response within 10 s. «redirect»: a redirect, which is not followed. «tls»: an untrusted connection. «connect»: any other failure to connect. Null if there was a response of any status, or if the server itself could not send; its log then contains the reason."`
 }
 
 func webhookDeliveries(r *Request) error {
@@ -111,7 +111,7 @@ func deleteWebhook(r *Request) error {
 }
 
 type webhookTested struct {
-	Status int32 `json:"status" range:"0..999" doc:"Status of the answer. 0 if there was none; the reason is in the server's log."`
+	Status int32 `json:"status" range:"0..999" doc:"The status of the response. 0 if there was none; the server's log contains the reason."`
 }
 
 func testWebhook(r *Request) error {

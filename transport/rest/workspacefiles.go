@@ -18,8 +18,8 @@ import (
 type workspaceFile struct {
 	Path     *string `json:"path" null:"false" length:"1..1024"`
 	Content  *string `json:"content" null:"false"`
-	Encoding *string `json:"encoding" optional:"true" null:"false" enum:"utf-8|base64" doc:"«base64» (RFC 4648, with padding) for content that is not text; left out, «utf-8»."`
-	Mode     *string `json:"mode" optional:"true" null:"false" enum:"100644|100755" doc:"«100755» for a file that can be executed. Left out, an existing file keeps its mode and a new one is «100644»."`
+	Encoding *string `json:"encoding" optional:"true" null:"false" enum:"utf-8|base64" doc:"«base64» (RFC 4648, with padding) for content that is not text. The default is «utf-8»."`
+	Mode     *string `json:"mode" optional:"true" null:"false" enum:"100644|100755" doc:"«100755» for an executable file. If omitted, an existing file keeps its mode, and a new one gets «100644»."`
 }
 
 // Encodings of content.
@@ -144,7 +144,7 @@ type fileInfo struct {
 	Path   string `json:"path"`
 	Mode   string `json:"mode" enum:"100644|100755"`
 	Size   int64  `json:"size" range:"0..8388608" doc:"Bytes."`
-	Binary bool   `json:"binary" doc:"It is not valid UTF-8, or has a NUL."`
+	Binary bool   `json:"binary" doc:"The file is not valid UTF-8, or contains a NUL."`
 }
 
 func toFileInfo(i code.Info) fileInfo { return fileInfo{i.Path, i.Mode.String(), i.Size, i.Binary} }

@@ -11,7 +11,7 @@ const maxUnpacking = 2
 
 type filesImported struct {
 	Status string `json:"status" const:"ok"`
-	Files  int    `json:"files" range:"1..2000" doc:"How many files were written."`
+	Files  int    `json:"files" range:"1..2000" doc:"The number of written files."`
 }
 
 // importFiles writes the files of a ZIP or tar.gz into a branch or folder, all or none.

@@ -70,8 +70,8 @@ type workspaceRecord struct {
 	CodelabID     string    `json:"codelab_id" is:"Id"`
 	StructureType string    `json:"structure_type" enum:"branch|folder"`
 	CreatedAt     string    `json:"created_at" is:"Timestamp"`
-	Branches      *[]string `json:"branches,omitempty" doc:"Where a workspace of branches is read."`
-	Folders       *[]string `json:"folders,omitempty" doc:"Where a workspace of folders is read."`
+	Branches      *[]string `json:"branches,omitempty" doc:"The address of a workspace of branches."`
+	Folders       *[]string `json:"folders,omitempty" doc:"The address of a workspace of folders."`
 }
 
 func (r *Request) workspaceRecord(w *pb.Workspace) workspaceRecord {
@@ -81,7 +81,7 @@ func (r *Request) workspaceRecord(w *pb.Workspace) workspaceRecord {
 type workspaceCreateBody struct {
 	CodelabID *string         `json:"codelab_id" length:"1.."`
 	Structure *string         `json:"structure_type" enum:"branch|folder"`
-	Files     []workspaceFile `json:"workspace_files,omitempty" items:"..2000" doc:"The files to begin with."`
+	Files     []workspaceFile `json:"workspace_files,omitempty" items:"..2000" doc:"The initial files."`
 }
 
 func createWorkspace(r *Request) error {
@@ -227,7 +227,7 @@ type headInput struct {
 type branchCreateBody struct {
 	StepNumber *int32  `json:"step_number" range:"1..200"`
 	Type       *string `json:"branch_type" enum:"start|end"`
-	From       *string `json:"from,omitempty" doc:"The branch to take the files of; left out, the one that was written last."`
+	From       *string `json:"from,omitempty" doc:"The branch to copy. If omitted, the one that was written last."`
 }
 
 func createBranch(r *Request) error {
@@ -241,7 +241,7 @@ func createBranch(r *Request) error {
 type folderCreateBody struct {
 	StepNumber *int32           `json:"step_number" range:"1..200"`
 	Type       *string          `json:"folder_type" enum:"start|end"`
-	From       *string          `json:"from,omitempty" doc:"The folder to take the files of; left out, the one that was written last."`
+	From       *string          `json:"from,omitempty" doc:"The folder to copy. If omitted, the one that was written last."`
 	Files      *[]workspaceFile `json:"files,omitempty" items:"..2000"`
 }
 
