@@ -59,7 +59,7 @@ func (w *badWorld) wrongCallers(p probe, add adder) {
 	case byAdmin:
 		add("an attendee", http.StatusForbidden, func(a *attempt) { a.by = w.own.browser })
 	case byAttendee:
-		// An admin may send other types, and offer help.
+		// Admins can send more message types, and can offer help.
 		if !strings.HasSuffix(p.op, "/messages") && !strings.HasSuffix(p.op, "/help") {
 			add("an admin", http.StatusForbidden, func(a *attempt) { a.by = w.c.admin })
 		}
@@ -111,8 +111,7 @@ func (w *badWorld) wrongIDs(p probe, template string, add adder) {
 	}
 }
 
-// wrongQueries are the numbers and choices of the query that are out of
-// bounds.
+// wrongQueries adds query numbers and choices that are out of bounds.
 func wrongQueries(method, template string, base attempt, add adder) {
 	v, at := openAPI.at(pointer{"paths", template, strings.ToLower(method), "parameters"})
 	parameters, _ := v.([]any)
@@ -187,8 +186,8 @@ func decoded(text []byte) any {
 	return v
 }
 
-// mutate breaks a good body in every way that its schema forbids. put gives
-// the whole body with another value in this place.
+// mutate breaks a valid body in every way that its schema forbids. put returns the whole body
+// with another value at this position.
 func mutate(at pointer, good any, field string, put func(any) any, emit func(what, field string, body any)) {
 	v, at := openAPI.at(at)
 	schema := record(v.(map[string]any))
@@ -242,7 +241,7 @@ func mutate(at pointer, good any, field string, put func(any) any, emit func(wha
 	}
 }
 
-// typesOf returns the types that a schema takes. An integer is a number, too.
+// typesOf returns the types that a schema accepts. An integer is also a number.
 func typesOf(schema record) (types []any) {
 	switch t := schema["type"].(type) {
 	case []any:
@@ -260,7 +259,7 @@ func typesOf(schema record) (types []any) {
 	return types
 }
 
-// nullable reports whether a schema takes null.
+// nullable reports whether a schema accepts null.
 func nullable(schema any) bool {
 	return slices.Contains(typesOf(schema.(map[string]any)), any("null"))
 }

@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// TestTheImageCanBeBuilt runs the steps of the Dockerfile without a container engine. Each
-// stage is a folder that holds only what the file copies, and its commands run with the
-// programs of this machine. (The Dockerfile once copied a folder that the build no longer
-// read, and lacked a file that the build did read.)
+// The test runs the steps of the Dockerfile without a container engine. Each stage is a folder
+// with only the files that it copies, and its commands use the programs of this machine. (The
+// Dockerfile once copied a folder that the build no longer read, and lacked a file that the build
+// did read.)
 func TestTheImageCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "it installs the app's packages and compiles everything again")
@@ -72,8 +72,8 @@ func TestTheImageIsBuiltFromEveryPageOfTheHandbook(t *testing.T) {
 	}
 }
 
-// buildContext is what an engine is sent: the files of the repository that .dockerignore
-// does not leave out.
+// buildContext is the folder that an engine receives: the files of the repository without those
+// in .dockerignore.
 func buildContext(t *testing.T) string {
 	t.Helper()
 	dir, root := t.TempDir(), "../../.."
@@ -115,7 +115,7 @@ func put(t *testing.T, path string, content []byte) {
 	}
 }
 
-// imageBuild is one that is being built.
+// imageBuild is an image that is being built.
 type imageBuild struct {
 	t      *testing.T
 	stages map[string]string // folders by name
@@ -203,7 +203,7 @@ func (im *imageBuild) copy(words []string) {
 	}
 }
 
-// command runs in the folder of its stage; an absolute path of the image is one in it.
+// command runs in the folder of its stage. Absolute paths of the image are mapped to the stage.
 func (im *imageBuild) command(text string) {
 	im.t.Helper()
 	text = variable.ReplaceAllStringFunc(text, func(v string) string { return im.args[v[2:len(v)-1]] })
@@ -216,8 +216,8 @@ func (im *imageBuild) command(text string) {
 	}
 }
 
-// The image has one program, so that is the only one that a page runs in a container. (A
-// page once ran cat, which the image lacks.)
+// The image contains one program, so pages can only run that program in a container. (A page once
+// ran cat, which the image lacks.)
 func TestContainersAreAskedForTheirOneProgram(t *testing.T) {
 	t.Parallel()
 	executed := regexp.MustCompile(`(?:compose|docker) exec (?:-\S+ )*(atelier|node\d) (\S+)`)

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// FuzzJSONCommands sends any bytes as the body of any write. Each answer
-// is documented, and never the server's fault.
+// FuzzJSONCommands sends any bytes as the body of any write. Each response is documented and is
+// not a server error.
 func FuzzJSONCommands(f *testing.F) {
 	var writes []rest.Operation
 	for _, op := range offered() {

@@ -20,7 +20,7 @@ import (
 	"atelier/transport/auth"
 )
 
-// probe asks the internal listener; 0 when it does not answer.
+// internal requests a path from the internal listener. The status is 0 if it does not respond.
 func internal(addr, path string) (status int, body string) {
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Get("http://" + addr + path)
@@ -132,8 +132,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	}
 }
 
-// everything is all that a facilitator can read of the codelab, except who is present at
-// the moment.
+// everything returns all that a facilitator can read of the codelab, except who is connected.
 func (c *class) everything() []string {
 	c.t.Helper()
 	var out []string
@@ -263,7 +262,7 @@ func TestAcknowledgedWritesSurviveAStopUnderLoad(t *testing.T) {
 	}
 }
 
-// With a backup and the key of rejoin codes, codes of four digits can be found by trying.
+// A backup together with the key of rejoin codes would allow trying all codes of four digits.
 func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -317,7 +316,7 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	}
 	comesBack(with, 200)
 	reset := comesBack(without, 409)
-	// The answer to any code, right or wrong, explains why none is accepted.
+	// For any code, right or wrong, the response explains why none is accepted.
 	for _, code := range []string{"4711", "no"} {
 		open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": code}).refused(409, "void")
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// poll makes a draft and opens it.
+// poll creates a draft and opens it.
 func (c *class) poll(p record) record {
 	c.t.Helper()
 	made := c.admin.post(c.path+"/polls", p).want(200).object()
@@ -43,7 +43,7 @@ func TestARoomVotes(t *testing.T) {
 	if poll["ends_at"] == nil || poll["of"] != float64(1) || poll["opened_at"] == nil {
 		t.Errorf("opened: %v", poll)
 	}
-	// The node that answers learns of a connection later than the node that has it.
+	// The responding node learns of a connection later than the node that has it.
 	asked := func(m message) bool { return m["of"] == float64(1) || common.nodes != nil }
 	boss.until("the poll is open, and asks one person", func(m message) bool {
 		x, _ := m["poll"].(map[string]any)
@@ -92,8 +92,8 @@ func TestARoomVotes(t *testing.T) {
 	c.admin.post(c.path+"/polls", record{"quiz_id": unknownID}).refused(400, "quiz_id")
 }
 
-// TestAnonymousVotesStayAnonymous searches everything that the server sends and stores:
-// answers, frames, tables, audit, log, backup, and its files.
+// The test searches everything that the server sends and stores: responses, frames, tables,
+// audit, log, backup, and its files.
 func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	t.Parallel()
 	onOneServer(t) // whose files are read
@@ -165,7 +165,7 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	c.admin.post(c.path+"/polls/"+poll.text("id")+"/open", nil).refused(409, "reset")
 }
 
-// inFiles looks for bytes in all files of the data folder.
+// inFiles searches all files of the data folder for bytes.
 func inFiles(t *testing.T, dir, when string, wanted []byte) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -183,13 +183,13 @@ func inFiles(t *testing.T, dir, when string, wanted []byte) {
 	}
 }
 
-// newClassOfItsOwn is a class on a server whose data folder can be read.
+// newClassOfItsOwn returns a class on a server whose data folder can be read.
 func newClassOfItsOwn(t *testing.T) (*class, string) {
 	cfg := testConfig(t)
 	return newClassOn(t, startServer(t, cfg).Addr(), record{}), cfg.Server.Data
 }
 
-// TestAPollThatEndedWhileTheServerWasDown is closed before anybody reads it.
+// The server closes such a poll before anybody can read it.
 func TestAPollThatEndedWhileTheServerWasDown(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -261,7 +261,7 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 		t.Errorf("merged: %v", merged)
 	}
 	c.admin.post(at+"/stop", nil).want(200)
-	// It holds for whoever the same browser registers as.
+	// The rule applies to every registration of the same browser.
 	again := c.join(lin.browser, record{"name": "Lin again"})
 	again.post(c.path+"/questions", record{"text": "Why, again?"}).refused(409, "stopped your questions")
 	again.post("/logout", record{"codelab_id": c.id}).want(204)
@@ -282,8 +282,8 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 	max.post(c.path+"/questions", record{"text": "Why?"}).refused(409, "switched off")
 }
 
-// TestOnePersonAsksOnceInAWhile: the second question within ten seconds is 429, and one
-// that is refused for another reason does not count.
+// A second question within ten seconds gets 429. A question that is refused for another reason
+// does not count.
 func TestOnePersonAsksOnceInAWhile(t *testing.T) {
 	t.Parallel()
 	onOneServer(t) // each node counts for itself
@@ -349,8 +349,7 @@ func TestTheTimerIsTheServers(t *testing.T) {
 	}
 }
 
-// TestACopyAndAnArchiveHaveThePollsAsDrafts, with their steps, and neither votes nor
-// questions.
+// The drafts keep their steps, but contain no votes or questions.
 func TestACopyAndAnArchiveHaveThePollsAsDrafts(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})

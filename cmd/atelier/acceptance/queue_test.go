@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// asks opens a request of somebody, and returns its id.
+// asks opens a help request of an attendee and returns its id.
 func (c *class) asks(p *person) string {
 	c.t.Helper()
 	p.post(c.path+"/help", record{"step_number": 1}).want(200)
@@ -123,7 +123,7 @@ func TestWhereSomebodySits(t *testing.T) {
 	lin.put(path, record{"muted": false}).refused(403)
 	max.put(path, record{"place": "elsewhere"}).refused(403)
 	c.admin.put(path, record{"place": "elsewhere"}).refused(403)
-	// An attendee who comes back keeps the seat, or says another.
+	// An attendee who comes back keeps the seat, unless the request contains another.
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	if place(c.admin) != "by the window" {
 		t.Errorf("after coming back it is %v", place(c.admin))
@@ -182,7 +182,7 @@ func TestOneSessionSpeaksForTheFacilitators(t *testing.T) {
 	}
 }
 
-// Everybody's claims are found, offered ones too, despite later claims of others.
+// All claims of each disabled helper are found, including offers, despite later claims by others.
 func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// resetPins resets the codes of all, and gives the new ones.
+// resetPins resets the codes of all attendees and returns the new ones.
 func (c *class) resetPins() (codes []record) {
 	c.t.Helper()
 	list, _ := c.admin.post(c.path+"/reset-pins", nil).object()["codes"].([]any)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A hangup reads the log level again, and ends nothing; neither does a reader of the
-// log that goes away, nor a stop by the terminal.
+// A hangup signal reloads the log level and does not end the server. Neither does a log reader
+// that disappears, or a stop signal from the terminal.
 func TestSignalsThatMustNotEndTheServer(t *testing.T) {
 	t.Parallel()
 	path, data := binary(t), t.TempDir()
