@@ -179,7 +179,7 @@ func TestTheFirstTokenReachesTheClientAtOnce(t *testing.T) {
 	if got := k.text(); got != "first" {
 		t.Errorf("first is %q", got)
 	}
-	next <- struct{}{} // the upstream had said no more when it was read
+	next <- struct{}{} // until here the upstream had sent nothing more
 	if got := k.text(); got != "second" {
 		t.Errorf("second is %q", got)
 	}

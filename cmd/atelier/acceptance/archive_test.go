@@ -210,7 +210,7 @@ func TestOrdinaryFilesComeIn(t *testing.T) {
 
 func TestABadArchiveMakesNothing(t *testing.T) {
 	t.Parallel()
-	addr := startServer(t, testConfig(t)).Addr() // on which nobody else makes codelabs
+	addr := startServer(t, testConfig(t)).Addr() // no other test creates codelabs here
 	b := facilitator(t, addr, "")
 	good := `{"title":"T"}`
 	for name, file := range map[string][]byte{
@@ -267,7 +267,7 @@ func TestTheErrorOfATooLargeUploadSaysSo(t *testing.T) {
 		}
 		res, err := (&http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 		if err != nil {
-			return false // a client that still sends may find the connection closed before it reads the answer
+			return false // the connection can close while the client still sends
 		}
 		defer res.Body.Close()
 		got, _ := io.ReadAll(res.Body)

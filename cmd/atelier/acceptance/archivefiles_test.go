@@ -279,7 +279,7 @@ func TestABackupOfALiveWorkshopHasItsFiles(t *testing.T) {
 				if n%3 != 0 {
 					p.delete(own + "/" + id).want(204)
 				} else if n > 150 {
-					return // as much as one may keep
+					return // the maximum is reached
 				}
 			}
 		})

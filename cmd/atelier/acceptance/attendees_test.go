@@ -85,7 +85,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 	for _, b := range []*browser{lin.browser, max.browser} {
 		b.post("/logout", nil).want(204)
 	}
-	max.post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(429) // it has been somebody else
+	max.post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(429) // this browser has been another person
 	lin.post(c.path+"/register", record{"name": "LIN ", "code": "4711"}).want(200)
 	// Failed codes in the known browser itself count.
 	lin.post("/logout", nil).want(204)
@@ -166,7 +166,7 @@ func TestCompletingWaitsForRequiredQuizAndFeedback(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"require_quiz": true, "require_feedback": true})
 	lin := c.attendee("Lin")
-	lin.post(c.path+"/complete", nil).refused(409, "feedback") // the quiz binds only while it is enabled
+	lin.post(c.path+"/complete", nil).refused(409, "feedback") // the quiz is required only while it is enabled
 	c.admin.put(c.path, record{"quiz_enabled": true}).want(200)
 	quiz := c.admin.put(c.path+"/quizzes", []record{
 		{"question": "1 or 2?", "quiz_type": "multiple_choice", "options": []string{"1", "2"}, "correct_answer": 1},
@@ -234,9 +234,9 @@ func TestNamesThatDifferInWhatCannotBeSeenAreTheSame(t *testing.T) {
 
 func TestNobodyTakesTheNameOfAFacilitator(t *testing.T) {
 	t.Parallel()
-	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // elsewhere others have logged in
+	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // other servers have logged-in people
 	another := func() string { return newClassOn(t, c.addr, record{}).path }
-	grace := c.join(open(t, c.addr), record{"name": "Grace Hopper", "code": "1"}) // before the facilitator came
+	grace := c.join(open(t, c.addr), record{"name": "Grace Hopper", "code": "1"}) // before the facilitator joined
 	max := c.attendee("Max")
 	boss := facilitator(t, c.addr, "  Grace\u202e Hopper ")
 	facilitator(t, c.addr, "Ada")

@@ -67,7 +67,7 @@ func (w *badWorld) wrongCallers(p probe, add adder) {
 	if p.by == byChecker {
 		add("an attendee", http.StatusUnauthorized, func(a *attempt) { a.by = w.own.browser })
 		add("an admin", http.StatusUnauthorized, func(a *attempt) { a.by = w.c.admin })
-		return // there is no cookie to forge with
+		return // there is no cookie to forge
 	}
 	if !strings.HasPrefix(p.op, "GET ") {
 		member := w.right(p)
@@ -96,12 +96,12 @@ func (w *badWorld) wrongIDs(p probe, template string, add adder) {
 		}
 		want := http.StatusNotFound
 		if name == "id" && p.by == byAttendee || name == "attendee_id" && p.own {
-			want = http.StatusForbidden // the role comes first
+			want = http.StatusForbidden // the role is checked first
 		}
 		for _, id := range []string{unknownID, "x", "%00", "%2e%2e", strings.Repeat("9", 2000)} {
 			want := want
 			if (name == "branch" || name == "folder") && id != "x" && id != unknownID {
-				want = http.StatusBadRequest // no name at all
+				want = http.StatusBadRequest // the name is missing
 			}
 			add("unknown "+name, want, func(a *attempt) { a.path = w.path(p, map[string]string{name: id}) + p.query })
 		}
@@ -161,7 +161,7 @@ func wrongBodies(p probe, base attempt, template string, add adder) {
 	}
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx"} {
 		if p.by == byChecker && strings.HasSuffix(kind, "urlencoded") {
-			continue // it takes a form as well
+			continue // it also accepts a form
 		}
 		add(kind, http.StatusUnsupportedMediaType, func(a *attempt) { a.opts = []option{header("Content-Type", kind)} })
 	}

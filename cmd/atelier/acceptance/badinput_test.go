@@ -23,7 +23,7 @@ const (
 	byAdmin
 	byMember // an admin or an attendee
 	byAttendee
-	byReader // anyone, were the codelab public
+	byReader // anyone, if the codelab were public
 	byChecker
 )
 
@@ -31,7 +31,7 @@ const (
 type probe struct {
 	op   string // method and path template
 	by   caller
-	body func(w *badWorld) any // a good one; nil when none is taken
+	body func(w *badWorld) any // a valid body; nil if the operation accepts none
 	// ok is the status of the valid call; 0 means 200. The valid calls come last, in the order of
 	// the table.
 	ok int
@@ -270,9 +270,9 @@ type badWorld struct {
 	t       *testing.T
 	c       *class
 	nobody  *browser
-	checker *browser // a program of own
-	own     *person  // of the codelab
-	foreign *person  // of another
+	checker *browser // a separate program
+	own     *person  // of this codelab
+	foreign *person  // of the other codelab
 	ids     map[string]string
 	others  map[string]string // the same kinds of ids, of the other codelab
 	quiz    string
@@ -304,7 +304,7 @@ func badWorldOn(t *testing.T, addr, data string) *badWorld {
 	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
 	delete(w.others, "kind") // files belong to no codelab
 	delete(w.others, "name")
-	delete(w.others, "code") // leads to its own
+	delete(w.others, "code") // leads to its own codelab
 	w.material = w.c.admin.sendFile("/upload/material", "slides.pdf", []byte("%PDF-1.7 of its own")).object().text("url")
 	w.ids["branch"], w.ids["folder"] = "main", "main"
 	w.folders = newClassOn(t, addr, record{"title": "Folders", "is_public": false}).id
@@ -510,7 +510,7 @@ func TestBadRequestsCoverEveryOperation(t *testing.T) {
 	for _, op := range offered() {
 		name := op.Method + " " + op.Path
 		if op.Basic {
-			continue // Git asks, and the tests of Git ask wrongly
+			continue // the tests of Git cover wrong requests
 		}
 		if !probed[name] {
 			t.Errorf("%s is not in the table", name)

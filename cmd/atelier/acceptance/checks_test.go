@@ -86,7 +86,7 @@ func TestReportsOfOthersAreRefused(t *testing.T) {
 	c.report(token, "..", good).refused(404)
 	c.report(token[:len(token)-1], "build", good).refused(401)
 	c.report("", "build", good).refused(401)
-	lin.post("/check/build", good).refused(401) // a cookie does not do
+	lin.post("/check/build", good).refused(401) // a cookie is not enough
 	c.admin.post(c.path+"/check-access", nil).refused(403)
 	for _, bad := range []any{record{}, record{"ok": nil}, record{"ok": "yes"}, record{"ok": true, "note": strings.Repeat("x", 501)}} {
 		c.report(token, "build", bad).refused(400)

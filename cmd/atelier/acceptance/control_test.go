@@ -183,7 +183,7 @@ func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
 	if code := live.closed(); code != 1008 {
 		t.Errorf("closed with %d, want 1008", code)
 	}
-	for events.lines.Scan() { // to its end
+	for events.lines.Scan() { // to the end
 	}
 	for _, b := range []*browser{lin.browser, hijacker.browser} {
 		b.get(c.path + "/chat").refused(403)

@@ -78,7 +78,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 				nodes = append(nodes, s)
 			}
 			replace := []string{"10.0.0.11", "127.0.0.2", "10.0.0.12", "127.0.0.3", "10.0.0.13", "127.0.0.4", ":8080", ":" + public}
-			if name != "nginx" { // which does not ask
+			if name != "nginx" { // nginx sends no health checks
 				replace = append(replace, "9090", internal)
 			}
 			runProxy(t, start(t, front, cert, key, replace), front)
@@ -94,7 +94,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			defer client.CloseIdleConnections()
 			for fine, deadline := 0, time.Now().Add(patience); fine < 60; fine++ {
 				want, method, path, body := 200, http.MethodGet, "/api/codelabs", ""
-				if fine%2 == 1 { // which no balancer sends again, and nobody is to carry out
+				if fine%2 == 1 { // no balancer repeats it, and it must have no effect
 					want, method, path, body = 400, http.MethodPost, "/api/login", "{}"
 				}
 				req, err := http.NewRequest(method, "https://"+front+path, strings.NewReader(body))
@@ -203,7 +203,7 @@ func TestTheComposeFileOfNodes(t *testing.T) {
 		if _, port, _ := net.SplitHostPort(cfg.Cluster.Listen); port != "6222" {
 			t.Errorf("nodes listen on %s", cfg.Cluster.Listen)
 		}
-		cfg.Cluster.Listen = "0.0.0.0:" + port // one machine has that port once
+		cfg.Cluster.Listen = "0.0.0.0:" + port // one machine can listen on the port only once
 		cfg.Server.Listen, cfg.Server.InternalListen = "127.0.0.1:0", ""
 		cfg.Storage.MinFreeMiB = 1
 		if _, err := cfg.Check(); err != nil {

@@ -97,7 +97,7 @@ func buildContext(t *testing.T) string {
 			}
 		}
 		content, err := os.ReadFile(filepath.Join(root, name))
-		if left || err != nil { // deleted, and still in the index
+		if left || err != nil { // deleted, but still in the index
 			continue
 		}
 		put(t, filepath.Join(dir, name), content)
@@ -122,7 +122,7 @@ type imageBuild struct {
 	args   map[string]string
 	root   string // of this stage
 	dir    string // the working directory, as the image names it
-	last   string // what it runs
+	last   string // the command that it runs
 }
 
 var (
@@ -210,7 +210,7 @@ func (im *imageBuild) command(text string) {
 	text = strings.ReplaceAll(text, " /empty", " "+im.root+"/empty")
 	cmd := exec.CommandContext(im.t.Context(), "sh", "-ec", text)
 	cmd.Dir = filepath.Join(im.root, im.dir)
-	cmd.Env = append(os.Environ(), "NEED_PROGRAMS=") // which no engine hands on
+	cmd.Env = append(os.Environ(), "NEED_PROGRAMS=") // no engine passes it on
 	if out, err := cmd.CombinedOutput(); err != nil {
 		im.t.Fatalf("RUN %s: %v\n%s", text, err, out)
 	}

@@ -85,7 +85,7 @@ func wrongForms(good form, add adder) {
 	bad("another field", http.StatusBadRequest, good, func(b []byte) []byte { return bytes.Replace(b, []byte(`name="file"`), []byte(`name="data"`), 1) })
 	bad("empty", http.StatusBadRequest, form{name: "a.txt"}, nil)
 	if good.most > 64<<20 {
-		return // has a test of its own
+		return // a separate test covers it
 	}
 	bad("too large", http.StatusRequestEntityTooLarge, form{name: "a.png", content: append(bytes.Clone(good.content), make([]byte, good.most+1-len(good.content))...)}, nil)
 	if !good.image {

@@ -26,7 +26,7 @@ func makeFormat(t *testing.T, name string) {
 	s := startOnFormat(t, cfg)
 	first := newClassOn(t, s.Addr(), everySetting("First"))
 	admin := first.admin
-	admin.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200) // is replaced, and erased
+	admin.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200) // is replaced and erased
 	f.Doors.AIKey = "made-up-ai-key"
 	admin.post("/admin/settings", record{"ai_api_key": encryptedWith(t, adminPW, f.Doors.AIKey)}).want(200)
 	first.teach(&f.Doors)

@@ -93,7 +93,7 @@ func (h *holding) readTokens(cfg config.Config) {
 	h.t.Helper()
 	keys, err := secrets.LoadKeys(service.TokenKeyFile(cfg))
 	if errors.Is(err, fs.ErrNotExist) {
-		return // of the time before there were tokens
+		return // the folder is older than tokens
 	}
 	h.must(err)
 	for _, e := range []seal.Environment{seal.Production, seal.Sandbox} {

@@ -45,7 +45,7 @@ func (k *keptMarket) hold(m *market, prefix string) {
 	add("ttl", "ttl", 1200, nil)
 	add("single use", "single_use", 0, nil)
 	add("single use, used", "single_use", 0, detokenize)
-	add("session", "session", 0, nil) // and so it stays
+	add("session", "session", 0, nil) // it stays active
 	add("session, used", "session", 0, detokenize)
 	add("session, another checkout", "session", 0, func(token, _ string) { m.business.post("/detokenize", use(token, "another")).want(403) })
 	add("session, revoked", "session", 0, func(token, checkout string) { m.business.post("/revoke", use(token, checkout)).want(204) })

@@ -27,7 +27,7 @@ func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
 		}
 		who.get(c.path+path, header("If-None-Match", `"other"`)).want(200)
 		if path != "/feedback" && path != "/inline-comments" && path != "/materials" {
-			c.admin.get(c.path+path, header("If-None-Match", tag)).want(200) // an admin is shown more
+			c.admin.get(c.path+path, header("If-None-Match", tag)).want(200) // an admin receives more
 		}
 	}
 }

@@ -39,7 +39,7 @@ func FuzzJSONCommands(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, asAdmin bool, body string) {
 		op := writes[int(which)%len(writes)]
 		if op.Method == http.MethodDelete && strings.HasSuffix(op.Path, "{attendee_id}") {
-			return // it would end the fuzzing attendee
+			return // it would remove the fuzzing attendee
 		}
 		by := *lin.browser
 		if asAdmin {

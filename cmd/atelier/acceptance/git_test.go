@@ -131,12 +131,12 @@ func TestAttendeesCloneWhatIsShared(t *testing.T) {
 	if got := g.run(dir, "log", "--format=%an <%ae> %s", "origin/step-1-start"); got != "Atelier <codelab@atelier.invalid> step-1-start" {
 		t.Errorf("the log is %s", got)
 	}
-	g.run(dir, "ls-remote", at+".git") // as people write it, too
+	g.run(dir, "ls-remote", at+".git") // people also write it so
 	first := g.run(dir, "rev-parse", "origin/step-1-start")
 	// New commits extend the earlier ones.
 	c.point(3)
 	g.run(dir, "fetch", "-q")
-	g.run(dir, "fetch", "-q") // nothing is new
+	g.run(dir, "fetch", "-q") // nothing has changed
 	if got := g.run(dir, "log", "--format=%s", "origin/step-3-start"); got != "step-3-start\nstep-2-end\nstep-2-start\nstep-1-end\nstep-1-start" {
 		t.Errorf("the log is %s", got)
 	}
@@ -280,7 +280,7 @@ func TestACopyIsClonedWithoutItsOriginal(t *testing.T) {
 	run := c.copied()
 	run.admin.put(run.path, record{"share_code": "all"}).want(200)
 	c.admin.delete(c.code()).want(204)
-	dir := g.clone(run.gitURL(run.attendee("Max").browser), "--branch=step-2-end", "--depth=1") // a pack that was not made before
+	dir := g.clone(run.gitURL(run.attendee("Max").browser), "--branch=step-2-end", "--depth=1") // no earlier request made this pack
 	if got := contentOf(t, dir, "a", "name.txt"); got != "step-2-end" {
 		t.Errorf("the copy has %q", got)
 	}

@@ -36,7 +36,7 @@ func everythingIn(t testing.TB, body []byte) []byte {
 		if err != nil {
 			continue
 		}
-		b, _ := io.ReadAll(z) // what is not a stream ends with an error
+		b, _ := io.ReadAll(z) // bytes that are not a stream end with an error
 		out = append(out, b...)
 	}
 	return out

@@ -173,7 +173,7 @@ func TestADamagedPackIsReportedAsOne(t *testing.T) {
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
 	at := c.tokenURL(c.token("all"))
-	dir := g.clone(at + ".git") // as people write it, too
+	dir := g.clone(at + ".git") // people also write it so
 	tip := g.run(dir, "rev-parse", "HEAD")
 	line := func(format string, args ...any) string {
 		s := fmt.Sprintf(format, args...)

@@ -28,7 +28,7 @@ type member struct {
 	http          *http.Client
 	id, identity  string
 	keyID, secret string
-	bearer        string // what is sent; the secret unless changed
+	bearer        string // sent as bearer; the secret unless changed
 }
 
 const (

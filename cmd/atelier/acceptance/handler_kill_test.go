@@ -17,8 +17,8 @@ import (
 // fate is the client's record of a token.
 type fate struct {
 	checkout string
-	used     int  // answered with the credential
-	asked    bool // a use was sent whose answer never came
+	used     int  // responses with the credential
+	asked    bool // a use was sent but got no response
 }
 
 // The test kills the real server at random moments under load, restarts it, and verifies its

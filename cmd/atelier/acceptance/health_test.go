@@ -83,7 +83,7 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 	data := cfg.Server.Data
 	for _, c := range []struct {
 		what string
-		made time.Duration // ago; 0: none was made
+		made time.Duration // age of the backup; 0 means none
 		ok   bool
 	}{
 		{"none", 0, false},
@@ -100,7 +100,7 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 			}
 		}
 		func() {
-			s := startUntilStopped(t, cfg) // what was looked at a moment ago counts as new
+			s := startUntilStopped(t, cfg) // the cached result is still recent
 			defer stop(t, s)
 			b := part(t, facilitator(t, s.Addr(), ""), "backup")
 			found := doctor.Examine(t.Context(), doctor.Options{Data: data, People: doctor.People, BackupAge: doctor.BackupAge, Now: time.Now})
@@ -129,7 +129,7 @@ func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
-	cert, key, roots := selfSigned(t, t.TempDir()) // for an hour
+	cert, key, roots := selfSigned(t, t.TempDir()) // valid for an hour
 	cfg.Server.TLSCert, cfg.Server.TLSKey = cert, key
 	admin := openWith(t, "https://"+startServer(t, cfg).Addr(), &tls.Config{RootCAs: roots})
 	admin.login("")

@@ -38,7 +38,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	c := newClassOn(t, s.Addr(), record{})
 	lin := c.attendee("Lin")
 	live := lin.connect(c.id, "")
-	silent, _ := lin.dial("/ws/" + c.id) // reads nothing, so that the stop takes a moment
+	silent, _ := lin.dial("/ws/" + c.id) // reads nothing, so the stop takes a moment
 	events, _ := lin.follow(c.id, "")
 	if status, _ := internal(s.InternalAddr(), "/readyz"); status != 200 {
 		t.Errorf("before the stop readyz says %d", status)
@@ -163,7 +163,7 @@ func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
 		stranger.get(c.path + "/chat").refused(401)
 		lin.get(c.path + "/submissions/download").refused(403)
 	}
-	if err := s.Stop(); err != nil { // what was counted is written at the latest now
+	if err := s.Stop(); err != nil { // the counts are written by now at the latest
 		t.Fatal(err)
 	}
 	c.admin.base = "http://" + startServer(t, cfg).Addr()
@@ -200,7 +200,7 @@ func TestTheFirstStartMakesItsSecrets(t *testing.T) {
 		if life == 0 {
 			cookie = b.cookie(auth.SessionCookie)
 		} else {
-			b.setCookie(auth.SessionCookie, cookie) // signed by the same key
+			b.setCookie(auth.SessionCookie, cookie) // signed with the same key
 			b.get("/session").want(200)
 		}
 		if err := s.Stop(); err != nil {
@@ -277,7 +277,7 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, _, _ = bytes.Cut(key, []byte("\n")) // behind it is its checksum
+	key, _, _ = bytes.Cut(key, []byte("\n")) // the rest is its checksum
 	comesBack := func(cfg config.Config, status int) *class {
 		t.Helper()
 		addr := startServer(t, cfg).Addr()

@@ -55,7 +55,7 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 		login("192.0.2.1", adminID, "guess").refused(401)
 	}
 	limited(t, login("192.0.2.1", adminID, "guess"), 60)
-	limited(t, login("192.0.2.1", adminID, adminPW), 60) // the right one does not get through either
+	limited(t, login("192.0.2.1", adminID, adminPW), 60) // even the right password is refused
 	login("192.0.2.1", "other", "guess").refused(401)
 	login("192.0.2.2", adminID, adminPW).want(200)
 }
@@ -75,7 +75,7 @@ func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
 		t.Error("logging out forgets the browser")
 	}
 	session.login("")
-	session.setCookieAt("/api", auth.DeviceCookie, "") // of the time before devices
+	session.setCookieAt("/api", auth.DeviceCookie, "") // from before device cookies existed
 	login := func(b *browser, pw string) answer {
 		t.Helper()
 		return b.post("/login", record{"admin_id": adminID, "admin_pw": pw})

@@ -57,7 +57,7 @@ func TestBodiesShareABudget(t *testing.T) {
 	cfg.Limits.BodyMemoryMiB = 64
 	s := startServer(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
-	for range 2 { // there is room for one: while it grows it takes 46 MiB
+	for range 2 { // there is room for one, which takes 46 MiB while it grows
 		half(t, c.admin, c.path+"/steps", 30<<20, 20<<20)
 	}
 	c.eventually("a body is refused", func() bool {
@@ -85,5 +85,5 @@ func TestAnEncodedBodyIsRefused(t *testing.T) {
 		c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", encoding)).refused(415)
 	}
 	c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", "identity")).want(200)
-	c.admin.get(c.path, header("Content-Encoding", "gzip")).want(200) // of nothing
+	c.admin.get(c.path, header("Content-Encoding", "gzip")).want(200) // there is no body
 }

@@ -142,7 +142,7 @@ func TestAssistantsCannotUseTheAI(t *testing.T) {
 // claim afterwards.
 func TestAClaimByAPersonDisabledMeanwhileIsReleased(t *testing.T) {
 	t.Parallel()
-	onOneServer(t) // another node may know of the end a second later; its sweep releases then
+	onOneServer(t) // another node can learn of the end a second later; its sweep then releases
 	c := newClass(t)
 	const rounds = 30
 	asked := make([]string, rounds)

@@ -106,7 +106,7 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 	eventual(t, "the others know", func() bool {
 		said = record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any))
 		text := said.text("text")
-		for _, n := range said["list"].([]any) { // each tells its figures in its own second
+		for _, n := range said["list"].([]any) { // each node reports its own figures once per second
 			if _, known := n.(map[string]any)["clock_offset_ms"].(float64); !known {
 				return false
 			}
@@ -169,7 +169,7 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 	if err := node.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	node = startLasting(t, cfgs)[0] // which has no copies yet
+	node = startLasting(t, cfgs)[0] // it has no copies yet
 	fill()
 	c.admin.base = "http://" + node.Addr()
 	if got := c.admin.get(path + "/" + sent + "/file").want(200); string(got.body) != content {
@@ -183,5 +183,5 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 		status, said := readiness(node)
 		return status == 503 && said["reason"] == "disk_full"
 	})
-	c.admin.post(c.path+"/polls", record{"lines": "Still here?\n- yes\n- no"}).want(200) // in the database
+	c.admin.post(c.path+"/polls", record{"lines": "Still here?\n- yes\n- no"}).want(200) // stored in the database
 }

@@ -106,7 +106,7 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 	}
 	eventual(t, "nodes that serve again", func() bool { return ready(servers[0]) && ready(servers[1]) })
 	who.base = "http://" + servers[0].Addr()
-	who.connect(c.id, "") // also for a listener
+	who.connect(c.id, "") // also for a client with an open connection
 }
 
 // If all nodes that are not drained have stopped, status reports the problem.

@@ -266,7 +266,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 		clients.Go(func() {
 			for n := 0; ; n++ {
 				if client%2 == 0 {
-					time.Sleep(5 * time.Millisecond) // somebody writes; others look as fast as they can
+					time.Sleep(5 * time.Millisecond) // one client writes; the others read as fast as they can
 				}
 				select {
 				case <-stop:

@@ -43,7 +43,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 	c.withNotes()
 	lin, anyone := c.attendee("Lin"), open(t, c.addr)
 	helper := c.assistant("helper@example.org")
-	both := c.join(facilitator(t, c.addr, ""), record{"name": "Max"}) // leads, and takes part
+	both := c.join(facilitator(t, c.addr, ""), record{"name": "Max"}) // leads and takes part
 
 	for name, who := range map[string]struct {
 		*browser

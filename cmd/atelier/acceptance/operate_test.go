@@ -124,7 +124,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
-	for range 2 { // else the first gives the second its codelab, which owns less
+	for range 2 { // otherwise the first node gives its codelab to the second, which owns less
 		onB.post("/codelabs", record{"title": "at home"}).want(200)
 	}
 	id := onA.post("/codelabs", record{"title": "seen"}).object().text("id")

@@ -56,7 +56,7 @@ func TestARoomVotes(t *testing.T) {
 	if fmt.Sprint(mine["mine"]) != "map[choice:[1]]" || mine["counts"] != nil {
 		t.Errorf("after voting: %v", mine)
 	}
-	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // which was option 0
+	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // it once counted as option 0
 	c.admin.put(at, record{"right": []any{nil}}).refused(400, "right")
 	max.vote(c, poll, record{"choice": []int{0}}).want(200)
 	boss.until("two votes", func(m message) bool { return m["type"] == "poll_counts" && fmt.Sprint(m["counts"]) == "[1 1]" })
@@ -96,7 +96,7 @@ func TestARoomVotes(t *testing.T) {
 // audit, log, backup, and its files.
 func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	t.Parallel()
-	onOneServer(t) // whose files are read
+	onOneServer(t) // the test reads the server's files
 	c, dir := newClassOfItsOwn(t)
 	boss := c.admin.connect(c.id, "")
 	poll := c.poll(record{"kind": "text", "question": "What is still unclear?", "anonymous": true})
@@ -156,7 +156,7 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 			t.Errorf("the table has %v", row)
 		}
 	}
-	for _, p := range people { // nor does what they take home of themselves say it
+	for _, p := range people { // people's own exports do not contain it either
 		takeout := p.get(c.path + "/attendees/" + p.id + "/export").want(200)
 		if bytes.Contains(takeout.body, []byte("ballot-of")) {
 			t.Error("a takeout holds an anonymous text")
@@ -298,7 +298,7 @@ func TestOnePersonAsksOnceInAWhile(t *testing.T) {
 	}
 	max.post(c.path+"/questions", record{"text": "And how?"}).want(200)
 	third := c.attendee("Third")
-	var accepted atomic.Int32 // all at once found that they need not wait
+	var accepted atomic.Int32 // concurrent requests all once passed the limit
 	var many sync.WaitGroup
 	for range 8 {
 		b := third.with()

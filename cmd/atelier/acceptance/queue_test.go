@@ -70,7 +70,7 @@ func TestSeveralRequestsAreAnsweredWithOneMessage(t *testing.T) {
 	if n := len(c.admin.get(c.path + "/help").list()); n != 3 {
 		t.Fatalf("%d requests are open", n)
 	}
-	for range 2 { // again it changes nothing
+	for range 2 { // a repetition changes nothing
 		c.admin.post(c.path+"/help/answer", answer).want(200)
 	}
 	if m := own.next("help_resolved"); m.text("message") != answer["message"] || m.text("id") != a {
@@ -189,7 +189,7 @@ func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
 	offers, claims := c.helper(), c.helper()
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	claims.post(c.path+"/help/"+c.asks(max)+"/claim", nil).want(200)
-	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200) // the last, so that no later claim names them
+	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200) // it comes last, so no later claim names them
 	for i, out := range []*leader{offers, claims} {
 		c.admin.put("/admin/people/"+out.id, record{"disabled": true}).want(200)
 		waiting := 0

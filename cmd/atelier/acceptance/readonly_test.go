@@ -18,7 +18,7 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Storage.MinFreeMiB = 1 << 40 // no disk has so much
+	cfg.Storage.MinFreeMiB = 1 << 40 // more than any disk has
 	s = startServer(t, cfg)
 	for _, b := range []*browser{c.admin, lin.browser} {
 		b.base = "http://" + s.Addr()

@@ -78,7 +78,7 @@ func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
 			} {
 				status := r.send(x.id, x.at, x.key, []byte(x.body))
 				if status == cutOff && what == "too much" {
-					continue // it did not read what it refuses
+					continue // the sample did not read the refused body
 				}
 				if status != x.status {
 					t.Errorf("%s is answered %d, want %d", what, status, x.status)
@@ -101,7 +101,7 @@ type sampleReceiver struct {
 	*httptest.Server
 	t       *testing.T
 	address string
-	passed  chan delivery // what the server has sent, and the sample accepted
+	passed  chan delivery // deliveries that the server sent and the sample accepted
 }
 
 func newSampleReceiver(t *testing.T) *sampleReceiver {

@@ -145,7 +145,7 @@ func (c *class) gather(w *badWorld) {
 	w.own.put(c.path+"/attendees/"+w.own.id, record{"place": "row 4"}).want(200)
 	w.own.post(c.path+"/feedback", record{"difficulty": "2", "satisfaction": "5", "comment": "good"}).want(200)
 	c.admin.put(c.path, record{"share_code": "all", "is_public": true, "guide_markdown": noted, "organiser": "A school", "hours": 3, "accent": "rust"}).want(200)
-	for _, id := range []string{c.id, w.others["id"], w.folders} { // time takes nothing away
+	for _, id := range []string{c.id, w.others["id"], w.folders} { // time removes nothing from it
 		c.admin.put("/codelabs/"+id, record{"email_retention_days": 36500, "chat_retention_days": 36499}).want(200)
 	}
 	c.admin.put(c.path+"/timer", record{"seconds": 600, "label": "Try it", "kind": "exercise"}).want(200)
@@ -160,8 +160,8 @@ func (c *class) people(w *badWorld) {
 	c.t.Helper()
 	c.facilitator("fay")
 	c.assistant("asa")
-	c.admin.delete("/admin/webhooks/" + w.ids["webhook_id"]).want(204) // it reaches nobody, and tries
-	c.admin.delete("/admin/people/" + w.ids["person_id"]).want(204)    // an invitation ends
+	c.admin.delete("/admin/webhooks/" + w.ids["webhook_id"]).want(204) // it reaches no receiver, and retries
+	c.admin.delete("/admin/people/" + w.ids["person_id"]).want(204)    // an invitation expires
 	to := newReceiver(w.t)
 	id, _ := c.hook(to, record{"events": []string{"attendee_registered"}})
 	c.attendeeOf(w, "Bo")
@@ -230,7 +230,7 @@ func (r keptRelease) twice(t *testing.T, asked []keptAnswer, copied func() confi
 	var read [2][]keptAnswer
 	for i := range read {
 		if i > 0 {
-			time.Sleep(61 * time.Second) // it is no test that waits
+			time.Sleep(61 * time.Second) // runs only while a release is recorded
 		}
 		t.Run(fmt.Sprint("reading ", i), func(t *testing.T) {
 			read[i] = r.ask(t, serveRelease(t, copied()), asked)

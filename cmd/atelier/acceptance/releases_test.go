@@ -29,7 +29,7 @@ var writeRelease = flag.String("write-release", "", "make what a release leaves,
 
 // keptRelease describes the folder of a release.
 type keptRelease struct {
-	People []keptPerson `json:"people"` // the first is of the codelab with one of everything
+	People []keptPerson `json:"people"` // the first attends the codelab with one of everything
 	// Facilitator is the owner's session cookie.
 	Facilitator string       `json:"facilitator"`
 	APIToken    string       `json:"api_token"`
@@ -106,7 +106,7 @@ func (r keptRelease) restoredAt(t *testing.T, addr string) {
 	t.Helper()
 	tell(t, withoutAll(r.Restored, r.ask(t, addr, r.Restored)))
 	for _, p := range r.People {
-		p.Session = "" // a restored server has not made it
+		p.Session = "" // a restored server did not create it
 		p.comesBack(t, addr)
 	}
 }
@@ -205,7 +205,7 @@ func (r keptRelease) ask(t *testing.T, addr string, wanted []keptAnswer) (out []
 	who := map[string]*browser{askOwner: open(t, addr), askAttendee: open(t, addr), askNobody: open(t, addr)}
 	who[askOwner].setCookie(auth.SessionCookie, r.Facilitator)
 	who[askAttendee].setCookie(auth.SessionCookie, r.People[0].Session)
-	if who[askOwner].get("/session").status != 200 { // a restored server has made none
+	if who[askOwner].get("/session").status != 200 { // a restored server did not create it
 		who[askOwner].login("")
 		p := r.People[0]
 		who[askAttendee].post("/codelabs/"+p.Codelab+"/register", record{"name": p.Name, "code": p.Code}).want(200)

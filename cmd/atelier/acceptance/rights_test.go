@@ -129,14 +129,14 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 		at = before + unknownID + after
 	}
 	if strings.HasSuffix(at, "/events") {
-		at += "?since=none" // else the answer does not end
+		at += "?since=none" // otherwise the response does not end
 	}
 	if op.Root && !op.Basic {
-		return true // files are anybody's who has the address
+		return true // anyone with the address can read files
 	}
 	var body any
 	if op.Method != "GET" {
-		body = "[" // no operation takes it
+		body = "[" // no operation accepts it
 	}
 	var opts []option
 	if b := w.who[role]; op.Basic && b.token != "" {

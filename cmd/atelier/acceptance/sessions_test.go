@@ -54,7 +54,7 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 			t.Errorf("%q shows join codes: %v", as, !sees)
 		}
 	}
-	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may, so the admin does
+	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may, so the admin acts
 	b.post(one.path+"/complete", nil).want(200)
 	if s := b.connect(one.id, "?as=attendee").welcome["you"].(map[string]any); s["id"] != first.id {
 		t.Errorf("as=attendee connects as %v", s)
@@ -82,7 +82,7 @@ func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 	c := newClass(t)
 	b := open(t, c.addr)
 	c.join(b, record{"name": "Lin"})
-	old := b.with() // somebody who planted their session here would have it, too
+	old := b.with() // an attacker who planted this session would have it too
 	live := b.connect(c.id, "")
 	b.login("")
 	if b.cookie(auth.SessionCookie) == old.cookie(auth.SessionCookie) || b.cookie(auth.CSRFCookie) == old.cookie(auth.CSRFCookie) {
@@ -147,7 +147,7 @@ func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
 	one.join(b, record{"name": "Lin"})
-	lost := two.join(b.with(), record{"name": "Lin"}) // the cookies of the answer get lost
+	lost := two.join(b.with(), record{"name": "Lin"}) // the cookies of the response get lost
 	b.get(one.path + "/chat").want(200)
 	two.join(b.with(), record{"name": "Max"})
 	// A repeated registration with the same name gets the same attendee, on another node slightly
@@ -268,7 +268,7 @@ func TestASessionEndsWithItsLifetime(t *testing.T) {
 	lin.get("/session").want(200)
 	deadline := time.Now().Add(patience)
 	for {
-		lin.setCookie(auth.SessionCookie, cookie) // the jar forgets it by itself
+		lin.setCookie(auth.SessionCookie, cookie) // the jar removes it automatically
 		lin.setCookie(auth.CSRFCookie, csrf)
 		if lin.get("/session").status == 401 {
 			break

@@ -191,7 +191,7 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	// A repetition is announced once, but recorded in the audit trail each time.
 	before := len(c.audited())
 	lin.get(c.code() + "/download?branch=step-1-start").want(200)
-	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // nobody who takes part
+	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // this caller does not take part
 	if got := len(c.audited()); got != before+2 {
 		t.Errorf("%d records were added", got-before)
 	}
@@ -205,7 +205,7 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if who.text("actor_id") != lin.id || who["metadata"].(map[string]any)["name"] != "step-3-start" {
 		t.Errorf("the audit trail has %v", who)
 	}
-	g.run(dir, "fetch", "-q") // nothing is new: nothing was taken
+	g.run(dir, "fetch", "-q") // nothing has changed, so nothing was taken
 	if got := len(c.audited()); got != before+3 {
 		t.Errorf("%d records were added", got-before)
 	}

@@ -80,6 +80,6 @@ func TestSignalsThatMustNotEndTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		b.get("/codelabs").want(200) // each writes a line that nobody reads
+		b.get("/codelabs").want(200) // each request writes a log line that is never read
 	}
 }

@@ -288,7 +288,7 @@ func TestACallbackIsOfOneBrowserAndOnce(t *testing.T) {
 func TestOneVisitorKeepsNobodyFromSigningIn(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, func(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1/32", "::1/128"} })
-	slow := make(chan struct{}) // the provider has not answered any of them
+	slow := make(chan struct{}) // the provider has answered none of them
 	o.provider.Serve("/token", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("code") == "made up" {
 			<-slow

@@ -25,8 +25,8 @@ func TestTheSummaryTellsWhatCameOfAWorkshop(t *testing.T) {
 			first = p
 		}
 		last = p
-		if i < 4 { // one stays
-			time.Sleep(2 * time.Millisecond) // a step of no time was jumped over
+		if i < 4 { // one person stays
+			time.Sleep(2 * time.Millisecond) // a step without time counts as skipped
 			p.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 		}
 		answer := "1"

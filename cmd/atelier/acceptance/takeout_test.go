@@ -58,7 +58,7 @@ func (o takenOut) records(kind string) (out []record) {
 	}
 	for _, r := range out {
 		columns := slices.Sorted(slices.Values(rows[0]))
-		if r["seal"] == false { // what a certificate has with a seal alone
+		if r["seal"] == false { // fields that a certificate has only with a seal
 			columns = slices.DeleteFunc(columns, func(name string) bool { return name == "shares" })
 		}
 		if !slices.Equal(columns, slices.Sorted(maps.Keys(r))) {

@@ -14,7 +14,7 @@ func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
 	grace := facilitator(t, c.addr, "Grace")
 	a, boss := lin.connect(c.id, ""), grace.connect(c.id, "")
 	boss.acked(record{"type": "broadcast", "message": "Back at ten."}, "b")
-	own := slices.IndexFunc(boss.heard, func(m message) bool { return m.kind() == "broadcast" }) // before its ack
+	own := slices.IndexFunc(boss.heard, func(m message) bool { return m.kind() == "broadcast" }) // it arrives before its ack
 	if own < 0 {
 		t.Fatal("acknowledged before it was sent")
 	}
@@ -258,7 +258,7 @@ func TestJoinCodesHaveABucketOfTheirOwn(t *testing.T) {
 	if a := b.get("/join/ABCDEF"); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
 		t.Errorf("the fourth is answered %d", a.status)
 	}
-	b.get("/app").want(200) // the reads are not charged
+	b.get("/app").want(200) // reads do not count towards the limit
 	neighbour := open(t, addr)
 	neighbour.from = "203.0.113.8"
 	neighbour.get("/join/ABCDEF").refused(http.StatusNotFound)

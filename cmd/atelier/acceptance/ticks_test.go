@@ -90,7 +90,7 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 	// No other client receives it.
 	one.acked(record{"type": "chat", "message": "end"}, "e")
 	for name, s := range map[string]*socket{"Max": other, "a facilitator": boss} {
-		want := map[string]int{"Max": 1}[name] // their own
+		want := map[string]int{"Max": 1}[name] // only Max has one
 		if s.hear("end"); s.count("tick") != want {
 			t.Errorf("%s heard %v", name, s.kinds())
 		}
@@ -109,7 +109,7 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 	if got := fmt.Sprint(listed(c.admin)); got != "[Linmap[done:1 of:3] Maxmap[done:1 of:3] Adamap[done:0 of:3]]" {
 		t.Errorf("after an edit the list is %s", got)
 	}
-	for n := 1; n <= 2; n++ { // other steps, which nobody is on
+	for n := 1; n <= 2; n++ { // other steps, without attendees
 		c.admin.put(c.path+"/steps", record{"steps": []record{{"title": "other", "content_markdown": strings.Repeat("- [ ] Five\n", n)}}}).want(200)
 		all := fmt.Sprintf("map[done:0 of:%d]", n)
 		if got := listed(c.admin); !slices.Equal(got, []string{"Lin" + all, "Max" + all, "Ada" + all}) {

@@ -76,7 +76,7 @@ func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
 	server, addr := run(t, program, data)
 	newClassOn(t, addr, record{"title": "runs"})
 	said, ok := upgradeChecked(t, program, data)
-	if ok || !strings.HasPrefix(said.check("backup"), "false") { // there has been none
+	if ok || !strings.HasPrefix(said.check("backup"), "false") { // no backup exists
 		t.Errorf("without a backup: %v", said)
 	}
 	if said.text("running") != "dev" || !strings.Contains(said.check("data"), now) || said.text("way_back") != "data" {

@@ -52,7 +52,7 @@ type receiver struct {
 	*httptest.Server
 	t      *testing.T
 	got    chan delivery
-	status atomic.Int64 // of its answers
+	status atomic.Int64 // of its responses
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -262,7 +262,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 	c := newClassOn(t, privateServer(t).Addr(), record{})
 	r := newReceiver(t)
 	id, _ := c.hook(r, nil)
-	r.status.Store(http.StatusTemporaryRedirect) // which is a failure, whatever is there
+	r.status.Store(http.StatusTemporaryRedirect) // a redirect counts as a failure, whatever its target
 	c.attendee("Lin")
 	first := r.next("attendee_registered")
 	c.becomes(id, "failing", func(w record) bool { return w.number("failures") >= 1 && w.text("state") == "active" })

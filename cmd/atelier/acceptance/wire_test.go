@@ -48,7 +48,7 @@ func TestARefusedBodyIsNotTheNextRequest(t *testing.T) {
 	addr := common.get(t).Addr()
 	inner := "GET /api/asyncapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(inner), inner)
-	large := strings.Repeat(inner, 3000) // more than is read before the handler runs
+	large := strings.Repeat(inner, 3000) // more than the server reads before the handler runs
 	for name, first := range map[string]struct {
 		text   string
 		status int
@@ -246,7 +246,7 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 				t.Errorf("HEAD %s: %q, cookie %q", path, head.body, head.header.Get("Set-Cookie"))
 			}
 			if strings.Contains(path, "export") {
-				continue // what GET leaves behind is not to be compared here
+				continue // effects of GET are not compared here
 			}
 			get := who.send("GET", path, nil)
 			if head.status != get.status || head.header.Get("Content-Type") != get.header.Get("Content-Type") || head.header.Get("ETag") != get.header.Get("ETag") {

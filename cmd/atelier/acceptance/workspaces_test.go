@@ -148,7 +148,7 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	}; !slices.Equal(audited, want) {
 		t.Errorf("audited are %v", audited)
 	}
-	c.workspace("folder") // there is room for another
+	c.workspace("folder") // there is room for another one
 }
 
 func TestAWorkspaceOfFolders(t *testing.T) {
@@ -390,7 +390,7 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 					admin.dress(req)
 					res, err := admin.http.Do(req)
 					if err != nil {
-						return // killed
+						return // the server was killed
 					}
 					_ = res.Body.Close()
 					if res.StatusCode == 200 {
