@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// carriedOut lets each node plan from its own view, and carries out all plans.
+// carriedOut lets each node plan from its own view, and executes all plans.
 func carriedOut(places []place, owned map[string][]held) (moved int) {
 	var all []move
 	for _, p := range places {
@@ -51,7 +51,7 @@ func TestPlans(t *testing.T) {
 	for name, c := range map[string]struct {
 		owned map[string][]held
 		rest  float64 // load of the first node that nothing takes away
-		// what each owns in the end, and its load, at least and at most
+		// owns and load are the minimum and maximum of each node in the end.
 		owns, load map[string][2]float64
 		moves      int // at most; 0: any
 	}{

@@ -15,10 +15,10 @@ type item struct {
 	Kind    string `json:"kind"`              // a row of the table of kinds
 	Codelab string `json:"codelab,omitempty"` // in which it is
 	Key     string `json:"key"`               // tells it apart from others of its kind
-	// At is where it is asked for, Content what must be there.
+	// At is its path, and Content is what the response must contain.
 	At      string `json:"at,omitempty"`
 	Content string `json:"content,omitempty"`
-	// Until is when it ends by itself, seconds since 1970; 0: never.
+	// Until is the time when it expires, in seconds since 1970. 0 means never.
 	Until int64 `json:"until,omitempty"`
 }
 
@@ -44,7 +44,7 @@ func (s step) encode() []byte {
 	return b
 }
 
-// expectation is what must hold behind a cut.
+// expectation is what must hold after a cut.
 type expectation struct {
 	there, gone []item
 }
@@ -92,7 +92,7 @@ func expect(t powercut.Trace, point, reach int) (expectation, error) {
 	return e, nil
 }
 
-// stepsOf are the notes of a trace, by position.
+// stepsOf returns the notes of a trace, by position.
 func stepsOf(t powercut.Trace) (map[int]step, error) {
 	steps := map[int]step{}
 	for i, op := range t {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Memory is given back after a storm and not during it, and once only.
+// Memory is released once, after a load peak and not during it.
 func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	const mib = 1 << 20
 	var g growth
@@ -32,8 +32,8 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	}
 }
 
-// Garbage is collected less often while much is allocated, and nothing is set that is
-// set already.
+// Garbage is collected less often while the server allocates much. A setting that is already
+// active is not set again.
 func TestTheCollectorHurriesUnderLoad(t *testing.T) {
 	const mib = 1 << 20
 	var set []int

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// counted is a probe whose value is how often it ran, and which takes a given time.
+// counted returns a probe whose value is the number of its runs, each of which takes a given
+// time.
 func counted(ctx context.Context, maxAge, takes time.Duration) *probe[int] {
 	n := 0
 	l := newProbe(maxAge, func(context.Context) int {
@@ -44,7 +45,7 @@ func TestAProbeKeepsItsValueForAWhile(t *testing.T) {
 	})
 }
 
-// A disk that hangs blocks no caller, and an earlier result does not count as new.
+// A hanging disk blocks no caller, and an earlier result does not count as new.
 func TestAProbeThatHangsIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
@@ -86,7 +87,7 @@ func TestAProbeThatHangsIsUnknown(t *testing.T) {
 	})
 }
 
-// A folder of a million files is not walked again for each visit of the page.
+// Visits of the page do not walk a folder of a million files each time.
 func TestCostlyProbesRunRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
@@ -113,7 +114,7 @@ func TestCostlyProbesRunRarely(t *testing.T) {
 	})
 }
 
-// A stop does not wait for a disk that hangs.
+// A stop does not wait for a hanging disk.
 func TestAStopDoesNotWaitForAHangingProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{}
