@@ -63,7 +63,7 @@ func handshake(t *testing.T, server, client *tls.Config) (serverErr, clientErr e
 	c := tls.Client(b, client)
 	clientErr = c.HandshakeContext(t.Context())
 	if clientErr == nil {
-		_, clientErr = c.Read(make([]byte, 1)) // a refusal comes after the handshake
+		_, clientErr = c.Read(make([]byte, 1)) // a refusal arrives after the handshake
 	}
 	_ = b.Close()
 	return <-done, clientErr

@@ -32,7 +32,7 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	n.placement.held = map[string]held{}
 	for _, h := range some(300, func(int) float64 { return 0 }) {
 		switch h.ID {
-		case "0299": // the last are given first
+		case "0299": // the plan moves the last ones first
 			h.Taken = now.Add(-stayTime + time.Second)
 		case "0297":
 			h.Taken = now.Add(-stayTime)

@@ -13,7 +13,7 @@ func TestFiguresOfANode(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0)
 	c := Counts{Records: 1000, Connections: 3, People: 2, Lag: 1500 * time.Millisecond, Divergences: 4}
 	if got := m.figures(at, c); got != (Figures{Load: 3, LagSeconds: 1.5, Divergences: 4, People: 2}) {
-		t.Errorf("at first it says %+v", got) // what was before the start is not load
+		t.Errorf("at first it says %+v", got) // commits before the start do not count as load
 	}
 	for i, want := range []float64{3 + 10, 3 + 19, 3 + 27.1} { // a hundred per second
 		at, c.Records = at.Add(time.Second), c.Records+100

@@ -22,7 +22,7 @@ import (
 type brittle struct {
 	*Folder
 	mu   sync.Mutex
-	err  error // of a try
+	err  error // of an attempt
 	left uint64
 }
 

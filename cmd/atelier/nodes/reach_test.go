@@ -42,7 +42,7 @@ func (c counted) Request(node, subject string, data []byte, timeout time.Duratio
 type trio struct {
 	now     time.Time
 	net     *bustest.Net
-	open    atomic.Int32 // questions that may be answered yet
+	open    atomic.Int32 // requests without a response so far
 	nodes   []*Node
 	members []durable.Member
 }
@@ -160,7 +160,7 @@ func TestStartingNodeEndsNoOther(t *testing.T) {
 		}
 	}
 	serving := x.nodes[0]
-	x.nodes = x.nodes[:1] // the other one does not look
+	x.nodes = x.nodes[:1] // the other node makes no checks
 	x.wants(t, "one starts", false)
 	if other := x.members[1].Node; serving.Answers(other) || serving.Answers(x.members[2].Node) {
 		t.Error("it would be given codelabs")
@@ -242,7 +242,7 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 		}
 	}
 	lonely := x.nodes
-	x.nodes = lonely[:1] // the second one has not looked yet
+	x.nodes = lonely[:1] // the second node has not checked yet
 	x.wants(t, "the second started over", false)
 	x.nodes = lonely
 	x.wants(t, "and is as lonely as before", false, true, true)

@@ -16,7 +16,7 @@ type listed struct {
 	durable.Shared
 	mu      sync.Mutex
 	members []durable.Member
-	absent  []string // are known, and no members any more
+	absent  []string // known nodes that are no longer members
 }
 
 func (t *listed) Known() (names []string, _ error) {
@@ -125,7 +125,7 @@ func (s *searching) ends(t *testing.T, when string, lost bool) {
 func TestASecretIsFoundOnAnyNode(t *testing.T) {
 	for _, keepers := range [][]int{{0, 1}, {0, 1, 2}, {}} {
 		s := newSearching(t)
-		s.kept[2].all = []shares.Ballot{{ID: "a"}} // which may be no keeper
+		s.kept[2].all = []shares.Ballot{{ID: "a"}} // this node might not be a keeper
 		var names []string
 		for _, i := range keepers {
 			names = append(names, s.all()[i])

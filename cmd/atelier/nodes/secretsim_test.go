@@ -148,7 +148,7 @@ func (f *simFile) Write(p []byte) (int, error) {
 	}
 	c := f.d.seen[f.name]
 	var err error
-	if f.d.full && f.at+len(p) > len(c) { // in place there is room
+	if f.d.full && f.at+len(p) > len(c) { // only an overwrite still has room
 		p, err = p[:min(max(len(c)-f.at, 0), len(p))], syscall.ENOSPC
 	}
 	next := append(bytes.Clone(c[:min(f.at, len(c))]), p...)
@@ -181,7 +181,7 @@ func (f *simFile) Sync() error {
 	if err := f.d.sync(); err != nil {
 		return err
 	}
-	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // with its name: a milder disk than some
+	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // the name as well: this disk is milder than some
 	return nil
 }
 
@@ -206,7 +206,7 @@ type simMachine struct {
 	w    *simWorld
 	name string
 	disk *simDisk
-	up   *simProcess // nil while it is down
+	up   *simProcess // nil while the node is down
 }
 
 // simProcess is one start of a node.
@@ -232,8 +232,8 @@ type simWorld struct {
 
 	mu      sync.Mutex
 	until   map[string]time.Time // guarded by mu; when each node's lease ends
-	made    map[string]simMade   // guarded by mu; secrets whose making succeeded
-	counted map[string]bool      // guarded by mu; nobody needs these any more
+	made    map[string]simMade   // guarded by mu; secrets that were created successfully
+	counted map[string]bool      // guarded by mu; no longer needed
 	shares  map[seal.ShareID]time.Time
 }
 

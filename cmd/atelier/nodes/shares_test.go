@@ -55,7 +55,7 @@ func (k *keeper) has(id string) bool {
 
 // idle are duties that report calls of Drop.
 type idle struct {
-	Duties // of which nothing else is asked
+	Duties // other duties are not used
 	drop   func()
 }
 

@@ -26,7 +26,7 @@ func TestStatusNamesTheWorst(t *testing.T) {
 		copies[fmt.Sprint("good ", i)] = durable.ReplicaStats{Behind: 1, Age: time.Second}
 	}
 	var st *Status
-	for range 5 { // the kinds come in another order each time
+	for range 5 { // the order of the kinds varies
 		st = n.Status(cfg, server.Health{Why: "it starts"}, &server.ClusterStats{LeaseHeld: true, Copies: copies, Bus: bus.Stats{}})
 		if st.This.BehindRecords != 7 || st.This.StaleSeconds != 9 {
 			t.Errorf("the worst copy is %d records and %v s behind", st.This.BehindRecords, st.This.StaleSeconds)

@@ -23,8 +23,8 @@ type keyed struct {
 	// attempts to start using keys.
 	used, noted []seal.Key
 	tries       int
-	fail        error       // of taking keys into use
-	over        func() bool // whether nothing needs the keys that are not the newest
+	fail        error       // of attempts to use keys
+	over        func() bool // whether only the newest key is needed
 }
 
 // versions lists the versions of keys, and marks a pending key.
@@ -135,7 +135,7 @@ func TestAReturningNodeHasTheKeysThatWereMadeMeanwhile(t *testing.T) {
 func TestARotationReachesAllNodes(t *testing.T) {
 	all := newKeyed(t)
 	broken := all[2]
-	broken.o.File.Path = filepath.Join(broken.path, "tokens.keys") // below a file
+	broken.o.File.Path = filepath.Join(broken.path, "tokens.keys") // its parent is a file
 	keys, err := all[0].Rotate(time.Now())
 	if err != nil || versions(keys) != "12" || versions(all[0].noted) != "12" {
 		t.Fatalf("rotated to %s, noted %s: %v", versions(keys), versions(all[0].noted), err)

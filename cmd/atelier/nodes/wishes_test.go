@@ -136,7 +136,7 @@ func TestACodelabIsMovedWhereItCanStay(t *testing.T) {
 	x := newTrio(t)
 	n, drained, full := x.nodes[0], x.nodes[1], x.nodes[2]
 	full.figures.Store(&Figures{Trouble: &Trouble{DiskFull, "the disk is full"}})
-	x.turn() // it hears of the trouble
+	x.turn() // it learns of the trouble
 	if err := n.Drain(drained.Store.Node()); err != nil {
 		t.Fatal(err)
 	}

@@ -107,11 +107,11 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 			if pl.fault.Err != 0 && !strings.Contains(err.Error(), pl.fault.Err.Error()) {
 				vague = append(vague, "while the fault lasts, a refusal does not tell of it: "+err.Error())
 			}
-			disk.Inject(nil) // as if the operator had repaired it
+			disk.Inject(nil) // the operator has repaired the disk
 			continue
 		}
 		if s := (status{}); errors.As(err, &s) && s.code == http.StatusServiceUnavailable {
-			disk.Inject(nil) // it has started, and its store has stopped at once
+			disk.Inject(nil) // the server started, and its store stopped immediately
 			continue
 		}
 		if err != nil {

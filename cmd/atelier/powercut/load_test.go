@@ -16,7 +16,7 @@ type load struct {
 	rand *rand.Rand
 	// made counts the items and is part of their names.
 	made  int
-	items []item // that are there
+	items []item // existing items
 	coded map[string]bool
 	in    string // the codelab to add to; "" for any
 	// platform and business are API keys. identity is the identity of the business.
@@ -73,7 +73,7 @@ func (l *load) add(k kind) {
 	if it.Codelab == "" && k.name != "codelab" || k.name == "token" && l.business == "" || k.name == "participant" && l.business != "" {
 		return
 	}
-	if k.name == "steps" { // a codelab has them once
+	if k.name == "steps" { // a codelab has one list of steps
 		for i, old := range l.items {
 			if old.Kind == it.Kind && old.Codelab == it.Codelab {
 				l.note(removing, old)

@@ -13,8 +13,8 @@ import (
 // item is something that the server acknowledged, and how to find it again.
 type item struct {
 	Kind    string `json:"kind"`              // a row of the table of kinds
-	Codelab string `json:"codelab,omitempty"` // in which it is
-	Key     string `json:"key"`               // tells it apart from others of its kind
+	Codelab string `json:"codelab,omitempty"` // the codelab that contains it
+	Key     string `json:"key"`               // unique within its kind
 	// At is its path, and Content is what the response must contain.
 	At      string `json:"at,omitempty"`
 	Content string `json:"content,omitempty"`
@@ -39,7 +39,7 @@ const (
 func (s step) encode() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // it has strings only
+		panic(err) // it contains only strings
 	}
 	return b
 }
@@ -77,7 +77,7 @@ func expect(t powercut.Trace, point, reach int) (expectation, error) {
 	var e expectation
 	for _, f := range fates {
 		if lab := fates[codelabItem(f.item.Codelab).name()]; lab != nil && lab.removing {
-			continue // the codelab itself has its own fate
+			continue // the codelab itself is a separate item
 		}
 		switch {
 		case f.gone:

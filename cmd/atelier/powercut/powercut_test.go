@@ -226,7 +226,7 @@ func TestFaults(t *testing.T) {
 		p := binary(t, v.shared)
 		trace := traceOf(t, v.name, p, map[string]int{})
 		plans := plansFor(places(trace), *seed)
-		if v.shared { // the rest was tried without
+		if v.shared { // the other plans ran without a shared store
 			plans = onlyShared(plans)
 		}
 		if *oneFault != "" {

@@ -46,7 +46,7 @@ func TestAStartWithoutItsLeaseBeginsAgain(t *testing.T) {
 	fenced, other := fmt.Errorf("read a secret: %w", durable.ErrFenced), errors.New("the port is taken")
 	unrecorded := fmt.Errorf("settings: %w", durable.ErrUnavailable)
 	for name, c := range map[string]struct {
-		outcomes []error // of each start; the last again and again
+		outcomes []error // of each start; the last one repeats
 		starts   int
 	}{
 		"at once":     {[]error{nil}, 1},

@@ -12,7 +12,7 @@ import (
 func counted(ctx context.Context, maxAge, takes time.Duration) *probe[int] {
 	n := 0
 	l := newProbe(maxAge, func(context.Context) int {
-		time.Sleep(takes) // of the bubble's time
+		time.Sleep(takes) // in the bubble's time
 		n++
 		return n
 	})
@@ -27,7 +27,7 @@ func TestAProbeKeepsItsValueForAWhile(t *testing.T) {
 		l := counted(ctx, 5*time.Second, time.Millisecond)
 		ask := func() int {
 			l.want()
-			l.want() // somebody else
+			l.want() // another caller
 			n, known := l.get(ctx)
 			if !known {
 				t.Error("nothing is known")
@@ -98,7 +98,7 @@ func TestCostlyProbesRunRarely(t *testing.T) {
 		if n, known := l.last(ctx); n != 1 || !known {
 			t.Errorf("at first: %d, %v", n, known)
 		}
-		for range 28 { // 280 s, and 300 are a hundred times as long as it took
+		for range 28 { // 280 s; a rerun is due after 300 s, a hundred times the run time
 			time.Sleep(10 * time.Second)
 			l.want()
 		}

@@ -145,7 +145,7 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.openVaults(); err != nil { // its token keys are noted in the database
+	if _, err := c.openVaults(); err != nil { // the database records its token keys
 		t.Fatal(err)
 	}
 	if _, err := c.pinKey(); err != nil {
@@ -252,7 +252,7 @@ func TestSecretsInTheDatabase(t *testing.T) {
 		t.Error("a part of one was taken")
 	}
 
-	if _, err := c.pinKey(); err != nil { // notes which key all have
+	if _, err := c.pinKey(); err != nil { // records which key all nodes have
 		t.Fatal(err)
 	}
 	var backup bytes.Buffer
@@ -314,7 +314,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = v.close(context.Background()) }()
-	silent, err := OpenData(aNode(t, "silent", dsn, files), slog.New(slog.DiscardHandler)) // alive, and answers nothing
+	silent, err := OpenData(aNode(t, "silent", dsn, files), slog.New(slog.DiscardHandler)) // alive, but does not respond
 	if err != nil {
 		t.Fatal(err)
 	}
