@@ -29,11 +29,12 @@
 // Clients act at one node and then at another. Attendees register, leave, repeat a command
 // with its reference elsewhere, and use several tabs at once. Facilitators remove, edit,
 // end and delete (clients_test.go). Connections listen and return with their position
-// (listeners_test.go). Payers use tokens (tokens_test.go), and people sign in and out (grants_test.go).
-// People upload files, refer to them at one node while others remove the reference at
-// another, make codelabs of them, and delete those (uploads_test.go). A webhook has a receiver
-// (hooks_test.go). In half of all seeds people act mostly on one subject, since behaviour that
-// needs several commands hardly ever occurs if commands are drawn from all (draw.Subjects).
+// (listeners_test.go). Payers use tokens (tokens_test.go), and people sign in and out
+// (grants_test.go). People upload files, refer to them at one node while others remove the
+// reference at another, make codelabs of them, and delete those (uploads_test.go). A webhook
+// has a receiver (hooks_test.go). In half of all seeds people act mostly on one subject, since
+// behaviour that needs several commands hardly ever occurs if commands are drawn from all
+// (draw.Subjects).
 //
 // # Faults
 //
@@ -42,9 +43,10 @@
 // its timers wait, or has a wrong time of day. It is stopped in order, is killed (the store
 // keeps any first part of its queue), moves a codelab to another node, or has a full disk or
 // queue. Commits fail, their answers are lost whether they succeeded or not, and the store
-// hangs. Contents are stored late, or refused, or their node is killed meanwhile (contents_test.go).
-// At the end all faults stop and everybody rests. Then all nodes are killed and started. If
-// files were uploaded, all nodes are down for 15 more minutes, and one starts and sweeps.
+// hangs. Contents are stored late, or refused, or their node is killed meanwhile
+// (contents_test.go). At the end all faults stop and all activity ends. Then all nodes are
+// killed and started. If files were uploaded, all nodes are down for 15 more minutes, and one
+// starts and sweeps.
 //
 // # What is checked
 //
