@@ -56,7 +56,7 @@ func TestInvalidPasswordsAreRefused(t *testing.T) {
 	}
 }
 
-// A flood of strangers is refused at a bound, and keeps nobody out who is known.
+// A flood of unknown browsers is refused above a limit. Known browsers are not locked out.
 func TestAFloodIsBounded(t *testing.T) {
 	c := NewPasswordComputer()
 	if all := cap(c.known.places) + cap(c.strangers.places); all > 2*runtime.GOMAXPROCS(0) || cap(c.known.places) == 0 {

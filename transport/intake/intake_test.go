@@ -25,7 +25,7 @@ func store(t *testing.T) *contents.Store {
 	return b
 }
 
-// picture is a PNG with a text in its metadata.
+// picture returns a PNG with a text in its metadata.
 func picture(t *testing.T, told string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -81,7 +81,7 @@ func TestFormsOfTimesAndOfNothing(t *testing.T) {
 	}
 }
 
-// TestWholeNumbersAreIntegers: clients whose language has one kind of numbers write them so.
+// Clients whose language has only one number type write integers so.
 func TestWholeNumbersAreIntegers(t *testing.T) {
 	type record struct {
 		N int32   `json:"n"`

@@ -11,7 +11,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// internet is a Fetcher with a few documents that counts what is asked of it.
+// internet is a Fetcher with a few documents that counts its requests.
 type internet struct {
 	pages map[string]string
 	asked int
@@ -136,7 +136,7 @@ func TestADeclaredSchemaIsFetchedFromItsOwnerOnly(t *testing.T) {
 	}
 }
 
-// TestFetchingEnds follows a chain of documents that never ends.
+// The test follows an endless chain of documents.
 func TestFetchingEnds(t *testing.T) {
 	net := &internet{pages: map[string]string{}}
 	for i := range 2000 {
@@ -166,7 +166,7 @@ func TestCyclesAreFound(t *testing.T) {
 	}
 }
 
-// FuzzReferences gives the loader any schema and follows every reference in it.
+// FuzzReferences loads any schema and follows every reference in it.
 func FuzzReferences(f *testing.F) {
 	for _, seed := range []string{
 		`{"$id": "https://x.example/a", "$ref": "#b", "$defs": {"b": {"$anchor": "b", "$ref": "a"}}}`,
