@@ -96,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		var polls []*pb.Poll
 		if len(v.Steps) > 0 && rapid.Bool().Draw(t, "has polls") {
-			for i, st := range v.Steps { // by which a file names them
+			for i, st := range v.Steps { // a file refers to steps by number
 				st.Id = strconv.Itoa(i + 1)
 			}
 			polls = []*pb.Poll{
@@ -149,7 +149,7 @@ func TestWhatAFileDoesNotSay(t *testing.T) {
 func TestTheLogoOfAnArchive(t *testing.T) {
 	for name, tc := range map[string]struct {
 		size int64
-		logo string // "": that of the archive
+		logo string // "" means the archive's own
 		left Code
 	}{
 		"as large as it may be": {codelab.MaxLogo, "", ""}, "larger": {codelab.MaxLogo + 1, "", CodeTooLarge}, "elsewhere": {1, "https://example.org/a.png", CodeUnknown},

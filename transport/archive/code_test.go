@@ -21,9 +21,9 @@ type member struct {
 	name    string
 	content string
 	mode    fs.FileMode
-	tarType byte   // of a tar, unless it is 0
-	link    string // of a tar
-	flags   uint16 // of a ZIP
+	tarType byte   // for a tar, unless it is 0
+	link    string // for a tar
+	flags   uint16 // for a ZIP
 }
 
 // zipOf returns a ZIP as a Unix system writes it.
@@ -123,7 +123,7 @@ func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 		refused(t, "ZIP "+name, zipOf(t, good, m), says)
 		refused(t, "ZIP folder "+name, zipOf(t, good, member{name: name + "/", mode: fs.ModeDir | 0o755}), says)
 		if strings.Contains(name, `\`) {
-			says = "backslash" // a tar does not use it as a separator
+			says = "backslash" // a backslash is no separator in a tar
 		}
 		refused(t, "tar "+name, tarOf(t, good, m), says)
 		refused(t, "tar folder "+name, tarOf(t, good, folder), says)

@@ -19,7 +19,7 @@ func TestLinksLeadToTheFilesOfTheArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Uploads) != 2 { // an image, and the same as a material
+	if len(c.Uploads) != 2 { // an image, and the same file as a material
 		t.Fatalf("kept are %v", c.Uploads)
 	}
 	made := files.Folder + c.Uploads[0].Name

@@ -42,7 +42,7 @@ func asWritten(t testing.TB, entries ...raw) []byte {
 
 // named returns the extra field with the UTF-8 name of an entry that has another name.
 func named(name, of string) []byte {
-	out := binary.LittleEndian.AppendUint16([]byte{0x55, 0x54, 1, 0, 0}, unicodePath) // behind another field
+	out := binary.LittleEndian.AppendUint16([]byte{0x55, 0x54, 1, 0, 0}, unicodePath) // after another field
 	out = binary.LittleEndian.AppendUint16(out, uint16(5+len(name)))
 	out = binary.LittleEndian.AppendUint32(append(out, 1), crc32.ChecksumIEEE([]byte(of)))
 	return append(out, name...)

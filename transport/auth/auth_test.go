@@ -26,7 +26,7 @@ type gate struct {
 	clock   time.Time
 	tokens  *settings.View
 	people  *people.View
-	unknown error // instead of tokens and people
+	unknown error // returned instead of tokens and people
 }
 
 func newGate(t *testing.T) *gate {
@@ -225,7 +225,7 @@ func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
 		t.Fatal("it does not begin")
 	}
 	g.clock = g.clock.Add(6 * time.Hour)
-	next, err := g.GrantAttendee(who, label, "lin", "Lin", 0) // came back with the code
+	next, err := g.GrantAttendee(who, label, "lin", "Lin", 0) // rejoined with the code
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestAFloodIsBounded(t *testing.T) {
 		t.Errorf("%d are computed at once", all)
 	}
 	for range cap(c.strangers.places) {
-		c.strangers.places <- struct{}{} // all at work
+		c.strangers.places <- struct{}{} // all workers are busy
 	}
 	var busy, wg = make(chan error, 2*waiting), sync.WaitGroup{}
 	for range waiting {
@@ -72,7 +72,7 @@ func TestAFloodIsBounded(t *testing.T) {
 			busy <- err
 		})
 	}
-	for c.strangers.queued.Load() < waiting { // until all wait
+	for c.strangers.queued.Load() < waiting { // until all are queued
 		if _, err := c.Matches("a password of nobody", "", true); err != nil {
 			t.Fatal("who is known is kept out:", err)
 		}

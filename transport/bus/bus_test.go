@@ -221,7 +221,7 @@ func TestPartsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes are kept", a.bytes)
 	}
 	a.forget(now.Add(openFor + 1))
-	for first := range uint64(1 << 15) { // with nothing in it
+	for first := range uint64(1 << 15) { // empty parts
 		a.add("s", ann, part{first: first, count: maxParts}, now)
 	}
 	if len(a.open) > maxOpen/maxParts/partOverhead {
@@ -246,7 +246,7 @@ func TestNamesOfNodes(t *testing.T) {
 func TestOnlyPeersAreConnected(t *testing.T) {
 	addrs := bustest.Addresses(t, 3)
 	var buses []durable.Bus
-	for i, name := range names { // a, b behind a, c behind b
+	for i, name := range names { // a, b through a, c through b
 		buses = append(buses, open(t, Options{Node: name, Secret: "x", Listen: addrs[i], Peers: addrs[max(i, 1)-1 : i]}))
 	}
 	bustest.Reached(t, names[:2], buses[:2])

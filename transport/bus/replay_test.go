@@ -144,7 +144,7 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 		b.Request(node, subject, []byte(data), 20*time.Second, func(data []byte, err error) { got <- result{data, err} })
 		r := <-got
 		if errors.Is(r.err, durable.ErrNobody) && time.Now().Before(until) {
-			continue // it was not heard; the two do not know each other yet
+			continue // the message was lost: the two do not know each other yet
 		}
 		if r.err != nil {
 			t.Fatal(r.err)
@@ -164,7 +164,7 @@ func (e *ears) told(t *testing.T, b *Bus, data string) {
 		if err := b.Publish("x", []byte(data)); err != nil {
 			t.Fatal(err)
 		}
-		ask(t, b, "b", "y", "") // behind it
+		ask(t, b, "b", "y", "") // later than these messages
 	}
 }
 
@@ -200,7 +200,7 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	}
 	nothing := func(when string, to *Bus, before Rejected, reasons ...Rejection) {
 		t.Helper()
-		ask(t, a, "b", "y", "") // handled behind what the attacker said
+		ask(t, a, "b", "y", "") // handled after the attacker's messages
 		if n := ears.count(); n != heard {
 			t.Fatalf("%s: %d messages were heard again: %q", when, n-heard, ears.heard[heard:])
 		}
@@ -260,7 +260,7 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	b = node("b")
 	ears.listen(t, b)
 	before = b.Stats().Rejected
-	attacker.says(recorded, as) // before it knows anybody
+	attacker.says(recorded, as) // before it knows any node
 	heard = ears.count()
 	nothing("a receiver that knows nobody", b, before, StaleReceiver, UnknownSender)
 }
@@ -427,7 +427,7 @@ func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
 	b := open(t, Options{Node: "b", Secret: "the secret", URL: url})
 	(&ears{}).listen(t, a)
-	ask(t, b, "a", "y", "") // a knows b, and does not greet it
+	ask(t, b, "a", "y", "") // a knows b, and sends no greeting
 	for range 10 {
 		if err := a.Publish("x", []byte("earlier")); err != nil {
 			t.Fatal(err)
@@ -443,7 +443,7 @@ func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
 		t.Fatal("it does not know the other")
 	}
 	floor := known.window.floor
-	b.greet("a") // as it is known already, this changes nothing
+	b.greet("a") // b is known already, so this changes nothing
 	ask(t, b, "a", "y", "")
 	if again := b.peers.session([]byte("a"), a.seal.session); again != known {
 		t.Error("a second greeting forgets what was heard")

@@ -53,7 +53,7 @@ func TestPushesThatAreRefused(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		body []byte
-		why  string // "": it is taken
+		why  string // "" means that it is accepted
 	}{
 		"500 branches":      {many(500), ""},
 		"501 branches":      {many(501), "at most 500"},

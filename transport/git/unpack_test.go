@@ -33,7 +33,7 @@ func entry(kind code.ObjectKind, said int, of, content []byte) []byte {
 	}
 	var z bytes.Buffer
 	w := zlib.NewWriter(&z)
-	_, _ = w.Write(content) // memory takes it
+	_, _ = w.Write(content) // writes to memory cannot fail
 	_ = w.Close()
 	return append(append(b, of...), z.Bytes()...)
 }
@@ -77,9 +77,9 @@ func unpackTest(t *testing.T, pack []byte) (*Pushed, error) {
 
 func TestAPackIsTakenApart(t *testing.T) {
 	hello := blobEntry("hello")
-	chain := nameEntry(idOf("hello"), deltaOf(5, 10, 0x90, 5, 0x90, 5)) // twice
+	chain := nameEntry(idOf("hello"), deltaOf(5, 10, 0x90, 5, 0x90, 5)) // the content twice
 	pack := packed(
-		nameEntry(idOf("hellohello"), deltaOf(10, 3, 0x91, 4, 3)), // before what it is a delta of
+		nameEntry(idOf("hellohello"), deltaOf(10, 3, 0x91, 4, 3)), // precedes its base
 		hello,
 		placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')),
 		chain,
@@ -206,7 +206,7 @@ func FuzzUnpack(f *testing.F) {
 	hello := blobEntry("hello")
 	f.Add(packed(hello, placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')), nameEntry(idOf("elsewhere"), deltaOf(9, 4, 0x90, 4))))
 	f.Fuzz(func(t *testing.T, pack []byte) {
-		if len(pack) > 40 { // else nothing would get beyond the sum
+		if len(pack) > 40 { // otherwise the checksum rejects every input
 			sum := sha1.Sum(pack[:len(pack)-20])
 			copy(pack[len(pack)-20:], sum[:])
 		}

@@ -88,7 +88,7 @@ func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 	if got := post("/detokenize", fmt.Sprintf(`{"token":%q,%s}`, token, binding), 200); got != card {
 		t.Fatal("another card")
 	}
-	forgotten("detokenize", 1) // what was opened, which is what was answered
+	forgotten("detokenize", 1) // the decrypted credential, which is also the response
 	transport.CloseIdleConnections()
 	if err := server.Shutdown(); err != nil {
 		t.Fatal(err)

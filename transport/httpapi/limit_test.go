@@ -21,7 +21,7 @@ func TestBucket(t *testing.T) {
 		t.Fatal("another key is limited too")
 	}
 	now = now.Add(10 * time.Second)
-	for range 2 { // looking takes nothing
+	for range 2 { // a look takes no token
 		if w := l.Check("a"); w != 0 || l.Level("a") != 2 {
 			t.Fatalf("one token is back; wait %v, level %d", w, l.Level("a"))
 		}

@@ -12,7 +12,7 @@ import (
 func TestEachAnswerIsCountedOnce(t *testing.T) {
 	const content = "0123456789"
 	for name, c := range map[string]struct {
-		before func(r *Exchange) // before the answer is made
+		before func(r *Exchange) // before the response is made
 		out    func(r *Exchange)
 		want   int64
 	}{

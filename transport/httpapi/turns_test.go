@@ -42,7 +42,7 @@ func TestBehindATurnIsAPauseWhileOthersWait(t *testing.T) {
 					})
 				}
 				synctest.Wait()
-				time.Sleep(tc.lasts) // simulated
+				time.Sleep(tc.lasts) // in simulated time
 				give()
 				if tc.others == 0 {
 					turns.take()()
@@ -59,7 +59,7 @@ func TestBehindATurnIsAPauseWhileOthersWait(t *testing.T) {
 
 func TestATurnEndsWithItsTime(t *testing.T) {
 	turns := oneTurn()
-	first := turns.take() // and waits for a slow client
+	first := turns.take() // it waits for a slow client
 	second := turns.take()
 	// A lost turn must not be released, because it now belongs to another caller.
 	first()

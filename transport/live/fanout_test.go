@@ -185,8 +185,8 @@ func TestAcksDuringAFanOutKeepTheirPlace(t *testing.T) {
 	defer s.hub.Close()
 	tapes := s.play(4, map[int]func(){
 		2: func() {
-			s.loop.sessions[1].Send([]byte("<t1>")) // who has had the frame
-			s.loop.sessions[4].Send([]byte("<t4>")) // who has not
+			s.loop.sessions[1].Send([]byte("<t1>")) // a session that has the frame
+			s.loop.sessions[4].Send([]byte("<t4>")) // a session that lacks the frame
 		},
 		// The first message here is the ack of the first session.
 		3: func() {
@@ -246,7 +246,7 @@ func TestTheWindowMayPassAFanOut(t *testing.T) {
 					s.loop.sessions[3].Send([]byte("<t3>")) // is the fourth write, after the step that comes now
 					s.publish(3, 3, segmentBytes)
 				},
-				4: func() { s.publish(4, 5, 0) }, // so that the loop itself can go on
+				4: func() { s.publish(4, 5, 0) }, // so the loop itself can continue
 			}
 		},
 	} {
@@ -420,7 +420,7 @@ func TestFanOutsGiveEverybodyWhatIsTheirs(t *testing.T) {
 		type seat struct {
 			*Session
 			tape         *tape
-			stored, once []string // that it is to get
+			stored, once []string // the frames that it must receive
 		}
 		var seats []*seat
 		seq, transient := uint64(0), 0

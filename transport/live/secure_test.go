@@ -22,7 +22,7 @@ type wireKind int
 
 const (
 	bare    wireKind = iota // TCP without TLS
-	secured                 // TLS, written by the event loop where it can
+	secured                 // TLS, written by the event loop if possible
 	piped                   // TLS, written by goroutines
 )
 

@@ -257,7 +257,7 @@ func TestRESTDescribesTheSameMessages(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(posted)); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
 		t.Errorf("ClientMessage has %v, read are %v", got, names)
 	}
-	for _, kind := range []string{"ack", "welcome"} { // its answers
+	for _, kind := range []string{"ack", "welcome"} { // the server's responses
 		r := find(kind)
 		answer, want := doc.Components.Schemas[r.name], r.schema()
 		if got := slices.Sorted(maps.Keys(answer.Properties)); !slices.Equal(got, slices.Sorted(slices.Values(want.Properties.Names()))) {

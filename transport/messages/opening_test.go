@@ -34,7 +34,7 @@ type school struct {
 	lab      codelab.Codelab
 	tokens   *settings.View
 	frames   *lateFrames
-	unknown  error // instead of tokens
+	unknown  error // returned instead of tokens
 }
 
 // lateFrames delays a room's frames. The view of the commit is then visible before the room has
@@ -277,7 +277,7 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	say := func(p *peer, payload string) { handler{}.Message(p.session.Load(), []byte(payload)) }
 	said := func() int {
 		s.t.Helper()
-		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // behind what was said
+		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // after the messages
 		return s.lab.View().Chat.Len()
 	}
 	say(p, `{"type":"chat","message":"before"}`)
@@ -344,7 +344,7 @@ func TestAConnectionThatIsReplacedWhileItOpensIsClosed(t *testing.T) {
 		t.Errorf("closed with %d, %s", code, why)
 	}
 	handler{}.Message(p.session.Load(), []byte(`{"type":"chat","message":"behind it"}`))
-	s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // behind what was said
+	s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // after the messages
 	if n := s.lab.View().Chat.Len(); n != 0 {
 		t.Errorf("%d messages of it are heard", n)
 	}

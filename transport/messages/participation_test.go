@@ -115,7 +115,7 @@ func TestCountsComeAtTheirRate(t *testing.T) {
 		looks := 0
 		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
 			looks++
-			lab.Room.Join(fmt.Sprint(looks)) // so the poll has another number of people
+			lab.Room.Join(fmt.Sprint(looks)) // changes the number of people of the poll
 			return []codelab.Codelab{lab}
 		}})
 		time.Sleep(12*time.Second + summaryEvery/2)

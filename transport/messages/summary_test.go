@@ -39,7 +39,7 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 		{func() { v.Pulses.Stuck++ }, 5, true, []room.Audience{room.Facilitators}},
 		{func() { v.Completed++ }, 5, false, []room.Audience{room.Facilitators}},
 		{func() { v.Completed-- }, 5, false, []room.Audience{room.Facilitators}},
-		{func() {}, 5, true, nil}, // for them nothing has changed
+		{func() {}, 5, true, nil}, // nothing has changed for them
 		{func() { v.PerStep = []int{2, 2} }, 5, true, []room.Audience{room.Attendees, room.Facilitators}},
 	} {
 		tc.change()
@@ -61,7 +61,7 @@ func TestSummariesComeAtTheirRate(t *testing.T) {
 		looks := 0
 		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
 			looks++
-			lab.Room.Join(fmt.Sprint(looks)) // each look finds more people online
+			lab.Room.Join(fmt.Sprint(looks)) // each summary counts more people online
 			return []codelab.Codelab{lab}
 		}})
 		time.Sleep(12*time.Second + summaryEvery/2)

@@ -80,7 +80,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	_, ops, schemas := documented(t)
 	for _, want := range []struct {
 		operation string
-		status    string // status beyond the bound; "" if the oldest are removed, or there is no error
+		status    string // status above the limit; "" if the oldest are removed, or there is no error
 		number    string
 	}{
 		{"registerAttendee", "409", grouped(b.Attendees) + " attendees"},
@@ -112,7 +112,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 		{"importCodelab", "", grouped(archive.MaxLeftOut + 1)},
 	} {
 		op, known := ops[want.operation]
-		if want.operation == "importCodelab" { // in the schema of its answer
+		if want.operation == "importCodelab" { // it is in the schema of its response
 			if n := schemas["Imported"].Properties["left_out"].MaxItems; n == nil || grouped(*n) != want.number {
 				t.Errorf("left_out has at most %v, not %s", n, want.number)
 			}

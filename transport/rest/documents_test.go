@@ -58,7 +58,7 @@ func (d *description) components() map[string]json.RawMessage {
 
 // component returns the component to which a reference leads.
 func component(ref string) string {
-	parts := strings.SplitN(ref, "/", 5) // the rest is a place in the component
+	parts := strings.SplitN(ref, "/", 5) // the rest is a position in the component
 	return strings.Join(parts[:min(4, len(parts))], "/")
 }
 
@@ -114,7 +114,7 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 		t.Fatalf("the pieces are %v, %v", files, err)
 	}
 	standsIn := map[string]string{}       // the piece of each component
-	users := map[string]map[string]bool{} // which pieces refer to a component
+	users := map[string]map[string]bool{} // the pieces that refer to each component
 	all, err := readPieces()
 	if err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func (e *entrance) tell(b people.Body) *people.Person {
 type browser struct {
 	*entrance
 	address string
-	uri     string // of its next request
+	uri     string // of the next request
 	cookies map[string]*fasthttp.Cookie
 	answer  *fasthttp.Response
 }

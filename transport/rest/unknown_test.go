@@ -51,7 +51,7 @@ func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
 	gone := durable.Reject(durable.Missing, "codelab not found")
 	for name, tc := range map[string]struct {
 		ask  func(*Request) error
-		gone int // what is answered when the codelab does not exist
+		gone int // the status if the codelab does not exist
 	}{
 		"GET session":    {getSession, fasthttp.StatusUnauthorized},
 		"own codelab":    {(*Request).EnterOwn, fasthttp.StatusForbidden},

@@ -25,7 +25,7 @@ var script = []byte(strings.Repeat("console.log('hello');", 100))
 var coded = func() []byte {
 	b, err := wire.Brotli.Compress(script)
 	if err != nil {
-		panic(err) // it is written to memory
+		panic(err) // writes to memory cannot fail
 	}
 	return b
 }()

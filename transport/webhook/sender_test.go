@@ -256,7 +256,7 @@ func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
 	redirects := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }
 	unwilling := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
 	stuck := func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // it hears of the client's end only behind the body
+		_, _ = io.Copy(io.Discard, r.Body) // only after the body does it notice the client's end
 		<-r.Context().Done()
 	}
 	for _, x := range []struct {

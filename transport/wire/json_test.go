@@ -57,7 +57,7 @@ func TestDecodedValuesAreCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range in {
-			in[i] = 'x' // the server's buffer is used for somebody else now
+			in[i] = 'x' // the server now uses its buffer for another request
 		}
 		if b.Name != "Ann" || b.Count != 3 || b.Tags[0] != "a" || b.On != nil {
 			t.Errorf("%s: %+v", name, b)

@@ -112,7 +112,7 @@ func written(r *rand.Rand, v any) string {
 		return "[" + strings.Join(parts, ",") + "]"
 	case map[string]any:
 		var parts []string
-		for name, x := range v { // in any order
+		for name, x := range v { // map order is random
 			parts = append(parts, space()+written(r, name)+space()+":"+written(r, x))
 		}
 		return "{" + strings.Join(parts, ",") + "}"

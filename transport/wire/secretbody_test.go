@@ -89,7 +89,7 @@ func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent    string
 		answers []string
-		held    int // buffers that held the secret, at least
+		held    int // minimum number of buffers that contained the secret
 	}{
 		// The buffers are the copy that is read, the server's, and its reader's, unless the rest
 		// of a larger body was read through it later.
@@ -169,7 +169,7 @@ type buffers struct {
 }
 
 func (b *buffers) Read(p []byte) (int, error) {
-	if n := len(b.all); n == 0 || &b.all[n-1][len(b.all[n-1])-1] != &p[len(p)-1] { // both end where their buffer does
+	if n := len(b.all); n == 0 || &b.all[n-1][len(b.all[n-1])-1] != &p[len(p)-1] { // both end where their buffer ends
 		b.all = append(b.all, p)
 	}
 	return b.Reader.Read(p)

@@ -28,7 +28,7 @@ import (
 type desk struct {
 	*oidc.Provider
 	at  *oidctest.Provider
-	off atomic.Int64 // how far its clock is ahead, a duration
+	off atomic.Int64 // how far its clock is ahead, as a duration
 	// callers counts the addresses that were used.
 	callers atomic.Int32
 }
@@ -282,7 +282,7 @@ func TestAProviderThatHangsIsLeftAloneAndHoldsNobodyLonger(t *testing.T) {
 	d.at.Answers["/.well-known/openid-configuration"] = func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		<-answer
-		d.pass(10 * time.Second) // the time limit of an answer
+		d.pass(10 * time.Second) // the time limit of a response
 		http.NotFound(w, r)
 	}
 	first := make(chan error)
@@ -295,7 +295,7 @@ func TestAProviderThatHangsIsLeftAloneAndHoldsNobodyLonger(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := d.Begin(ctx, "/") // does not wait for the other
+	_, _, err := d.Begin(ctx, "/") // it does not wait for the other
 	refused(t, err, oidc.Away)
 	close(answer)
 	refused(t, <-first, oidc.Away)
@@ -345,7 +345,7 @@ func TestTheProviderComesAndGoes(t *testing.T) {
 	_, _, err := d.Begin(t.Context(), "/")
 	refused(t, err, oidc.Away)
 	d.at.Away.Store(false)
-	_, _, err = d.Begin(t.Context(), "/") // it is left alone for a moment
+	_, _, err = d.Begin(t.Context(), "/") // there is a pause before the next request
 	refused(t, err, oidc.Away)
 	d.pass(6 * time.Second)
 	if _, err := d.signIn(t); err != nil {

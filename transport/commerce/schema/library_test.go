@@ -73,7 +73,7 @@ func TestWhereReferencesLead(t *testing.T) {
 		"#/$defs/b%7E1c":                "/$defs/b~1c",
 		"#spot":                         "/$defs/b~1c",
 		"a.json#/const/deep":            "/const/deep",
-		"types/b.json":                  "", // beside the file comes first
+		"types/b.json":                  "", // the adjacent file has priority
 		"only.json":                     "", // then the $id
 		"https://x.example/s/only.json": "",
 		"inner.json#/$defs/d":           "/$defs/in/$defs/d",
@@ -93,7 +93,7 @@ func TestWhereReferencesLead(t *testing.T) {
 	bad := map[string]schema.RefKind{
 		"#/$defs/none":                  schema.RefNoPlace,
 		"#nowhere":                      schema.RefNoPlace,
-		"none.json":                     schema.RefUnreachable, // not beside, so it is asked for by $id
+		"none.json":                     schema.RefUnreachable, // no adjacent file, so the request uses the $id
 		"broken.json":                   schema.RefBroken,
 		"https://net.example/gone.json": schema.RefUnreachable,
 		"https://net.example/bad.json":  schema.RefBroken,
