@@ -197,7 +197,7 @@ func TestNotesAreKept(t *testing.T) {
 	}
 }
 
-// For everybody else, a guide that contains only notes is empty.
+// For everybody else, a guide that contains only notes counts as missing.
 func TestAGuideOfNotesAloneIsNone(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "```notes\nx\n```\n"})

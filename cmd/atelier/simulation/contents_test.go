@@ -36,14 +36,14 @@ type object struct {
 }
 
 const (
+	// contentGrace is the age below which a sweep spares an object.
+	contentGrace = 3 * time.Second
 	// staysYoung is how long an object stays after its process ended with the lease. The real
 	// store counts one hour from the put.
-	contentGrace = 3 * time.Second
-	// has reports whether a content is stored.
 	staysYoung = 2 * time.Minute
 )
 
-// mount implements files.Blobs for one process.
+// has reports whether a content is stored.
 func (c *contents) has(sum files.Sum) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,8 +60,7 @@ func (c *contents) during(which *int) (end func()) {
 	return sync.OnceFunc(func() { by(-1) })
 }
 
-// wait lasts as long as the store takes. It fails if the process has ended meanwhile, and the
-// process then does nothing more.
+// mount implements files.Blobs for one process.
 type mount struct {
 	*contents
 	s     *server
@@ -71,7 +70,8 @@ type mount struct {
 
 var _ files.Blobs = (*mount)(nil)
 
-// works returns an error while the store fails calls.
+// wait lasts as long as the store takes. It fails if the process has ended meanwhile, and the
+// process then does nothing more.
 func (m *mount) wait() error {
 	m.mu.Lock()
 	d := time.Duration(m.rand.ExpFloat64() * float64(3*time.Millisecond) * float64(1+300*m.slow))
@@ -85,7 +85,7 @@ func (m *mount) wait() error {
 	return nil
 }
 
-// Put implements files.Blobs. A failed or interrupted put can have stored the content.
+// works returns an error while the store fails calls.
 func (m *mount) works() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,7 +95,7 @@ func (m *mount) works() error {
 	return nil
 }
 
-// interruptedPut is the name of the fault that kills the process during a put.
+// Put implements files.Blobs. A failed or interrupted put can have stored the content.
 func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
@@ -130,7 +130,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}), nil
 }
 
-// interruptedPut is the name of the fault of a put whose process is killed.
+// interruptedPut is the name of the fault that kills the process during a put.
 const interruptedPut = "kill during a put"
 
 var errNoFiles = errors.New("simulated: contents are not files here")
@@ -138,11 +138,11 @@ var errNoFiles = errors.New("simulated: contents are not files here")
 // Spool implements files.Blobs: it needs files of the operating system.
 func (m *mount) Spool(io.Reader, int64) (*os.File, int64, error) { return nil, 0, errNoFiles }
 
-// Discard implements files.Blobs. It lists the objects, then checks for references, then removes
-// the listed objects.
+// Open implements files.Blobs: it needs files of the operating system.
 func (m *mount) Open(files.Sum) (files.Content, int64, error) { return nil, 0, errNoFiles }
 
-// Discard implements files.Blobs. It lists, then asks, then removes what it listed.
+// Discard implements files.Blobs. It lists the objects, then checks for references, then removes
+// the listed objects.
 func (m *mount) Discard(inUse files.InUse, sums ...files.Sum) error {
 	for _, sum := range sums {
 		if _, err := m.remove(inUse, sum, 0); err != nil {
@@ -152,8 +152,7 @@ func (m *mount) Discard(inUse files.InUse, sums ...files.Sum) error {
 	return nil
 }
 
-// remove removes the objects of a content that have no lease and are older than a grace period,
-// if the content has no references.
+// Collect implements files.Blobs.
 func (m *mount) Collect(inUse files.InUse) (removed int, err error) {
 	m.mu.Lock()
 	var sums []files.Sum
@@ -172,8 +171,8 @@ func (m *mount) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, nil
 }
 
-// remove removes the objects of a content that nobody has a lease on, which are
-// older than a grace period, if nothing refers to the content.
+// remove removes the objects of a content that have no lease and are older than a grace period,
+// if the content has no references.
 func (m *mount) remove(inUse files.InUse, sum files.Sum, grace time.Duration) (removed int, err error) {
 	if err := errors.Join(m.wait(), m.works()); err != nil {
 		return 0, err
@@ -207,7 +206,7 @@ func (m *mount) remove(inUse files.InUse, sum files.Sum, grace time.Duration) (r
 	return removed, nil
 }
 
-// contentFaults affect the contents, in runs with uploads.
+// end ends the leases of the process.
 func (m *mount) end() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -219,7 +218,7 @@ func (m *mount) end() {
 	}
 }
 
-// contentFaults affect the contents, if somebody uploads.
+// contentFaults affect the contents, in runs with uploads.
 var contentFaults = []fault{
 	{"answer late for contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents
