@@ -47,7 +47,7 @@ func TestVersionIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = k.Parse([]string{"--version"}) // which ends in earnest
+	_, _ = k.Parse([]string{"--version"}) // outside of tests the program exits here
 	if got := out.String(); code != 0 || !strings.HasPrefix(got, "atelier-bench "+process.Version()) || !strings.Contains(got, " linux/") {
 		t.Errorf("%d: %q", code, got)
 	}
@@ -65,7 +65,7 @@ func TestWhichServerIsAskedFirst(t *testing.T) {
 			"which server?":    {scenario},
 		} {
 			if scenario == "chaos" && want == "which server?" {
-				continue // it harms no server but its own
+				continue // it only runs on its own server
 			}
 			if got := said(t, func() { run(args) }); !strings.Contains(got, want) || strings.Contains(got, "admin-pw") {
 				t.Errorf("%q: %s", args, got)

@@ -73,7 +73,7 @@ func TestCommandsOfThePagesParse(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	t.Setenv("ADMIN_PW", "secret")
-	if err := os.WriteFile("people.csv", []byte("token\nabc\ndef\n"), 0o600); err != nil { // which a page names
+	if err := os.WriteFile("people.csv", []byte("token\nabc\ndef\n"), 0o600); err != nil { // a page names this file
 		t.Fatal(err)
 	}
 	for path, page := range pages {

@@ -114,7 +114,7 @@ func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
 // Generators resolve references to components, but not references into a component.
 func TestReferencesLeadToComponents(t *testing.T) {
 	component := regexp.MustCompile(`^#/components/[A-Za-z]+/[A-Za-z0-9_.-]+$`)
-	message := regexp.MustCompile(`^#/channels/[a-z]+(/messages/[A-Za-z]+)?$`) // operations of AsyncAPI refer to their channel's
+	message := regexp.MustCompile(`^#/channels/[a-z]+(/messages/[A-Za-z]+)?$`) // operations of AsyncAPI refer to their channel and its messages
 	references := 0
 	for _, d := range documents(t) {
 		walk(d.root, "", "", func(at, _ string, node any) {
@@ -268,7 +268,7 @@ func TestFilesAreBinary(t *testing.T) {
 			}
 			for media, v := range n {
 				body, _ := v.(map[string]any)
-				if body == nil { // a member of a message is called content
+				if body == nil { // a field of a message is called content
 					continue
 				}
 				schema, _ := body["schema"].(map[string]any)

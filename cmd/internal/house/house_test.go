@@ -98,7 +98,7 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph := map[string]bool{} // and whether it is there for another
+	graph := map[string]bool{} // true for a module that only another one needs
 	for line := range strings.Lines(string(out)) {
 		if path, indirect, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
 			graph[path] = indirect == "true"
@@ -270,7 +270,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 					}
 				}
 				for k, v := range n {
-					if k != "examples" && k != "example" { // those are no description
+					if k != "examples" && k != "example" { // examples contain no descriptions
 						look(at+"/"+k, v)
 					}
 				}
@@ -280,7 +280,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 		for kind, of := range doc["components"].(map[string]any) {
 			for component := range of.(map[string]any) {
 				components++
-				if kind != "securitySchemes" && !used["#/components/"+kind+"/"+component] { // those are used by their names
+				if kind != "securitySchemes" && !used["#/components/"+kind+"/"+component] { // these are referred to by name
 					t.Errorf("%s: nothing uses %s/%s", name, kind, component)
 				}
 			}
