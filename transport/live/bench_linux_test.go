@@ -94,8 +94,8 @@ const benchFrame = 200
 //	go test -run xxx -bench Fanout -benchtime 50x ./transport/live
 //
 // On two noisy cores that the readers share, the result is 0.7 to 1.2 of the bare loop, mostly
-// 1.0, joined or singly, at 1,000 and at 10,000 connections (joined 9 to 26 and 14 to 19 M
-// deliveries/s). Over 90 % of the time is write(2).
+// 1.0. This holds joined or singly, at 1,000 and at 10,000 connections (joined 9 to 26 and 14 to
+// 19 M deliveries/s). Over 90 % of the time is write(2).
 func BenchmarkFanout(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(fmt.Sprintf("conns=%d", n), func(b *testing.B) { benchFanout(b, n, 256, 4) })

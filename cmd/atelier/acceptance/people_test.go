@@ -176,7 +176,7 @@ func TestAHelperForADay(t *testing.T) {
 	first.post("/invitations/accept", record{"token": token}).want(200)
 	first.get(c.path + "/help").want(200)
 	live := first.connect(c.id, "")
-	// Only one phone can be used at a time. The second must confirm.
+	// One phone replaces the other. The second must confirm.
 	second.post("/invitations/accept", record{"token": token}).refused(409, "another phone")
 	first.get(c.path + "/help").want(200)
 	second.post("/invitations/accept", record{"token": token, "here": true}).want(200)

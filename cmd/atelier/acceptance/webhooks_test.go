@@ -441,7 +441,7 @@ func TestOneOfSeveralNodesSends(t *testing.T) {
 	}
 }
 
-// The owner sees the outcome of each attempt, but nothing of the receivers' responses.
+// The owner sees the outcome of each attempt, but no part of the receivers' responses.
 func TestTheOwnerSeesHowTriesWent(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A secret file that differs from the secret of the other nodes is kept under another name,
-// because it can be the only copy of a key that a restored backup needs. A file that grows over
+// A secret file that differs from the secret of the other nodes is kept under another name.
+// It can be the only copy of a key that a restored backup needs. A file that grows over
 // time is not kept, because it can contain removed secrets.
 func TestAFileThatDiffersIsKept(t *testing.T) {
 	store, stores := memory.Share(1)
