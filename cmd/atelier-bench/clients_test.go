@@ -15,8 +15,8 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// gate is a hub that admits everybody once, by a token of their own in the address, in a
-// header and in the first message. To an unknown client it sends back its message.
+// gate is a hub that admits each client once, by the client's token in the address, in a header
+// and in the first message. It sends an unknown client's message back.
 type gate struct {
 	mu   sync.Mutex
 	in   map[string]*websocket.Conn // by the token
@@ -53,7 +53,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Every client comes with the values of its own line.
+// Every client uses the values of its own line.
 func TestClientsSayTheirOwnValues(t *testing.T) {
 	g := &gate{in: map[string]*websocket.Conn{}, said: map[string]bool{}}
 	srv := httptest.NewServer(g)
@@ -86,7 +86,7 @@ func TestClientsSayTheirOwnValues(t *testing.T) {
 	if err != nil || strings.Contains(string(written), "t-one") || strings.Contains(string(written), "t-4") {
 		t.Errorf("the report has a value, or is not there: %v", err)
 	}
-	// The gate repeats what it got.
+	// The gate returns the message that it received.
 	code, told := fanout("ann,secret1\nbob,secret2\ncat,secret3\ndan,secret4\n", "--hello", "I am not {{token}} of mine")
 	if code != exitBroken || strings.Contains(told, "secret") || !strings.Contains(told, "*** at /***?t=***: bad token ***") {
 		t.Errorf("ends with %d: %s", code, told)

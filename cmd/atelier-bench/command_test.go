@@ -152,7 +152,7 @@ func TestOutputsAreChecked(t *testing.T) {
 	}
 }
 
-// A file that cannot be written takes no other with it.
+// If one file cannot be written, the others are.
 func TestOtherFilesAreWritten(t *testing.T) {
 	dir := t.TempDir()
 	o := outputFlags{JSON: dir, CSV: filepath.Join(dir, "csv"), HTML: filepath.Join(dir, "html"), HDR: filepath.Join(dir, "hdr")}
@@ -167,7 +167,7 @@ func TestOtherFilesAreWritten(t *testing.T) {
 	}
 }
 
-// Two files with repeats are compared; what is worse is an exit code.
+// Two files with repeats are compared. A regression sets the exit code.
 func TestReportsAreCompared(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, p99 int) string {
@@ -197,7 +197,7 @@ func TestReportsAreCompared(t *testing.T) {
 	}
 }
 
-// Every included profile is a command line that can be run.
+// Every included profile is a valid command line.
 func TestIncludedProfilesAreCommands(t *testing.T) {
 	all, err := profiles.Included()
 	if err != nil {

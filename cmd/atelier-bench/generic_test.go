@@ -23,9 +23,9 @@ import (
 	"atelier/bench/report"
 )
 
-// hall is a server of another kind: a client that has sent "enter alice" receives, after a
-// word of its own, what anybody says. Deaf ones get every third message not; one who only
-// listens is shown out, if that is wanted. A mute one passes nothing on.
+// hall is a server with another protocol. A client that has sent "enter alice" receives a reply
+// and then every message of any client. A deaf hall omits every third message. If showsOut is
+// set, it disconnects one listener. A mute hall forwards nothing.
 type hall struct {
 	mu       sync.Mutex
 	in       map[*websocket.Conn]bool
@@ -121,7 +121,7 @@ func TestAServerThatIsNotOurs(t *testing.T) {
 	conforms(t, text)
 }
 
-// conforms wants a report to be as its schema has it.
+// conforms verifies that a report conforms to its schema.
 func conforms(t *testing.T, text string) {
 	t.Helper()
 	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.Schema()))
@@ -141,9 +141,9 @@ func conforms(t *testing.T, text string) {
 	}
 }
 
-// A search reports the highest rate, which can have a threshold. The number of messages of
-// a step limits its accuracy, and a late generator sends fewer than the rate asks for. So
-// the test compares the found rate with the steps that were made.
+// A search reports the highest rate, which can have a threshold. The number of messages of a step
+// limits its accuracy, and a late generator sends fewer messages than the rate requires. The test
+// therefore compares the found rate with the actual steps.
 func TestTheHighestRateIsLookedFor(t *testing.T) {
 	long(t, "bench/fanout proves the search")
 	t.Parallel()
@@ -167,7 +167,7 @@ func TestTheHighestRateIsLookedFor(t *testing.T) {
 		t.Errorf("ends with %d: %v", code, found)
 	}
 	conforms(t, text)
-	// Too few steps for the threshold.
+	// There are too few steps for the threshold.
 	code, r, text = hear(t, &hall{}, append(search, "--steps", "1", "--threshold", "highest_messages_per_second>=90")...)
 	if found, _ := r["search"].(map[string]any); code != 1 || found["limited_by"] != "steps" || !strings.Contains(fmt.Sprint(r["failures"]), "highest_messages_per_second>=90: it is 80") {
 		t.Errorf("ends with %d: %v, %v", code, found, r["failures"])
@@ -175,7 +175,7 @@ func TestTheHighestRateIsLookedFor(t *testing.T) {
 	conforms(t, text)
 }
 
-// The error of a pattern that finds nothing has the text that came.
+// The error of a pattern without a match contains the received text.
 func TestPatternsThatFindNothing(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "2", "--rate", "50", "--warmup", "0s", "--size", "300", "--drain", "1s"}
 	for name, c := range map[string]struct {
@@ -198,7 +198,7 @@ func TestPatternsThatFindNothing(t *testing.T) {
 	}
 }
 
-// Stages are the measured time, each with its own latencies.
+// Stages divide the measured time, each with its own latencies.
 func TestStagesAreMeasuredOneByOne(t *testing.T) {
 	t.Parallel()
 	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "3", "--regular", "--warmup", "200ms", "--stages", "600ms@50,500ms@100")
@@ -212,7 +212,7 @@ func TestStagesAreMeasuredOneByOne(t *testing.T) {
 		count float64
 	}{{"50/s", 3 * 30}, {"100/s", 3 * 50}} {
 		part := parts[i].(map[string]any)
-		// One at the border may be of either, and a generator that is late makes fewer.
+		// A message at the border can count for either stage, and a late generator sends fewer.
 		count := part["latency"].(map[string]any)["count"].(float64)
 		if part["name"] != want.name || count <= 0 || count > want.count+3 {
 			t.Errorf("%v with %v deliveries, want %v with %v at most", part["name"], count, want.name, want.count)
@@ -244,7 +244,8 @@ func TestMissedThresholdsAndLossFail(t *testing.T) {
 	})
 }
 
-// beside runs a part of a test beside others: a measurement waits, and works little.
+// beside runs a part of a test in parallel. A measurement mostly waits and needs little processor
+// time.
 func beside(t *testing.T, name string, part func(*testing.T)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
@@ -252,15 +253,15 @@ func beside(t *testing.T, name string, part func(*testing.T)) {
 	})
 }
 
-// long leaves a test that measures for seconds to LONG_TESTS=1. What makes sure of the
-// same in every run is said.
+// long skips a test that measures for seconds unless LONG_TESTS=1 is set. Its second parameter
+// names what covers the same behaviour in every run.
 func long(t *testing.T, _ string) {
 	if os.Getenv("LONG_TESTS") == "" {
 		t.Skip("LONG_TESTS=1 runs it")
 	}
 }
 
-// Missed messages of a client that the server has lost are a failure, unless a threshold
+// Missed messages of a client that the server has disconnected are a failure, unless a threshold
 // allows them.
 func TestMessagesMissedWhileAwayFail(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
@@ -275,7 +276,7 @@ func TestMessagesMissedWhileAwayFail(t *testing.T) {
 }
 
 func TestOtherScenariosOfOthersServers(t *testing.T) {
-	// Nobody says anything, so nothing was timed, which is not 0 ms.
+	// No client sends anything, so nothing was timed. That does not count as 0 ms.
 	beside(t, "the latency of nothing", func(t *testing.T) {
 		if code, _, text := hear(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
 			t.Errorf("ends with %d: %.1000s", code, text)

@@ -14,7 +14,7 @@ import (
 	"atelier/cmd/internal/process"
 )
 
-// The help names what a value is for people, each default, and no more than there is.
+// The help has readable names for values, and shows each default. It shows nothing beyond that.
 func TestHelpIsComplete(t *testing.T) {
 	var all commands
 	k, err := grammar(&all)
@@ -38,7 +38,7 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-// The version is a flag and a command, as with the server.
+// The version is available as a flag and as a command, as in the server.
 func TestVersionIsShown(t *testing.T) {
 	var all commands
 	var out bytes.Buffer
@@ -47,7 +47,7 @@ func TestVersionIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = k.Parse([]string{"--version"}) // which ends in earnest
+	_, _ = k.Parse([]string{"--version"}) // outside of tests the program exits here
 	if got := out.String(); code != 0 || !strings.HasPrefix(got, "atelier-bench "+process.Version()) || !strings.Contains(got, " linux/") {
 		t.Errorf("%d: %q", code, got)
 	}
@@ -56,7 +56,7 @@ func TestVersionIsShown(t *testing.T) {
 	}
 }
 
-// Two servers are one too many, whatever else is missing.
+// Two servers are an error, even if other flags are missing.
 func TestWhichServerIsAskedFirst(t *testing.T) {
 	t.Setenv("ADMIN_PW", "")
 	for _, scenario := range []string{"fanout", "workshop", "rest", "tokens", "uploads", "clones", "chaos"} {
@@ -65,7 +65,7 @@ func TestWhichServerIsAskedFirst(t *testing.T) {
 			"which server?":    {scenario},
 		} {
 			if scenario == "chaos" && want == "which server?" {
-				continue // it harms no server but its own
+				continue // it only runs on its own server
 			}
 			if got := said(t, func() { run(args) }); !strings.Contains(got, want) || strings.Contains(got, "admin-pw") {
 				t.Errorf("%q: %s", args, got)

@@ -20,8 +20,8 @@ import (
 	"atelier/bench/nodes"
 )
 
-// Two nodes hold a workshop, one of them is killed, and everything is there that
-// was acknowledged, once. How long that takes is another matter.
+// Two nodes run a workshop and one of them is killed. Everything acknowledged is there, once. The
+// test does not limit how long that takes.
 func TestAWorkshopOutlivesANode(t *testing.T) {
 	long(t, "bench/workshop proves what is counted behind a fault")
 	binary, out := serverForNodes(t), filepath.Join(t.TempDir(), "report.json")
@@ -56,8 +56,8 @@ func TestAWorkshopOutlivesANode(t *testing.T) {
 	}
 }
 
-// TestARollingUpdateLosesNothing: three nodes of one patch version become those of the next,
-// one after the other, and go back, while a workshop goes on.
+// Three nodes of one patch version are replaced by the next version one by one, and then go back,
+// while a workshop runs.
 func TestARollingUpdateLosesNothing(t *testing.T) {
 	long(t, "bench/faults and TestAWorkshopOutlivesANode prove its parts")
 	now, next := serverOf(t, "1.0.1"), serverOf(t, "1.0.2")
@@ -92,10 +92,10 @@ func TestARollingUpdateLosesNothing(t *testing.T) {
 	}
 }
 
-// serverForNodes builds the server, if there is a PostgreSQL for its nodes.
+// serverForNodes builds the server if there is a PostgreSQL for its nodes.
 func serverForNodes(t *testing.T) string { return serverOf(t, "") }
 
-// serverOf builds a version of it.
+// serverOf builds a version of the server.
 func serverOf(t *testing.T, version string) string {
 	t.Helper()
 	if _, err := nodes.Programs(); err != nil {
@@ -111,8 +111,8 @@ func serverOf(t *testing.T, version string) string {
 	return binary
 }
 
-// The person who watches a demo kills a node and starts it again. Meanwhile the other node
-// answers, and people work again.
+// The user of a demo kills a node and starts it again. Meanwhile the other node responds, and
+// people continue to work.
 func TestADemoOnSeveralNodes(t *testing.T) {
 	t.Parallel()
 	d, err := startNodes(t.Context(), serverForNodes(t), "", 2)
@@ -141,14 +141,14 @@ func TestADemoOnSeveralNodes(t *testing.T) {
 	until := func(want string) {
 		t.Helper()
 		for lines.Scan() {
-			// Behind the state stands how many connections a node has.
+			// The state is followed by the number of the node's connections.
 			if strings.HasPrefix(strings.Join(strings.Fields(lines.Text()), " "), want+" ") {
 				return
 			}
 		}
 		t.Fatalf("%q was not shown", want)
 	}
-	// Its output is read until the end, or it would wait.
+	// The output must be read to its end. Otherwise the program would block.
 	for _, step := range []struct{ typed, shown string }{{"", "2 up"}, {"7", ""}, {"no", ""}, {"1", "1 killed"}, {"1", "1 up"}} {
 		if step.typed != "" {
 			go func() { _, _ = io.WriteString(typed, step.typed+"\n") }()

@@ -15,7 +15,7 @@ import (
 // An interrupted comparison keeps its measurements.
 func TestAnInterruptedPairKeepsWhatItHas(t *testing.T) {
 	for name, c := range map[string]struct {
-		after int // runs that are done
+		after int // completed runs
 		lost  int // of each run of B
 		a, b  int // runs that are kept
 		code  int

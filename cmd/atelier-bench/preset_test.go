@@ -25,16 +25,16 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// forum is a server to which everybody listens who has entered.
+// forum is a server that sends each message to all clients that have entered.
 type forum struct {
 	mu sync.Mutex
 	in map[*peer]bool
-	// wrong is what somebody said first that the protocol does not allow; pongs counts
-	// the heartbeats that were answered.
+	// wrong is the first violation of the protocol by a client. pongs counts the answered
+	// heartbeats.
 	wrong string
 	pongs int
 	serve func(*forum, *peer)
-	// path and protocol that clients have to ask for.
+	// path and protocol are those that clients must request.
 	path, protocol string
 }
 
@@ -51,7 +51,7 @@ func (p *peer) say(text string) {
 	_ = p.ws.WriteMessage(p.kind, []byte(text))
 }
 
-// next is the client's next message; "" at its end.
+// next returns the client's next message, or "" at its end.
 func (f *forum) next(p *peer) string {
 	kind, b, err := p.ws.ReadMessage()
 	if err != nil {
@@ -111,8 +111,8 @@ func (f *forum) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	delete(f.in, p)
 }
 
-// centrifugo speaks the JSON protocol of Centrifugo, with a heartbeat joined to each
-// hundredth publication.
+// centrifugo implements the JSON protocol of Centrifugo. It joins a heartbeat to each hundredth
+// publication.
 func centrifugo(f *forum, p *peer) {
 	n := 0
 	for text := f.next(p); text != ""; text = f.next(p) {
@@ -159,7 +159,7 @@ func centrifugo(f *forum, p *peer) {
 	}
 }
 
-// socketIO speaks Engine.IO 4 and Socket.IO 5 of the default namespace.
+// socketIO implements Engine.IO 4 and Socket.IO 5 for the default namespace.
 func socketIO(f *forum, p *peer) {
 	p.say(`0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}`)
 	if first := f.next(p); first != "40" {
@@ -182,7 +182,7 @@ func socketIO(f *forum, p *peer) {
 	}
 }
 
-// mqtt speaks MQTT 3.1.1 with clients that have no name.
+// mqtt implements MQTT 3.1.1 for clients without a name.
 func mqtt(f *forum, p *peer) {
 	for text := f.next(p); text != ""; text = f.next(p) {
 		for in := bufio.NewReader(strings.NewReader(text)); ; {
@@ -227,7 +227,7 @@ func mqttHead(in *bufio.Reader) (first byte, length int, err error) {
 	return 0, 0, io.ErrUnexpectedEOF
 }
 
-// natsLines speaks the protocol of NATS, with a heartbeat joined to a message.
+// natsLines implements the protocol of NATS. It joins a heartbeat to a message.
 func natsLines(f *forum, p *peer) {
 	p.say("INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n")
 	for text := f.next(p); text != ""; text = f.next(p) {
@@ -279,7 +279,7 @@ func confer(t *testing.T, args ...string) (int, map[string]any, string) {
 	return code, got, string(b)
 }
 
-// Each preset speaks as its protocol wants it, in messages of each length.
+// Each preset follows its protocol, with messages of each length.
 func TestPresetsSpeakTheirProtocols(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve   func(*forum, *peer)
@@ -321,8 +321,8 @@ func TestPresetsSpeakTheirProtocols(t *testing.T) {
 	}
 }
 
-// natsServer is a server that others have written; it knows these users, or lets in
-// everybody.
+// natsServer starts the original NATS server. It accepts these users, or everybody if there are
+// none.
 func natsServer(t *testing.T, users ...*nats.User) string {
 	t.Helper()
 	s, err := nats.NewServer(&nats.Options{
@@ -346,7 +346,7 @@ func TestPresetsAreUnderstoodByNATS(t *testing.T) {
 		{"--preset", "nats"}, {"--preset", "nats", "--channel", "a.5", "--binary"}, {"--preset", "mqtt"}, {"--preset", "mqtt", "--channel", "a/5", "--size", "130"},
 	} {
 		beside(t, strings.Join(args[1:], " "), func(t *testing.T) {
-			// It knows a subscriber a moment after it has said so.
+			// The server knows a subscriber slightly after the subscription.
 			code, r, text := confer(t, slices.Concat(args, []string{"--url", natsServer(t), "--settle", "500ms"})...)
 			if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
 				t.Errorf("ends with %d: %.3000s", code, text)
@@ -355,8 +355,7 @@ func TestPresetsAreUnderstoodByNATS(t *testing.T) {
 	}
 }
 
-// Clients sign in, each with its own values. The length byte of a long name is not valid
-// text.
+// Clients sign in, each with its own values. The length byte of a long name is not valid text.
 func TestClientsSignInWithPresets(t *testing.T) {
 	ann, bob := strings.Repeat("ann", 70), "bob"
 	url := natsServer(t, &nats.User{Username: ann, Password: "pw-of-ann"}, &nats.User{Username: bob, Password: "pw-of-bob"})
@@ -402,7 +401,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 	}
 }
 
-// Messages are posted, and come as events.
+// Messages are posted, and arrive as events.
 func TestTheEventStreamPreset(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -440,7 +439,7 @@ func TestTheEventStreamPreset(t *testing.T) {
 	}
 }
 
-// The answer of a server that refuses is shown in bytes.
+// The response of a server that refuses is shown as bytes.
 func TestBinaryRefusalIsShownInBytes(t *testing.T) {
 	f := &forum{in: map[*peer]bool{}, path: "/mqtt", protocol: "mqtt", serve: func(f *forum, p *peer) {
 		f.next(p)
@@ -459,8 +458,8 @@ func TestBinaryRefusalIsShownInBytes(t *testing.T) {
 	}
 }
 
-// A message has the length that is asked for, or is a byte shorter where a protocol has
-// none of that length.
+// A message has the requested length. If the protocol has no message of that length, it is a byte
+// shorter.
 func TestPresetsKeepTheSize(t *testing.T) {
 	for _, p := range presets {
 		shorter := 0
@@ -478,7 +477,7 @@ func TestPresetsKeepTheSize(t *testing.T) {
 	}
 }
 
-// A flag on the command line counts instead of the preset.
+// A flag on the command line overrides the preset.
 func TestFlagsCountInsteadOfThePreset(t *testing.T) {
 	p, err := presetNamed("mqtt")
 	if err != nil {
@@ -501,7 +500,7 @@ func TestFlagsCountInsteadOfThePreset(t *testing.T) {
 	}
 }
 
-// Each preset that is shown can be given as flags.
+// Each listed preset can be given as flags.
 func TestPresetsAreListed(t *testing.T) {
 	var out strings.Builder
 	if err := listPresets(&out); err != nil {

@@ -16,8 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of scenarios in bench/REFERENCE.md again")
 
-// TestTheReadmeHasEveryScenario: its table has the help of the commands that make load and
-// have a report.
+// The table contains the help of all commands that create load and have a report.
 func TestTheReadmeHasEveryScenario(t *testing.T) {
 	app, err := kong.New(&commands{})
 	if err != nil {
@@ -58,7 +57,7 @@ func TestTheReadmeHasEveryScenario(t *testing.T) {
 	}
 }
 
-// TestCommandsOfThePagesParse: each command that a page shows is one, with flags that exist.
+// Each command on a page exists, and so do its flags.
 func TestCommandsOfThePagesParse(t *testing.T) {
 	command := regexp.MustCompile(`(?m)^ {4}(?:bin/)?atelier-bench ((?:.*\\\n)*.*)$`)
 	pages := map[string][]byte{}
@@ -74,12 +73,12 @@ func TestCommandsOfThePagesParse(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	t.Setenv("ADMIN_PW", "secret")
-	if err := os.WriteFile("people.csv", []byte("token\nabc\ndef\n"), 0o600); err != nil { // which a page names
+	if err := os.WriteFile("people.csv", []byte("token\nabc\ndef\n"), 0o600); err != nil { // a page names this file
 		t.Fatal(err)
 	}
 	for path, page := range pages {
 		for _, c := range command.FindAllSubmatch(page, -1) {
-			// The shell knows how words are quoted.
+			// The shell resolves the quotes.
 			words, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\000' `+string(c[1])).Output()
 			if err != nil {
 				t.Fatalf("%s: %v", c[0], err)

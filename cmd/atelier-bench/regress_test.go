@@ -19,13 +19,13 @@ import (
 	"atelier/bench/report"
 )
 
-// fake is a machine on which speed is the speed of the new server divided by the speed of the base. It
-// becomes slower all the time.
+// fake is a machine whose speed is the speed of the new server divided by the speed of the base.
+// The machine becomes slower all the time.
 type fake struct {
 	speed float64
 	lost  int // of each run of the new server
-	// late and broken say which runs, counted from 0, have a late generator or no report;
-	// after interrupts after that many runs.
+	// late and broken report which runs, counted from 0, have a late generator or no report.
+	// after is the number of runs before interrupt is called.
 	late, broken func(run int) bool
 	after        int
 	interrupt    func()
@@ -152,7 +152,7 @@ func TestASlowerServerIsAnExitCode(t *testing.T) {
 	}
 }
 
-// Each side uses its own binary, and both do the same with the same seed.
+// Each side uses its own binary. Both run the same load with the same seed.
 func TestBothServersDoTheSameAlternately(t *testing.T) {
 	f := &fake{speed: 1}
 	command := regressing()
@@ -186,8 +186,8 @@ func TestTheNumbersAreWritten(t *testing.T) {
 	}
 }
 
-// Every work is a command line that can be run, and its number is one that its report
-// has. Nothing else says so before the work's turn comes.
+// Every work is a valid command line, and its report contains its number. Otherwise an error
+// would appear only when the work runs.
 func TestWorksAreCommands(t *testing.T) {
 	for _, short := range []bool{false, true} {
 		keys := map[string]bool{}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Both sides of a pair draw the same, unless there is nothing to draw or the command line has
-// a seed.
+// Both sides of a pair use the same seed, unless the scenario uses none or the command line has
+// one.
 func TestASeedIsGivenWhereOneIsTaken(t *testing.T) {
 	for args, want := range map[string]string{
 		"fanout --rate 5":            "fanout --rate 5 --seed 7",

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An upgrade reports the new format of the data, and that only a backup leads back.
+// An upgrade reports the new data format, and that only a backup can undo it.
 func TestAnUpgradeOfTheFormatHasABackupAsItsWayBack(t *testing.T) {
 	for _, c := range []struct {
 		found, writes   int
@@ -25,7 +25,7 @@ func TestAnUpgradeOfTheFormatHasABackupAsItsWayBack(t *testing.T) {
 	}
 }
 
-// TestDataThatCannotBeReadHasNoKnownWayBack: nothing promises that another program opens it.
+// For unreadable data, the report promises no program that could open it.
 func TestDataThatCannotBeReadHasNoKnownWayBack(t *testing.T) {
 	for name, u := range map[string]*upgrade{"damaged": {Writes: 3}, "newer": {Found: 9, Writes: 3}} {
 		var err error

@@ -11,12 +11,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// pageBlock is a fenced block of the page: its language, the file it is, if it
-// is one, and its text.
+// pageBlock is a fenced block of the page: its language, its file name if it is a file, and its
+// text.
 var pageBlock = regexp.MustCompile("(?ms)^```(\\w+)(?: file=(\\S+))?\n(.*?)^```$")
 
-// TestPagesCanBeFollowed begins in an empty folder, writes the files of a page and runs its
-// commands as they are; the output that the page quotes is theirs.
+// In an empty folder, the test writes the files of a page and runs its commands unchanged. The
+// output in the page must match theirs.
 func TestPagesCanBeFollowed(t *testing.T) {
 	for name, path := range map[string]string{
 		"AUTHORING.md": "../../transport/commerce/AUTHORING.md",

@@ -13,13 +13,13 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"commerce": main})
 }
 
-// TestScripts runs the commands as their users would. exits N runs a command
-// that has to end with that exit code.
+// TestScripts runs the commands as users do. exits N runs a command that must end with this exit
+// code.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			// Under the race detector every command would linger for a second.
+			// With the race detector, every command would otherwise wait for a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			published, err := os.Getwd()
 			e.Setenv("PUBLISHED", published+"/../../transport/commerce/schema/published/2026-01-23")

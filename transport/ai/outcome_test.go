@@ -6,7 +6,7 @@ import (
 	"atelier/transport/ai/upstream"
 )
 
-// TestAnswersThatAreBlockedAreCountedApart: an operator tells them from answers.
+// An operator can distinguish blocked answers from others.
 func TestAnswersThatAreBlockedAreCountedApart(t *testing.T) {
 	for finish, want := range map[string]string{"STOP": "ok", "MAX_TOKENS": "ok", upstream.Safety: "blocked", "PROHIBITED_CONTENT": "blocked"} {
 		a := &answer{query: &upstream.Query{}}

@@ -25,7 +25,7 @@ func newService(t *testing.T) *Service {
 	return New(Config{Upstream: c, Models: rest.AIModels{Default: "m", All: []string{"m", "n"}}, Answers: NewAnswers(2, 1), Grants: none{}})
 }
 
-// none are grants of which none stands.
+// none reports every grant as ended.
 type none struct{}
 
 func (none) Hold(auth.Holder) string { return auth.Over }
@@ -72,8 +72,8 @@ func TestQuestionFromABody(t *testing.T) {
 	}
 }
 
-// The known app sends the whole workshop as an instruction, and a model that is perhaps not
-// offered. It got 400 for both.
+// The known app sends the whole workshop as an instruction, and a model that might not be
+// offered. It once got 400 for each.
 func TestFacilitatorsInstructionsAndModels(t *testing.T) {
 	s := newService(t)
 	long := strings.Repeat("ä", 217_000)
@@ -102,7 +102,7 @@ func TestTheStepGoesBeforeTheInstruction(t *testing.T) {
 	}
 }
 
-// An answer that begins while the session ends went on to its end.
+// An answer that began while the session was ending once continued to its end.
 func TestAnAnswerWhoseGrantHasEndedDoesNotBegin(t *testing.T) {
 	s := newService(t)
 	a := &answer{s: s, person: "a"}

@@ -68,8 +68,7 @@ func readAll(b []byte) (*codelab.Create, []LeftOut, error) {
 
 const tutorial = "id: x\nsummary: s\n\n# T\n\n## One\nDuration: 3\n\ntext\n"
 
-// TestRoundTrip: whatever a codelab holds, importing its export gives it
-// again, to the byte.
+// An import of an export returns the same codelab, byte for byte.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		title := rapid.StringMatching(`[^\x00-\x1f]{0,20}[a-z:"'\\#-]`)
@@ -97,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		var polls []*pb.Poll
 		if len(v.Steps) > 0 && rapid.Bool().Draw(t, "has polls") {
-			for i, st := range v.Steps { // by which a file names them
+			for i, st := range v.Steps { // a file refers to steps by number
 				st.Id = strconv.Itoa(i + 1)
 			}
 			polls = []*pb.Poll{
@@ -132,7 +131,7 @@ func asJSON(t *rapid.T, v any) string {
 	return string(b)
 }
 
-// What codelab.json does not say is as it is in a new codelab.
+// Settings that codelab.json omits have the values of a new codelab.
 func TestWhatAFileDoesNotSay(t *testing.T) {
 	for text, want := range map[string]*pb.Codelab{
 		`{"title":"t"}`: {Title: "t", IsPublic: true},
@@ -145,11 +144,12 @@ func TestWhatAFileDoesNotSay(t *testing.T) {
 	}
 }
 
-// A logo is an image of the archive of a bounded size. Another is left out and named.
+// A logo must be an image of the archive within the size limit. Any other logo is left out and
+// reported.
 func TestTheLogoOfAnArchive(t *testing.T) {
 	for name, tc := range map[string]struct {
 		size int64
-		logo string // "": that of the archive
+		logo string // "" means the archive's own
 		left Code
 	}{
 		"as large as it may be": {codelab.MaxLogo, "", ""}, "larger": {codelab.MaxLogo + 1, "", CodeTooLarge}, "elsewhere": {1, "https://example.org/a.png", CodeUnknown},
@@ -189,7 +189,7 @@ func TestOtherForms(t *testing.T) {
 	}
 }
 
-// TestHostileArchives: each is an Invalid rejection, whatever it tries.
+// Each hostile archive is rejected as Invalid.
 func TestHostileArchives(t *testing.T) {
 	link := func() []byte {
 		var b bytes.Buffer
@@ -239,7 +239,7 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// A text of 32 MiB is read, and a larger one is refused without being unpacked further.
+// A text of 32 MiB is accepted. A larger one is refused without unpacking the rest.
 func TestTextsOfAnArchiveAreBounded(t *testing.T) {
 	for size, ok := range map[int]bool{maxFile: true, maxFile + 1: false} {
 		var b bytes.Buffer
@@ -262,7 +262,7 @@ func TestTextsOfAnArchiveAreBounded(t *testing.T) {
 	}
 }
 
-// Sizes that overflow when they are added are refused before anything is unpacked.
+// If the sum of the sizes overflows, the archive is refused before anything is unpacked.
 func TestSizesThatOverflowAreRefused(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

@@ -21,12 +21,12 @@ type member struct {
 	name    string
 	content string
 	mode    fs.FileMode
-	tarType byte   // of a tar, unless it is 0
-	link    string // of a tar
-	flags   uint16 // of a ZIP
+	tarType byte   // for a tar, unless it is 0
+	link    string // for a tar
+	flags   uint16 // for a ZIP
 }
 
-// zipOf is a ZIP made on a Unix system.
+// zipOf returns a ZIP as a Unix system writes it.
 func zipOf(t testing.TB, members ...member) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -123,7 +123,7 @@ func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 		refused(t, "ZIP "+name, zipOf(t, good, m), says)
 		refused(t, "ZIP folder "+name, zipOf(t, good, member{name: name + "/", mode: fs.ModeDir | 0o755}), says)
 		if strings.Contains(name, `\`) {
-			says = "backslash" // a tar does not use it as a separator
+			says = "backslash" // a backslash is no separator in a tar
 		}
 		refused(t, "tar "+name, tarOf(t, good, m), says)
 		refused(t, "tar folder "+name, tarOf(t, good, folder), says)
@@ -152,7 +152,7 @@ func refused(t *testing.T, what string, b []byte, says string) {
 	}
 }
 
-// An archive that was cut or changed is refused as a whole, wherever it was.
+// A truncated or changed archive is refused as a whole, wherever the damage is.
 func TestADamagedArchiveOfCodeIsRefused(t *testing.T) {
 	content := strings.Repeat("text that packs ", 100)
 	for what, whole := range map[string][]byte{
@@ -211,7 +211,7 @@ func TestArchivesOfCodeAreBounded(t *testing.T) {
 	if files, err := readCode(tarOf(t, large[:len(large)-1]...)); err != nil || len(files) != 8 {
 		t.Errorf("as much as a tree may have: %d files, %v", len(files), err)
 	}
-	// Omitted members are unpacked all the same, to reach later ones.
+	// Omitted entries are unpacked nevertheless, to reach later ones.
 	noise := member{name: ".DS_Store", content: zeros(code.MaxTree + maxTarOverhead), mode: 0o644}
 	refused(t, "tar: noise", tarOf(t, noise, member{name: "a", content: "x"}), "more than 64 MiB")
 	// More compressed data can follow the end of a tar.

@@ -19,12 +19,12 @@ func TestLinksLeadToTheFilesOfTheArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Uploads) != 2 { // an image, and the same as a material
+	if len(c.Uploads) != 2 { // an image, and the same file as a material
 		t.Fatalf("kept are %v", c.Uploads)
 	}
 	made := files.Folder + c.Uploads[0].Name
 	want := made + " " + made + "x /uploads/images/" + strings.Repeat("b", 32) + ".png ![](" + made + ")"
-	// A longer extension is another name.
+	// A longer extension makes a different name.
 	want = strings.Replace(want, made+"x", "/uploads/images/"+name+"x", 1)
 	if got := c.Steps[0].ContentMarkdown; got != want {
 		t.Errorf("the step says %q\nwant %q", got, want)

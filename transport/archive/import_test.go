@@ -21,7 +21,7 @@ import (
 	"atelier/persistence/objects/contents"
 )
 
-// depot imports files, and keeps what they bring.
+// depot imports files and stores their contents.
 type depot struct {
 	Importer
 	t *testing.T
@@ -47,7 +47,7 @@ func (d *depot) open(b []byte) *Incoming {
 	return in
 }
 
-// create is a codelab that was imported.
+// create returns an imported codelab.
 func (d *depot) create(b []byte) *codelab.View {
 	d.t.Helper()
 	in := d.open(b)
@@ -68,7 +68,7 @@ func (d *depot) create(b []byte) *codelab.View {
 	return v
 }
 
-// sent is an archive with a picture and a file, which has this name.
+// sent returns an archive with a picture, and a file with this name.
 func sent(t *testing.T, name string) map[string]string {
 	t.Helper()
 	var picture bytes.Buffer
@@ -83,8 +83,8 @@ func sent(t *testing.T, name string) map[string]string {
 	}
 }
 
-// A newer version of a file keeps the files that the codelab has, with their names, so that the
-// texts are the same. A file with another name or content is new.
+// A newer version of a file reuses the codelab's files under their names, so the texts stay the
+// same. A file with another name or content is new.
 func TestAVersionKeepsTheFilesOfItsCodelab(t *testing.T) {
 	d := newDepot(t)
 	v := d.create(pack(t, sent(t, "notes.txt")))
@@ -127,8 +127,8 @@ func TestAVersionKeepsTheFilesOfItsCodelab(t *testing.T) {
 	}
 }
 
-// A version without a guide takes it away, if its form has guides, and so with materials. A
-// tutorial leaves both, and adds the files that it links.
+// If its format supports guides, a version without a guide removes the guide. The same applies to
+// materials. A tutorial keeps both, and adds the files that it links.
 func TestAVersionHasWhatItsFormHas(t *testing.T) {
 	d := newDepot(t)
 	v := d.create(pack(t, sent(t, "notes.txt")))
@@ -149,8 +149,8 @@ func TestAVersionHasWhatItsFormHas(t *testing.T) {
 	}
 }
 
-// The contents of an imported file are removed when nothing refers to them, unless it is unknown
-// whether anything does.
+// The contents of an imported file are removed if they have no references. If that is unknown,
+// they stay.
 func TestUnusedContentsOfAFileAreRemoved(t *testing.T) {
 	for unknown, stays := range map[bool]bool{true: true, false: false} {
 		d := newDepot(t)
@@ -170,7 +170,8 @@ func TestUnusedContentsOfAFileAreRemoved(t *testing.T) {
 	}
 }
 
-// A tutorial brings at most as many files as a codelab has materials. The others are named.
+// A tutorial adds at most as many files as a codelab can have materials. The import lists the
+// others.
 func TestLinkedFilesAreBounded(t *testing.T) {
 	sent, text := map[string]string{}, tutorial
 	for i := range codelab.Bounds.Materials + 1 {
@@ -185,8 +186,8 @@ func TestLinkedFilesAreBounded(t *testing.T) {
 	}
 }
 
-// Submissions are in a folder for each attendee who handed something in, with a list of the
-// links. Those of one attendee alone can be asked for.
+// Each attendee with submissions has a folder, with a list of the links. The submissions of one
+// attendee can also be downloaded alone.
 func TestSubmissionsAreByAttendee(t *testing.T) {
 	d := newDepot(t)
 	lease, err := d.Files.Blobs().Put(strings.NewReader("work"), 100)
@@ -236,7 +237,7 @@ func TestSubmissionsAreByAttendee(t *testing.T) {
 	}
 }
 
-// An address in code stays as it was written, also if it is that of a file of the archive.
+// An address in code stays as it was written, even if it is the address of a file in the archive.
 func TestNothingInCodeIsRelinked(t *testing.T) {
 	old := "/uploads/images/" + strings.Repeat("a", 32) + ".png"
 	all := sent(t, "notes.txt")

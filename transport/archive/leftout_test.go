@@ -10,8 +10,7 @@ import (
 	"atelier/actors/codelab"
 )
 
-// The export of the reference application imported as a codelab of nothing,
-// with a 200.
+// The export of the reference application was once imported as an empty codelab, with status 200.
 func TestTheLayoutOfTheReferenceApplicationIsRead(t *testing.T) {
 	const record = `{"id":"x","title":"Lab","description":"D","author":"A","is_public":0,"quiz_enabled":1,"require_quiz":true,"require_feedback":0,"guide_markdown":%s,"created_at":"2026-01-02 03:04:05"}`
 	files := map[string]string{
@@ -33,7 +32,7 @@ func TestTheLayoutOfTheReferenceApplicationIsRead(t *testing.T) {
 	if m := c.Codelab; m.Title != "Lab" || m.IsPublic || !m.QuizEnabled || !m.RequireQuiz || m.RequireFeedback || m.GetGuideMarkdown() != "# Guide\n" {
 		t.Errorf("settings %v", m)
 	}
-	// The guide in its own file only, and one that differs.
+	// First the guide is only in its own file, then it differs from that file.
 	files["codelab.json"] = fmt.Sprintf(record, "null")
 	if c, left, err = readAll(pack(t, files)); err != nil || len(left) != 0 || c.Codelab.GetGuideMarkdown() != "# Guide" {
 		t.Errorf("the guide is %q, %v, %v", c.Codelab.GetGuideMarkdown(), left, err)

@@ -11,15 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// raw is an entry whose header says what a packing program wrote.
+// raw is an entry with a header as a packing program wrote it.
 type raw struct {
 	name, content string
 	flags, maker  uint16
 	extra         []byte
 }
 
-// asWritten is a ZIP with the names and flags as they are given, whatever Go's writer
-// would make of them.
+// asWritten returns a ZIP with exactly these names and flags, which Go's writer might change.
 func asWritten(t testing.TB, entries ...raw) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -41,9 +40,9 @@ func asWritten(t testing.TB, entries ...raw) []byte {
 	return b.Bytes()
 }
 
-// named is the extra field that has the name in UTF-8 of an entry with another.
+// named returns the extra field with the UTF-8 name of an entry that has another name.
 func named(name, of string) []byte {
-	out := binary.LittleEndian.AppendUint16([]byte{0x55, 0x54, 1, 0, 0}, unicodePath) // behind another field
+	out := binary.LittleEndian.AppendUint16([]byte{0x55, 0x54, 1, 0, 0}, unicodePath) // after another field
 	out = binary.LittleEndian.AppendUint16(out, uint16(5+len(name)))
 	out = binary.LittleEndian.AppendUint32(append(out, 1), crc32.ChecksumIEEE([]byte(of)))
 	return append(out, name...)
@@ -95,7 +94,7 @@ func TestOfTwoEntriesWithOneNameTheFirstCounts(t *testing.T) {
 	}
 }
 
-// TestARefusalNamesTheEntry: of an archive of thousands nobody finds it otherwise.
+// In an archive with thousands of entries, the faulty one cannot be found otherwise.
 func TestARefusalNamesTheEntry(t *testing.T) {
 	lab := raw{name: "lab.md", content: tutorial}
 	for name, says := range map[string]string{

@@ -17,8 +17,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// keepByName keeps files under names that say what they are: NAME with the digits that a
-// name needs, of its kind and its extension.
+// keepByName stores files under recognizable names: NAME padded to the length of a name, in the
+// folder of its kind, with its extension.
 func keepByName(kind, name string, content io.Reader) (*pb.Upload, error) {
 	b, err := io.ReadAll(content)
 	if err != nil {
@@ -42,7 +42,7 @@ const (
 	materialAt = "/uploads/materials/00000000000000000000000000000000"
 )
 
-// brought reads a tutorial with a step of the text, and files beside it.
+// brought imports a tutorial with one step of this text, and files next to it.
 func brought(t testing.TB, text string, beside map[string]string) (*Content, string, error) {
 	t.Helper()
 	held := map[string]string{"lab/lab.md": "id: x\n\n# T\n\n## One\n\n" + text + "\n"}
@@ -118,7 +118,7 @@ func TestFilesThatATextLinksBecomeMaterials(t *testing.T) {
 		t.Errorf("left out are %q", left)
 	}
 
-	// A note may be an element, too.
+	// A note can also be an element.
 	c, got, err = brought(t, "[slides](slides.pdf)\n\n<aside class=\"facilitator\">\n\n[solution](secret.zip) [slides](slides.pdf) ![p](p.png)\n\n</aside>", map[string]string{"lab/slides.pdf": "x", "lab/secret.zip": "x", "lab/p.png": "x"})
 	if err != nil || len(c.Materials) != 1 || !slices.Equal(c.LeftOut, []LeftOut{{"lab/secret.zip", "only notes for facilitators link it", CodeUnknown}}) {
 		t.Fatalf("%v, %v", c, err)
@@ -128,8 +128,7 @@ func TestFilesThatATextLinksBecomeMaterials(t *testing.T) {
 	}
 }
 
-// TestOneBadFileIsLeftOut: it refused the whole archive, and did not say which of its
-// pictures it was.
+// One bad file once refused the whole archive, and the error did not name the picture.
 func TestOneBadFileIsLeftOut(t *testing.T) {
 	for content, want := range map[string]LeftOut{
 		"":      {"lab/bad.png", "it is empty", CodeEmpty},
@@ -177,8 +176,8 @@ func TestLinksLeadToOtherCodelabsThatAreHere(t *testing.T) {
 	}
 }
 
-// TestPicturesInTheTextAreKept: by the rules of images, each once, wherever their
-// definition stands.
+// Pictures in the text follow the rules of images. Each is stored once, wherever its definition
+// is.
 func TestPicturesInTheTextAreKept(t *testing.T) {
 	const good, bad = "data:image/png;base64,eA==", "data:image/svg+xml;utf8,svg"
 	text := "id: x\n\n# T\n\n## One\n\n![][a] ![](" + good + ") ![](<" + bad + ">)\n\n## Two\n\nx\n\n[a]: <" + good + ">\n"
@@ -187,7 +186,7 @@ func TestPicturesInTheTextAreKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A picture in the text has no name of which an extension could be made.
+		// A picture in the text has no name, and so no extension.
 		kept := files.Folder + c.Uploads[0].Name
 		if want := "![][a] ![](" + kept + ") ![](data:,)\n\n[a]: " + kept + "\n"; len(c.Uploads) != 1 || c.Steps[0].ContentMarkdown != want || c.Steps[1].ContentMarkdown != "x\n" {
 			t.Errorf("%s: kept %v: %q", name, c.Uploads, c.Steps)

@@ -11,8 +11,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// kinds is a tutorial with everything that an import treats specially. An import of the
-// exported result must not treat it specially again.
+// kinds is a tutorial with everything that an import treats specially. An import of its export
+// must not treat anything specially again.
 const kinds = "---\nid: kinds\nauthors: [A, B]\n---\n# All &amp; \\*kinds\\*\n\n## Boxes\nDuration: 1h30\n\n" +
 	"Positive\n: Well done\n\n> aside negative\n> Mind the gap\n\n> [!NOTE]\n> A note\n\n:::tip Title\na\n:::\n\n!!! warning \"T\"\n    b\n\nTerm\n: What it means\n\n" +
 	"## Words :tada:\nDuration: 7.5\n\nDone :tada:, see[^1] and [the page][d], `[^1]` {{< figure >}} {% raw %}\n\n| a | b |\n|:-:|--:|\n| 1 | 2 |\n\n```mermaid\nflowchart LR\n  A --> B\n```\n\n" +
@@ -20,7 +20,7 @@ const kinds = "---\nid: kinds\nauthors: [A, B]\n---\n# All &amp; \\*kinds\\*\n\n
 	"<button>[Download](https://example.org/a.zip)</button>\n\n<video src=\"https://example.org/a.mp4\"></video>\n\n$a_b$ and *c*  \nnext\n\n```notes\nsecret\n```\n\n<a name=\"old\"></a> [back](#boxes)\n\n" +
 	"[^1]: More words\n    and more\n\n[d]: https://example.org/d \"D\"\n"
 
-// view is a codelab as it is after an import.
+// view returns a codelab as it is after an import.
 func view(c *codelab.Create) *codelab.View {
 	v := &codelab.View{Meta: c.Codelab.Clone(), Quizzes: c.Quizzes}
 	for _, s := range c.Steps {
@@ -29,8 +29,8 @@ func view(c *codelab.Create) *codelab.View {
 	return v
 }
 
-// TestAnExportOfAnImportIsTheSame: texts, titles and durations, for the samples and for
-// small cases of each kind, how often it is done.
+// Texts, titles and durations survive repeated exports and imports, for the samples and for small
+// cases of each kind.
 func TestAnExportOfAnImportIsTheSame(t *testing.T) {
 	demo, err := os.ReadFile("../web/e2e/first-service/codelab.md")
 	if err != nil {

@@ -19,15 +19,14 @@ const (
 	label  = "lab"
 )
 
-// gate is an Authenticator on a journal in memory, with a clock and a list of
-// API tokens of its own.
+// gate is an Authenticator on a journal in memory, with its own clock and list of API tokens.
 type gate struct {
 	*Authenticator
 	t       *testing.T
 	clock   time.Time
 	tokens  *settings.View
 	people  *people.View
-	unknown error // instead of tokens and people
+	unknown error // returned instead of tokens and people
 }
 
 func newGate(t *testing.T) *gate {
@@ -82,7 +81,7 @@ func (g *gate) robot() Identity {
 	return g.identify("", "Bearer atl_token")
 }
 
-// life is something that lives on a grant.
+// life is a holder of a grant.
 type life struct {
 	standing Standing
 	ended    []string
@@ -96,7 +95,7 @@ var whatEnds = map[string]struct {
 	who   func(*gate) Identity
 	admin bool
 	end   func(*gate, *Identity, *bool)
-	// silent: there is no notice, so only a check finds it.
+	// silent: no notice is sent, so only a check detects the end.
 	silent bool
 }{
 	"a logout":            {(*gate).admin, true, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
@@ -108,8 +107,8 @@ var whatEnds = map[string]struct {
 	"an expired attendee": {(*gate).attendee, false, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(12 * time.Hour) }, true},
 }
 
-// A connection that was being opened while its session ended stayed, with all
-// rights: the caller was looked at before, and noted after.
+// A connection that was opening while its session ended once stayed with all rights, because the
+// server checked the caller first and recorded the connection later.
 func TestNothingBeginsOnAnEndingGrant(t *testing.T) {
 	for name, tc := range whatEnds {
 		t.Run(name, func(t *testing.T) {
@@ -127,8 +126,7 @@ func TestNothingBeginsOnAnEndingGrant(t *testing.T) {
 	}
 }
 
-// hooked calls between at one of the moments in which Hold asks for the
-// standing.
+// hooked calls between at one of the moments when Hold asks for the standing.
 type hooked struct {
 	life
 	left    int
@@ -194,7 +192,7 @@ func TestHoldersEndWithTheirGrant(t *testing.T) {
 	}
 }
 
-// A registration gives the browser another id; what was opened before goes on.
+// A registration gives the browser another session id. Everything opened before continues.
 func TestHoldersMoveToTheNextId(t *testing.T) {
 	g := newGate(t)
 	who := g.admin()
@@ -227,7 +225,7 @@ func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
 		t.Fatal("it does not begin")
 	}
 	g.clock = g.clock.Add(6 * time.Hour)
-	next, err := g.GrantAttendee(who, label, "lin", "Lin", 0) // came back with the code
+	next, err := g.GrantAttendee(who, label, "lin", "Lin", 0) // rejoined with the code
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +324,7 @@ func TestEachFailureMakesTheNextAnswerSlower(t *testing.T) {
 	}
 }
 
-// A cookie that was forgotten is verified again, and is as good.
+// A cookie removed from the cache is verified again, and stays valid.
 func TestForgettingEndsNothing(t *testing.T) {
 	g := newGate(t)
 	issued, err := g.GrantAdmin(Identity{}, Login{Name: "Grace"})
@@ -343,8 +341,8 @@ func TestForgettingEndsNothing(t *testing.T) {
 	}
 }
 
-// A node that could not read the API tokens had none: callers had to log in, and live
-// connections were closed.
+// A node that could not read the API tokens once acted as if there were none: callers had to log
+// in, and live connections were closed.
 func TestUnknownGrantsEndNothing(t *testing.T) {
 	g := newGate(t)
 	robot := g.robot()
@@ -371,8 +369,8 @@ func TestUnknownGrantsEndNothing(t *testing.T) {
 	}
 }
 
-// Of several grants one that stands is enough; none may be denied while one of
-// them is unknown.
+// If a caller has several grants, one valid grant is enough. The caller must not be refused while
+// one of them is unknown.
 func TestTheStrongestGrantIsNotDeniedWhileOneIsUnknown(t *testing.T) {
 	g := newGate(t)
 	who := g.attendee()

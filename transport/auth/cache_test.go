@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A cookie that verified is believed for a while, and whoever sends many of them gets
-// no more memory for it.
+// A verified cookie is cached for some time. A client that sends many cookies does not use more
+// memory.
 func TestCookiesAreBelievedForAWhile(t *testing.T) {
 	var c sessionCache
 	for i := range 3*cacheSize + 1 {

@@ -56,14 +56,14 @@ func TestInvalidPasswordsAreRefused(t *testing.T) {
 	}
 }
 
-// A flood of strangers is refused at a bound, and keeps nobody out who is known.
+// A flood of unknown browsers is refused above a limit. Known browsers are not locked out.
 func TestAFloodIsBounded(t *testing.T) {
 	c := NewPasswordComputer()
 	if all := cap(c.known.places) + cap(c.strangers.places); all > 2*runtime.GOMAXPROCS(0) || cap(c.known.places) == 0 {
 		t.Errorf("%d are computed at once", all)
 	}
 	for range cap(c.strangers.places) {
-		c.strangers.places <- struct{}{} // all at work
+		c.strangers.places <- struct{}{} // all workers are busy
 	}
 	var busy, wg = make(chan error, 2*waiting), sync.WaitGroup{}
 	for range waiting {
@@ -72,7 +72,7 @@ func TestAFloodIsBounded(t *testing.T) {
 			busy <- err
 		})
 	}
-	for c.strangers.queued.Load() < waiting { // until all wait
+	for c.strangers.queued.Load() < waiting { // until all are queued
 		if _, err := c.Matches("a password of nobody", "", true); err != nil {
 			t.Fatal("who is known is kept out:", err)
 		}

@@ -13,7 +13,7 @@ import (
 	"atelier/actors/settings"
 )
 
-// know makes these the people of the server.
+// know replaces the people of the server.
 func (g *gate) know(all ...*people.Person) {
 	g.t.Helper()
 	state, err := proto.Marshal(&people.Snapshot{People: all})
@@ -24,7 +24,7 @@ func (g *gate) know(all ...*people.Person) {
 	g.people = core.Capture()
 }
 
-// login is a browser's session id after a person has logged in.
+// login returns a browser's session id after a person has logged in.
 func (g *gate) login(from Identity, p *people.Person) Issued {
 	g.t.Helper()
 	i, err := g.GrantAdmin(from, Login{Person: p})
@@ -34,7 +34,7 @@ func (g *gate) login(from Identity, p *people.Person) Issued {
 	return i
 }
 
-// staff are a facilitator, an assistant of the codelab, and a helper for an hour.
+// staff returns a facilitator, an assistant of the codelab, and a helper for one hour.
 func (g *gate) staff() (ada, bob, eve *people.Person) {
 	ada = &people.Person{Id: "ada", Name: "Ada", Login: "ada", Role: people.Facilitator, Generation: 2}
 	bob = &people.Person{Id: "bob", Name: "Bob", Login: "bob", Role: people.Assistant, Codelabs: []string{label}}
@@ -43,8 +43,8 @@ func (g *gate) staff() (ada, bob, eve *people.Person) {
 	return ada, bob, eve
 }
 
-// What people may do depends on their role, and is over when their record says so. The other
-// grants of their browser stay.
+// A person's rights depend on the role, and end with the record. The other grants of the browser
+// stay.
 func TestPeopleActWhileTheirRecordStands(t *testing.T) {
 	for name, change := range map[string]func(*gate, *people.Person){
 		"nothing changes": nil,
@@ -86,8 +86,8 @@ func TestPeopleActWhileTheirRecordStands(t *testing.T) {
 	}
 }
 
-// A request in progress notices that its person is no longer a facilitator, and so does a
-// connection, which ends.
+// A request in progress is refused once its person is no longer a facilitator. A connection is
+// closed.
 func TestAPersonWhoEndsMeanwhile(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
@@ -105,7 +105,8 @@ func TestAPersonWhoEndsMeanwhile(t *testing.T) {
 	}
 }
 
-// A helper's session ends with the helper's time, to the second, also in the browser.
+// A helper's session ends exactly at the end of the helper's time, to the second, also in the
+// browser.
 func TestAHelpersSessionEndsWithTheirTime(t *testing.T) {
 	g := newGate(t)
 	_, bob, eve := g.staff()
@@ -116,7 +117,7 @@ func TestAHelpersSessionEndsWithTheirTime(t *testing.T) {
 	}
 }
 
-// A login that its person ends is over at once, with its connections.
+// If a person ends a login, its connections end immediately.
 func TestAnEndedLoginEndsItsConnections(t *testing.T) {
 	g := newGate(t)
 	ada, bob, _ := g.staff()
@@ -145,7 +146,7 @@ func TestAnEndedLoginEndsItsConnections(t *testing.T) {
 	}
 }
 
-// A name is reserved in the codelabs of a facilitator who is logged in under it. While the
+// The name of a logged-in facilitator is reserved in that facilitator's codelabs. While the
 // facilitators are unknown, it is reserved in all codelabs.
 func TestNamesOfPeopleAreReservedWhereTheyLead(t *testing.T) {
 	g := newGate(t)
@@ -180,8 +181,8 @@ func TestNamesOfPeopleAreReservedWhereTheyLead(t *testing.T) {
 	want("after a removal", label, "Grace", "Rob")
 }
 
-// Wrong passwords of a person count for that person alone while it is their own login, and for
-// the address else: people could guess the passwords of others.
+// A person's failed logins count for that person alone only if the login is the person's own.
+// Otherwise they count for the address, because people could guess the passwords of others.
 func TestFailuresOfPeopleCountForTheirOwnLogin(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
@@ -196,7 +197,7 @@ func TestFailuresOfPeopleCountForTheirOwnLogin(t *testing.T) {
 	}
 }
 
-// A page in a frame does not act as a facilitator, and acts as an attendee.
+// A page in a frame acts as an attendee, not as a facilitator.
 func TestAFrameLeadsNothing(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
@@ -211,8 +212,8 @@ func TestAFrameLeadsNothing(t *testing.T) {
 	}
 }
 
-// A request that changes something shows the token of its session twice: in the header, which
-// another site cannot set, and in the cookie.
+// A request with side effects sends the token of its session twice: in the header, which another
+// site cannot set, and in the cookie.
 func TestARequestShowsItsSessionsToken(t *testing.T) {
 	g := newGate(t)
 	who, other := g.admin(), g.admin()
@@ -230,8 +231,7 @@ func TestARequestShowsItsSessionsToken(t *testing.T) {
 	}
 }
 
-// API tokens act as facilitators until they expire. The case of the scheme's name does not
-// count.
+// API tokens act as facilitators until they expire. The name of the scheme is case-insensitive.
 func TestAnAPITokenActsUntilItEnds(t *testing.T) {
 	g := newGate(t)
 	g.robot()
@@ -253,7 +253,7 @@ func TestAnAPITokenActsUntilItEnds(t *testing.T) {
 	}
 }
 
-// Leaving a codelab ends the connections that depend on that grant, and no others.
+// Leaving a codelab ends only the connections that depend on that grant.
 func TestLeavingEndsWhatLivesOnThatGrant(t *testing.T) {
 	g := newGate(t)
 	i, err := g.GrantAttendee(g.attendee(), "other", "max", "Max", 0)
@@ -272,7 +272,7 @@ func TestLeavingEndsWhatLivesOnThatGrant(t *testing.T) {
 	}
 }
 
-// A browser is marked as an attendee of one generation: with a new code the mark is of no use.
+// A browser's mark as an attendee belongs to one generation. A new code makes the mark void.
 func TestABrowserIsMarkedAsAnAttendee(t *testing.T) {
 	g := newGate(t)
 	mark, _, err := g.Signer.Attendee("lin", 7)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// personal is a secret of somebody, which has to be given.
+// personal returns a personal secret, and fails if there is none.
 func (g *gate) personal(who Identity, p Purpose, leading bool) string {
 	g.t.Helper()
 	secret, expires, ok, err := g.Personal(&who, p, label, leading)
@@ -15,7 +15,7 @@ func (g *gate) personal(who Identity, p Purpose, leading bool) string {
 	return secret
 }
 
-// good reports whether a secret is good for something now.
+// good reports whether a secret is currently valid for a purpose.
 func (g *gate) good(p Purpose, secret string) bool {
 	g.t.Helper()
 	id, lab, ok, err := g.IdentifyPersonal(p, secret)
@@ -61,7 +61,7 @@ func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
 	}
 }
 
-// The browser's session id changes when somebody registers elsewhere.
+// The browser's session id changes when its user registers elsewhere.
 func TestAPersonalSecretStaysGoodWhenTheSessionGoesOn(t *testing.T) {
 	g := newGate(t)
 	who := g.attendee()
@@ -77,7 +77,7 @@ func TestAPersonalSecretStaysGoodWhenTheSessionGoesOn(t *testing.T) {
 	}
 }
 
-// A facilitator who is also registered gets an attendee's secret without a facilitator's rights.
+// A facilitator who is also registered gets an attendee's secret, without a facilitator's rights.
 func TestAnAttendeesSecretLeadsNothing(t *testing.T) {
 	g := newGate(t)
 	i, err := g.GrantAttendee(g.admin(), label, "lin", "Lin", 0)

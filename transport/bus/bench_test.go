@@ -11,7 +11,7 @@ import (
 	"atelier/actors/durable/bustest"
 )
 
-// pair are two nodes that are connected to each other.
+// pair returns two connected nodes.
 func pair(b *testing.B) (one, other *Bus) {
 	b.Helper()
 	addrs := make([]string, 2)
@@ -32,7 +32,7 @@ func pair(b *testing.B) (one, other *Bus) {
 	return one, other
 }
 
-// BenchmarkAsk asks another node and waits for the answer, one after the other.
+// BenchmarkAsk sends requests to another node one by one, and waits for each response.
 func BenchmarkAsk(b *testing.B) {
 	for _, size := range []int{64, 4096} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -65,7 +65,7 @@ func BenchmarkTell(b *testing.B) {
 				b.Fatal(err)
 			}
 			data := bytes.Repeat([]byte("x"), size)
-			for len(heard) == 0 { // until the two know each other
+			for len(heard) == 0 { // until the two nodes know each other
 				if err := one.Publish("x", data); err != nil {
 					b.Fatal(err)
 				}

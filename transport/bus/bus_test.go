@@ -41,7 +41,7 @@ func open(t *testing.T, o Options) *Bus {
 
 var names = []string{"a", "b", "c"}
 
-// three are the buses of three nodes that reach each other.
+// three returns the buses of three nodes that reach each other.
 func three(t *testing.T, at func(i int, o *Options)) (buses [3]durable.Bus, stopC func()) {
 	addrs := bustest.Addresses(t, 3)
 	for i, name := range names {
@@ -83,7 +83,8 @@ func TestConformsOverANATSElsewhere(t *testing.T) {
 	})
 }
 
-// authority returns configurations of nodes with certificates of one authority.
+// authority returns a function that creates configurations of nodes with certificates from one
+// authority.
 func authority(t *testing.T) func() *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -106,7 +107,7 @@ func authority(t *testing.T) func() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(ca)
 	return func() *tls.Config {
-		// As the server has it, whose certificate is renewed.
+		// The server uses the same callbacks, because its certificate is renewed.
 		cert := &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 		return &tls.Config{
 			GetCertificate:       func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert, nil },
@@ -141,7 +142,7 @@ func TestStrangersAreNotHeard(t *testing.T) {
 		t.Error("the secret was logged")
 	}
 
-	// Anyone who reaches the same NATS without the secret cannot send anything.
+	// Without the secret, a client of the same NATS cannot send anything.
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +200,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// Parts that never become whole are forgotten, and bounded before.
+// Incomplete messages are discarded after some time, and their size is limited before.
 func TestPartsAreBounded(t *testing.T) {
 	var a assembly
 	now := time.Now()
@@ -220,7 +221,7 @@ func TestPartsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes are kept", a.bytes)
 	}
 	a.forget(now.Add(openFor + 1))
-	for first := range uint64(1 << 15) { // with nothing in it
+	for first := range uint64(1 << 15) { // empty parts
 		a.add("s", ann, part{first: first, count: maxParts}, now)
 	}
 	if len(a.open) > maxOpen/maxParts/partOverhead {
@@ -241,11 +242,11 @@ func TestNamesOfNodes(t *testing.T) {
 }
 
 // Nodes connect only to their configured peers. They once found each other through a third node,
-// so a link that an operator had left out or cut was made by another path.
+// so they bypassed a link that an operator had omitted or cut.
 func TestOnlyPeersAreConnected(t *testing.T) {
 	addrs := bustest.Addresses(t, 3)
 	var buses []durable.Bus
-	for i, name := range names { // a, b behind a, c behind b
+	for i, name := range names { // a, b through a, c through b
 		buses = append(buses, open(t, Options{Node: name, Secret: "x", Listen: addrs[i], Peers: addrs[max(i, 1)-1 : i]}))
 	}
 	bustest.Reached(t, names[:2], buses[:2])

@@ -14,7 +14,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// elsewhere is a NATS that anybody reaches.
+// elsewhere starts a NATS server that anybody can reach.
 func elsewhere(t testing.TB) string {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
@@ -29,7 +29,7 @@ func elsewhere(t testing.TB) string {
 	return s.ClientURL()
 }
 
-// attacker reads everything that goes over a NATS, and says it again.
+// attacker records all messages on a NATS server, and sends them again.
 type attacker struct {
 	*testing.T
 	conn     *nats.Conn
@@ -55,7 +55,7 @@ func newAttacker(t *testing.T, url string) *attacker {
 	return a
 }
 
-// all are the messages so far.
+// all returns the messages so far.
 func (a *attacker) all() []*nats.Msg {
 	a.Helper()
 	if err := a.conn.Flush(); err != nil {
@@ -67,7 +67,7 @@ func (a *attacker) all() []*nats.Msg {
 	return a.recorded[:len(a.recorded):len(a.recorded)]
 }
 
-// says publishes messages; when it returns they precede all later messages to a node.
+// says publishes messages. When it returns, they precede all later messages to a node.
 func (a *attacker) says(all []*nats.Msg, edit func(m *nats.Msg)) {
 	a.Helper()
 	for _, m := range all {
@@ -120,7 +120,7 @@ func (e *ears) listen(t *testing.T, b *Bus) {
 			t.Fatal(err)
 		}
 	}
-	// With somebody who listens to everything NATS never says that nobody does.
+	// With a subscriber to everything, NATS never reports that there is no responder.
 	if err := b.conn.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (e *ears) count() int {
 	return len(e.heard)
 }
 
-// ask asks and waits.
+// ask sends a request and waits for the response.
 func ask(t *testing.T, b *Bus, node, subject, data string) string {
 	t.Helper()
 	type result struct {
@@ -144,7 +144,7 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 		b.Request(node, subject, []byte(data), 20*time.Second, func(data []byte, err error) { got <- result{data, err} })
 		r := <-got
 		if errors.Is(r.err, durable.ErrNobody) && time.Now().Before(until) {
-			continue // it was not heard; the two do not know each other yet
+			continue // the message was lost: the two do not know each other yet
 		}
 		if r.err != nil {
 			t.Fatal(r.err)
@@ -153,7 +153,7 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 	}
 }
 
-// told publishes until the other node has received a message: messages from a sender that it does
+// told publishes until the other node has received a message. Messages from a sender that it does
 // not know yet are lost.
 func (e *ears) told(t *testing.T, b *Bus, data string) {
 	t.Helper()
@@ -164,7 +164,7 @@ func (e *ears) told(t *testing.T, b *Bus, data string) {
 		if err := b.Publish("x", []byte(data)); err != nil {
 			t.Fatal(err)
 		}
-		ask(t, b, "b", "y", "") // behind it
+		ask(t, b, "b", "y", "") // later than these messages
 	}
 }
 
@@ -200,7 +200,7 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	}
 	nothing := func(when string, to *Bus, before Rejected, reasons ...Rejection) {
 		t.Helper()
-		ask(t, a, "b", "y", "") // handled behind what the attacker said
+		ask(t, a, "b", "y", "") // handled after the attacker's messages
 		if n := ears.count(); n != heard {
 			t.Fatalf("%s: %d messages were heard again: %q", when, n-heard, ears.heard[heard:])
 		}
@@ -260,13 +260,13 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	b = node("b")
 	ears.listen(t, b)
 	before = b.Stats().Rejected
-	attacker.says(recorded, as) // before it knows anybody
+	attacker.says(recorded, as) // before it knows any node
 	heard = ears.count()
 	nothing("a receiver that knows nobody", b, before, StaleReceiver, UnknownSender)
 }
 
-// A request that an attacker kept back is not heard when its sender has come back as
-// another session, nor are parts of two messages heard as one.
+// A request that an attacker held back is rejected after its sender has returned with a new
+// session. Parts of two messages are never combined into one.
 func TestDelayedMessagesAreRejected(t *testing.T) {
 	url := elsewhere(t)
 	attacker := newAttacker(t, url)
@@ -303,8 +303,8 @@ func TestDelayedMessagesAreRejected(t *testing.T) {
 	}
 }
 
-// A receiver that was restarted is asked again at once, and its refusal says that
-// nothing was heard.
+// A request to a restarted receiver is repeated immediately. The refusal shows that the request
+// was not executed.
 func TestARestartedReceiverRefusesWhatWasMeantForTheEarlierOne(t *testing.T) {
 	url := elsewhere(t)
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
@@ -324,15 +324,14 @@ func TestARestartedReceiverRefusesWhatWasMeantForTheEarlierOne(t *testing.T) {
 	if ask(t, a, "b", "x", "second"); ears.count() != 2 {
 		t.Errorf("heard %q", ears.heard)
 	}
-	// Also now that the two know each other.
+	// This also holds now that the two sessions know each other.
 	a.ask("b", "x", earlier, []byte("later"), 20*time.Second, func(_ opened, err error) { got <- err })
 	if err := <-got; !errors.Is(err, durable.ErrNobody) || ears.count() != 2 {
 		t.Errorf("it was answered with %v, heard %q", err, ears.heard)
 	}
 }
 
-// Requests that come while two nodes get to know each other are bounded, and none
-// is lost.
+// Requests during the handshake of two nodes are limited in number, and none is lost.
 func TestRequestsWaitForAGreeting(t *testing.T) {
 	p := newPeers()
 	for i := range maxWaiting {
@@ -365,8 +364,8 @@ func TestRequestsWaitForAGreeting(t *testing.T) {
 	}
 }
 
-// A question is answered by the session that was asked, to the one that asked, and
-// each part of the answer counts once.
+// Only the session that received a request can respond, and only to the session that sent it.
+// Each part of the response counts once.
 func TestOnlyWhoWasAskedAnswers(t *testing.T) {
 	url := elsewhere(t)
 	attacker := newAttacker(t, url)
@@ -421,14 +420,14 @@ func TestOnlyWhoWasAskedAnswers(t *testing.T) {
 	}
 }
 
-// Messages of a session before its handshake can have been recorded, and received by an
-// earlier session of this node.
+// Messages of a session before its handshake can be recordings that an earlier session of this
+// node received.
 func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
 	url := elsewhere(t)
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
 	b := open(t, Options{Node: "b", Secret: "the secret", URL: url})
 	(&ears{}).listen(t, a)
-	ask(t, b, "a", "y", "") // a knows b, and does not greet it
+	ask(t, b, "a", "y", "") // a knows b, and sends no greeting
 	for range 10 {
 		if err := a.Publish("x", []byte("earlier")); err != nil {
 			t.Fatal(err)
@@ -444,7 +443,7 @@ func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
 		t.Fatal("it does not know the other")
 	}
 	floor := known.window.floor
-	b.greet("a") // as it is known already, this changes nothing
+	b.greet("a") // b is known already, so this changes nothing
 	ask(t, b, "a", "y", "")
 	if again := b.peers.session([]byte("a"), a.seal.session); again != known {
 		t.Error("a second greeting forgets what was heard")
@@ -454,8 +453,8 @@ func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
 	}
 }
 
-// TestATokenIsTakenOnce: whoever recorded how an earlier session of a node showed
-// that it lived could show it again, when another has come in its place.
+// Otherwise an attacker could record how an earlier session of a node proved that it was alive,
+// and replay that proof after a newer session has replaced it.
 func TestATokenIsTakenOnce(t *testing.T) {
 	p := newPeers()
 	s := session{1}

@@ -46,8 +46,8 @@ func opens(t testing.TB, k keys, subject, reply string, message []byte) (e envel
 	return e, p, ok
 }
 
-// A message that was changed in transit, came on another subject, has another reply
-// subject, or belongs to another cluster, is rejected, and does not reveal its content.
+// A message is rejected, and its content not revealed, if it was changed in transit, arrived on
+// another subject, has another reply subject, or belongs to another cluster.
 func TestChangedMessagesAreNone(t *testing.T) {
 	k, s := testSealer(t, "secret", "cluster", "a")
 	to := address{"subject", "reply", session{7}}
@@ -88,8 +88,8 @@ func TestChangedMessagesAreNone(t *testing.T) {
 	}
 }
 
-// For any order of arrival, each serial is accepted once, and serials older than the window
-// are rejected.
+// In any order of arrival, each serial is accepted once. Serials older than the window are
+// rejected.
 func TestAWindowTakesEachSerialOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		floor := rapid.Uint64Range(0, 100).Draw(t, "floor")
@@ -118,7 +118,7 @@ func TestAWindowTakesEachSerialOnce(t *testing.T) {
 
 func FuzzEnvelopes(f *testing.F) {
 	k, s := testSealer(f, "secret", "", "a")
-	// The seeds are made in one process and tried in others, which have to know the session.
+	// The seeds are created in one process and used in others, which must know the session.
 	s.session = session{1}
 	var err error
 	if s.aead, err = k.of("a", s.session); err != nil {

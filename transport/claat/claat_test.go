@@ -64,8 +64,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Pandoc, MkDocs, Docusaurus and others write the id of a heading behind it, and links
-// lead there.
+// Pandoc, MkDocs, Docusaurus and others write the id of a heading after it, and links use that
+// id.
 func TestTheIDBehindAHeadingIsAnAnchorOfItsStep(t *testing.T) {
 	got, err := Parse([]byte("id: x\n# T {#top}\n## One {#first-step}\n[on](#second)\n## Two{#second}\nDuration: 5\n\nb\n## {#no-text}\n## In {#the middle} of\n"), Options{Still: always})
 	if err != nil {

@@ -84,8 +84,8 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// TestPicturesInTheText: Google Docs writes its pictures behind the last step, each some
-// hundred kilobytes, and every step that shows one got it whole.
+// Google Docs writes its pictures after the last step, each some hundred kilobytes. Every step
+// that shows a picture once contained all of it.
 func TestPicturesInTheText(t *testing.T) {
 	const data = "data:image/png;base64,AAAA"
 	var given []string

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// steps are the contents of the steps of a text under a head.
+// steps returns the steps of a text under a header.
 func steps(t *testing.T, text string) []Step {
 	t.Helper()
 	got, err := Parse([]byte("id: x\n# T\n"+text), Options{Still: always})
@@ -18,8 +18,8 @@ func steps(t *testing.T, text string) []Step {
 	return got.Steps
 }
 
-// A third of the published labs define their links at the end of the file:
-// cut into steps, all but the last lost theirs.
+// A third of the published labs define their links at the end of the file. When the file was
+// split into steps, all but the last step lost theirs.
 func TestDefinitionsComeAlongWithTheStepsThatUseThem(t *testing.T) {
 	got := steps(t, `## See [the docs][d]
 Read [this][d] and ![a picture][Pic  1] and [mine], [again][d].
@@ -128,7 +128,7 @@ func TestTextBeforeTheFirstStepIsReported(t *testing.T) {
 	}
 }
 
-// Files far above the limits of a codelab are refused before they are read.
+// Files far above the limits of a codelab are refused before they are parsed.
 func TestHugeFilesAreRefused(t *testing.T) {
 	endless := func(name string) ([]byte, error) { return []byte("<<" + name + "1>>\n<<" + name + "2>>\n"), nil }
 	for name, tc := range map[string][2]string{
@@ -145,7 +145,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	if _, err := Parse([]byte("id: x\n# T\n## S\n<<f>>\n"), Options{Include: endless, Still: always}); err == nil {
 		t.Error("fragments without end were included")
 	}
-	// Definitions that every step refers to do not multiply the file.
+	// Definitions that every step uses do not multiply the size of the file.
 	long := "[a]: /" + strings.Repeat("x", 3*maxContent/4) + "\n"
 	var many, uses strings.Builder
 	for i := range 2500 {
@@ -166,7 +166,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	}
 }
 
-// Nobody waits any more: the work ends.
+// No client waits any longer, so the work ends.
 func TestParsingStopsWhenNobodyWaits(t *testing.T) {
 	left := errors.New("left")
 	asked := 0
@@ -181,7 +181,7 @@ func TestParsingStopsWhenNobodyWaits(t *testing.T) {
 	}
 }
 
-// The notes at the end of a file are often those of all steps.
+// The footnotes at the end of a file often belong to all steps.
 func TestFootnotesComeAlongWithTheStepsThatReferToThem(t *testing.T) {
 	got := steps(t, `
 ## A

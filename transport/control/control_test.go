@@ -15,7 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// greet stands for the interface.
+// greet takes the place of the interface.
 func greet(ctx *fasthttp.RequestCtx) {
 	if string(ctx.Path()) == "/api/refused" {
 		answer(ctx, nil, errors.New("no such thing"))
@@ -27,8 +27,8 @@ func greet(ctx *fasthttp.RequestCtx) {
 	answer(ctx, string(ctx.Method())+" "+string(ctx.Path())+" "+string(ctx.PostBody()), nil)
 }
 
-// Close ends what is being answered: a client that never reads must not keep a
-// server from stopping.
+// Close ends responses in progress. A client that never reads must not prevent a server from
+// stopping.
 func TestClosingCutsOffWhoIsAnswered(t *testing.T) {
 	data := t.TempDir()
 	begun, ended := make(chan struct{}), make(chan error, 1)
@@ -65,7 +65,7 @@ func TestClosingCutsOffWhoIsAnswered(t *testing.T) {
 	}
 }
 
-// patient takes its first bytes, and then nothing until it may.
+// patient blocks every write until it may continue.
 type patient struct{ until chan struct{} }
 
 func (p *patient) Write(b []byte) (int, error) {
@@ -73,7 +73,7 @@ func (p *patient) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// listen answers operations on a new folder.
+// listen serves operations on a new folder.
 func listen(t *testing.T, data string, ops Operations) *Client {
 	t.Helper()
 	s, err := Listen(data, ops.Handler(greet))
@@ -129,7 +129,7 @@ func TestCommandsReachTheServer(t *testing.T) {
 	}
 }
 
-// A backup that breaks off must not look whole; one that cannot begin says why.
+// A backup that breaks off must not look complete. A backup that cannot begin returns the reason.
 func TestABackupThatFails(t *testing.T) {
 	var begins bool
 	c := listen(t, t.TempDir(), Operations{Backup: func(w io.Writer) error {
@@ -161,8 +161,8 @@ func TestNobodyElseMayConnect(t *testing.T) {
 	}
 }
 
-// Files that other goroutines make while sockets are opened have the requested mode. A umask once
-// set for the socket affected the whole process, and two at once left it changed.
+// Files that other goroutines create while sockets are opened have the requested mode. A umask
+// once set for the socket affected the whole process, and two at once left it changed.
 func TestListeningChangesNoUmask(t *testing.T) {
 	before := syscall.Umask(0o022)
 	defer syscall.Umask(before)
@@ -200,7 +200,7 @@ func TestListeningChangesNoUmask(t *testing.T) {
 	listening.Wait()
 }
 
-// A killed server leaves its socket; the next one takes its place.
+// A killed server leaves its socket. The next server replaces it.
 func TestASocketThatWasLeftIsReplaced(t *testing.T) {
 	data := t.TempDir()
 	if err := os.WriteFile(filepath.Join(data, socketName), nil, 0o600); err != nil {
@@ -215,7 +215,7 @@ func TestASocketThatWasLeftIsReplaced(t *testing.T) {
 	}
 }
 
-// A server that is closed as soon as it listens went on listening.
+// A server that was closed immediately after its start once continued to listen.
 func TestClosingAtOnceStopsListening(t *testing.T) {
 	for range 50 {
 		data := t.TempDir()

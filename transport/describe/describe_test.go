@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// words is a vocabulary of two components, one of which allows null, and of a plain schema.
+// words is a vocabulary with two components, one of which allows null, and a plain schema.
 type words struct{ siblings bool }
 
 func (words) Named(name string) (*Schema, bool) {
@@ -43,7 +43,7 @@ type base struct {
 	ID string `json:"id" is:"Id"`
 }
 
-// Each member says what its type and its tags say, and nothing else.
+// The description of a field follows only from its type and its tags.
 func TestMembersOfAType(t *testing.T) {
 	type inner struct {
 		Text string `json:"text" length:"1..5"`
@@ -123,7 +123,7 @@ type rest struct {
 	Rest string `json:"rest"`
 }
 
-// A member is required unless it is left out when it is empty, or its struct can be missing.
+// A field is required unless an empty one is omitted, or its struct can be missing.
 func TestRequiredMembers(t *testing.T) {
 	s := Of(words{}, reflect.TypeFor[struct {
 		A string  `json:"a"`
@@ -139,7 +139,7 @@ func TestRequiredMembers(t *testing.T) {
 	}
 }
 
-// Draft 7 ignores other members of a reference.
+// Draft 7 ignores other keywords next to a reference.
 func TestADescriptionBesideAReference(t *testing.T) {
 	got, err := json.Marshal(Of(words{}, reflect.TypeFor[struct {
 		A string  `json:"a" is:"Id" doc:"Theirs."`
@@ -150,7 +150,7 @@ func TestADescriptionBesideAReference(t *testing.T) {
 	}
 }
 
-// An object that takes everything says which members it never has.
+// An object that accepts any field lists the fields that it never has.
 func TestForbiddenMembers(t *testing.T) {
 	got, err := json.Marshal(Of(words{}, reflect.TypeFor[struct {
 		A *Forbidden `json:"a,omitempty"`
@@ -161,7 +161,7 @@ func TestForbiddenMembers(t *testing.T) {
 	}
 }
 
-// A type that no schema follows from is a mistake of the program.
+// A type without a schema is a programming error.
 func TestATypeThatSaysNothing(t *testing.T) {
 	for _, of := range []any{struct {
 		A func() `json:"a"`

@@ -13,7 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// oneFile is a repository whose commits have one file each, named by the hash of the commit's id.
+// oneFile is a repository whose commits contain one file each, named by the hash of the commit's
+// id.
 type oneFile struct{}
 
 func (oneFile) Files(commit string, fn func(code.Object) error) error {
@@ -99,7 +100,7 @@ func TestManyWhoWantTheSameGetOnePack(t *testing.T) {
 	if n := packs.Made(); n != 1 {
 		t.Errorf("%d packs were made", n)
 	}
-	// Another set of branches, or somebody who has some of it, gets another one.
+	// Another set of branches, or a client with a part of them, gets another pack.
 	for i, r := range []*Repository{testRepository("a", "b", "c", "d"), testRepository("a", "b", "x"), testRepository("a", "b", "c")} {
 		content, _, err := packs.Reader(answered(t, r, "want "+r.id(r.Head)+" multi_ack_detailed", flush, "have "+r.id("a"), "done"))
 		if err != nil {
@@ -133,7 +134,7 @@ func TestPacksThatAreReplacedAreClosed(t *testing.T) {
 		t.Errorf("%d packs are kept", len(packs.packs))
 	}
 	held := packs.held.Load()
-	// It was replaced, and whoever reads it goes on.
+	// The pack was replaced, but its reader can continue.
 	if b, err := io.ReadAll(first); err != nil || !bytes.HasPrefix(b, []byte("0008NAK\nPACK")) {
 		t.Errorf("read %.20q %v", b, err)
 	}
@@ -165,7 +166,7 @@ func TestAPackThatCannotBeMadeIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestSnapshotsHaveTheSameCommitsEverywhere: their names are written down here.
+// The ids of the commits are written down here.
 func TestSnapshotsHaveTheSameCommitsEverywhere(t *testing.T) {
 	r := testRepository("step-1-start", "step-1-end")
 	if got := r.id("step-1-start") + " " + r.id("step-1-end"); got != chainIDs {

@@ -15,7 +15,7 @@ import (
 
 var one, two, none = strings.Repeat("1", 40), strings.Repeat("2", 40), strings.Repeat("0", 40)
 
-// request is a request of these lines, whole.
+// request returns a complete request with these lines.
 func request(said ...string) []byte {
 	var b []byte
 	for _, line := range said {
@@ -24,7 +24,7 @@ func request(said ...string) []byte {
 	return append(b, flush...)
 }
 
-// A push changes, makes and removes branches. A pack follows unless it only removes.
+// A push changes, creates and removes branches. A pack follows unless the push only removes.
 func TestAPushIsRead(t *testing.T) {
 	body := request(one+" "+two+" refs/heads/main\x00report-status side-band-64k agent=git/2", "shallow "+one, none+" "+one+" refs/heads/step-1-end", two+" "+none+" refs/heads/old")
 	in := bytes.NewReader(append(body, "PACK"...))
@@ -42,7 +42,7 @@ func TestAPushIsRead(t *testing.T) {
 	}
 }
 
-// A request that no client makes is refused. So is one that changes anything but branches.
+// A request that no client sends is refused, and so is a change of anything but branches.
 func TestPushesThatAreRefused(t *testing.T) {
 	many := func(n int) []byte {
 		var said []string
@@ -53,7 +53,7 @@ func TestPushesThatAreRefused(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		body []byte
-		why  string // "": it is taken
+		why  string // "" means that it is accepted
 	}{
 		"500 branches":      {many(500), ""},
 		"501 branches":      {many(501), "at most 500"},
@@ -77,8 +77,8 @@ func TestPushesThatAreRefused(t *testing.T) {
 	}
 }
 
-// The answer to a push says for each branch that it was changed, or why none was. A reason
-// stays in its line. In a side band the answer comes in pieces that Git accepts.
+// The response to a push reports for each branch that it was changed, or why none was. A reason
+// stays on one line. With a side band, the response has pieces of a size that Git accepts.
 func TestTheAnswerToAPush(t *testing.T) {
 	answer := func(able, reason string, unpacked bool) string {
 		t.Helper()

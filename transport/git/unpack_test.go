@@ -14,7 +14,7 @@ import (
 	"atelier/actors/code"
 )
 
-// packed is a pack of encoded entries.
+// packed returns a pack of encoded entries.
 func packed(entries ...[]byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte(packHead), uint32(len(entries)))
 	for _, e := range entries {
@@ -24,7 +24,7 @@ func packed(entries ...[]byte) []byte {
 	return append(b, sum[:]...)
 }
 
-// entry is an object, or a delta with the reference to its base.
+// entry returns an object, or a delta with the reference to its base.
 func entry(kind code.ObjectKind, said int, of, content []byte) []byte {
 	b := []byte{byte(kind)<<4 | byte(said&0xf)}
 	for n := said >> 4; n > 0; n >>= 7 {
@@ -33,7 +33,7 @@ func entry(kind code.ObjectKind, said int, of, content []byte) []byte {
 	}
 	var z bytes.Buffer
 	w := zlib.NewWriter(&z)
-	_, _ = w.Write(content) // memory takes it
+	_, _ = w.Write(content) // writes to memory cannot fail
 	_ = w.Close()
 	return append(append(b, of...), z.Bytes()...)
 }
@@ -54,7 +54,7 @@ func varint(n int) (b []byte) {
 	return append(b, byte(n))
 }
 
-// deltaOf makes a delta from an object of from bytes to one of to bytes.
+// deltaOf returns a delta from an object of from bytes to one of to bytes.
 func deltaOf(from, to int, ops ...byte) []byte {
 	return append(append(varint(from), varint(to)...), ops...)
 }
@@ -77,9 +77,9 @@ func unpackTest(t *testing.T, pack []byte) (*Pushed, error) {
 
 func TestAPackIsTakenApart(t *testing.T) {
 	hello := blobEntry("hello")
-	chain := nameEntry(idOf("hello"), deltaOf(5, 10, 0x90, 5, 0x90, 5)) // twice
+	chain := nameEntry(idOf("hello"), deltaOf(5, 10, 0x90, 5, 0x90, 5)) // the content twice
 	pack := packed(
-		nameEntry(idOf("hellohello"), deltaOf(10, 3, 0x91, 4, 3)), // before what it is a delta of
+		nameEntry(idOf("hellohello"), deltaOf(10, 3, 0x91, 4, 3)), // precedes its base
 		hello,
 		placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')),
 		chain,
@@ -119,7 +119,7 @@ func TestHostilePacksAreRefused(t *testing.T) {
 		return append(b, sum[:]...)
 	}
 	zeros := make([]byte, code.MaxFile)
-	// Each makes 8 MiB of one: no more than a few may be made.
+	// Each delta produces 8 MiB. Only a few are permitted.
 	bomb := [][]byte{entry(code.BlobObject, len(zeros), nil, zeros)}
 	for i := range maxUnpacked/code.MaxFile + 1 {
 		how := deltaOf(len(zeros), len(zeros))
@@ -179,8 +179,7 @@ func TestHostilePacksAreRefused(t *testing.T) {
 	}
 }
 
-// TestDeltasThatGiveTheSameCount: nothing new is kept of them, and making them takes as
-// long as if it were.
+// Results that already exist need no space, but producing them takes just as long.
 func TestDeltasThatGiveTheSameCount(t *testing.T) {
 	const size = 1 << 20
 	content := strings.Repeat("x", size)
@@ -207,7 +206,7 @@ func FuzzUnpack(f *testing.F) {
 	hello := blobEntry("hello")
 	f.Add(packed(hello, placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')), nameEntry(idOf("elsewhere"), deltaOf(9, 4, 0x90, 4))))
 	f.Fuzz(func(t *testing.T, pack []byte) {
-		if len(pack) > 40 { // else nothing would get beyond the sum
+		if len(pack) > 40 { // otherwise the checksum rejects every input
 			sum := sha1.Sum(pack[:len(pack)-20])
 			copy(pack[len(pack)-20:], sum[:])
 		}

@@ -10,8 +10,8 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// If another node has just admitted somebody and this node does not have the change yet, a
-// refusal on stale data is checked again.
+// If another node has just admitted a participant and this node has stale data, a refusal is
+// checked again.
 func TestExpiredTokensRefuseNobody(t *testing.T) {
 	s := newStage(t)
 	h, err := s.Participants.Get(participant.ID)

@@ -8,8 +8,8 @@ import (
 	"atelier/actors/token/credential"
 )
 
-// TestTheDocumentExplainsEveryCredential: each type that is looked into, in the
-// order of its list.
+// The document describes each credential type that the handler inspects, in the order of their
+// list.
 func TestTheDocumentExplainsEveryCredential(t *testing.T) {
 	b := &base{Handler: &Handler{}}
 	b.bases = [2]*base{b, b}
@@ -22,7 +22,7 @@ func TestTheDocumentExplainsEveryCredential(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsExplained: what tokens refuse is in the table of errors.
+// The table of errors contains every refusal by package tokens.
 func TestEveryCodeIsExplained(t *testing.T) {
 	for _, r := range refusals {
 		if !slices.Contains(codes(), any(r.code)) {
@@ -31,8 +31,8 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 }
 
-// Data that is stored as sent has undescribed members. A generated client drops them unless
-// the document permits them.
+// Data that is stored as sent has undescribed fields. A generated client drops them unless the
+// document permits them.
 func TestDataStoredAsSentIsDescribedAsOpen(t *testing.T) {
 	var doc struct {
 		Components struct {

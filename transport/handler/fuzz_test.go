@@ -22,7 +22,7 @@ import (
 	"atelier/persistence/shares"
 )
 
-// stage is a handler with one participant that may do everything.
+// stage is a handler with one participant that has all permissions.
 type stage struct {
 	*Handler
 	log        bytes.Buffer
@@ -105,7 +105,7 @@ func (s *stage) ask(method, path, authorization, contentType string, body []byte
 	return ctx.Response.StatusCode(), string(ctx.Response.Body())
 }
 
-// wellFormed fails unless an answer is one that the interface knows.
+// wellFormed fails unless the response is one that the interface defines.
 func wellFormed(t *testing.T, status int, body string) {
 	t.Helper()
 	switch status {
@@ -123,8 +123,8 @@ func wellFormed(t *testing.T, status int, body string) {
 
 const goodBody = `{"credential":{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":1,"expiry_year":2031,"cvc":"123"},"binding":{"checkout_id":"c"}}`
 
-// FuzzRequestBodies sends any body to the operations that take one. Accepted data is
-// returned as sent; no answer and no log repeats refused data.
+// FuzzRequestBodies sends any body to the operations that accept one. Accepted data is returned
+// as sent. No response and no log repeats refused data.
 func FuzzRequestBodies(f *testing.F) {
 	s := newStage(f)
 	f.Add([]byte(goodBody))
@@ -161,7 +161,7 @@ func FuzzRequestBodies(f *testing.F) {
 	})
 }
 
-// FuzzBearerHeader sends any Authorization header: only the secret opens.
+// FuzzBearerHeader sends any Authorization header. Only the secret is accepted.
 func FuzzBearerHeader(f *testing.F) {
 	s := newStage(f)
 	f.Add("Bearer " + s.secret)

@@ -26,7 +26,7 @@ func TestRefusedClientsAreCountedAsRefused(t *testing.T) {
 	}
 }
 
-// A client that says who it is in two ways says the same in both.
+// If a client sends its id in two ways, both must be the same.
 func TestAClientHasOneID(t *testing.T) {
 	s := newStage(t)
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(s.id+":"+s.secret))
@@ -37,7 +37,7 @@ func TestAClientHasOneID(t *testing.T) {
 	}
 }
 
-// TestAnAccessTokenMayDoNoMoreThanWasAskedFor asks for one scope of two.
+// The test requests one of two scopes.
 func TestAnAccessTokenMayDoNoMoreThanWasAskedFor(t *testing.T) {
 	s := newStage(t)
 	bearer := func(scope string) (string, string) {

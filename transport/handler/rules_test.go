@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of RULES.md and openapi.json anew")
 
-// The file is what a review sees of a change of the interface.
+// The file makes changes of the interface visible in a review.
 func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 	const file = "openapi.json"
 	var want bytes.Buffer
@@ -29,8 +29,7 @@ func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 	}
 }
 
-// TestTheTableOfRefusalsIsTrue: RULES.md has the table that the specification document
-// of the handler has.
+// RULES.md contains the same table as the specification document of the handler.
 func TestTheTableOfRefusalsIsTrue(t *testing.T) {
 	b, err := os.ReadFile("RULES.md")
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
-// TestNothingOfACardStaysInOurBuffers tokenizes and detokenizes through a real server. When both
-// are answered it searches each of our buffers: the bytes read, decoded, decrypted and answered,
-// and the rest of the request in the server.
+// The test tokenizes and detokenizes through a real server. After both responses it searches each
+// of our buffers: the bytes read, decoded, decrypted and sent, and the rest of the request in the
+// server.
 func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 	s := newStage(t)
 	var mu sync.Mutex
@@ -59,8 +59,8 @@ func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 		}
 		return string(b)
 	}
-	// forgotten looks into the n buffers that held the card. All were wiped
-	// before the answer left.
+	// forgotten searches the n buffers that contained the card. All were wiped before the
+	// response was sent.
 	forgotten := func(what string, n int) {
 		t.Helper()
 		mu.Lock()
@@ -77,7 +77,7 @@ func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 	}
 	card := `{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":12,"expiry_year":2030,"cvc":"123"}`
 	binding := `"binding":{"checkout_id":"c"}`
-	// The body, the credential in it, and the server's two.
+	// The buffers are the body, the credential in it, and two of the server.
 	answer := post("/tokenize", `{"credential":`+card+`,`+binding+`}`, 200)
 	forgotten("tokenize", 4)
 	post("/tokenize", `{"credential":`+strings.Replace(card, "2030", "30", 1)+`,`+binding+`}`, 422)
@@ -88,7 +88,7 @@ func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 	if got := post("/detokenize", fmt.Sprintf(`{"token":%q,%s}`, token, binding), 200); got != card {
 		t.Fatal("another card")
 	}
-	forgotten("detokenize", 1) // what was opened, which is what was answered
+	forgotten("detokenize", 1) // the decrypted credential, which is also the response
 	transport.CloseIdleConnections()
 	if err := server.Shutdown(); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
-// played is a call that a test plays.
+// played is a call that a test defines.
 type played struct {
 	*Exchange
 	admit, serve func(*Exchange) error
@@ -51,7 +51,7 @@ type stage struct {
 	ended []string
 }
 
-// play serves endpoints, each given by its calls.
+// play serves endpoints, each with its calls.
 func play(t *testing.T, endpoints map[*Endpoint]played) *stage {
 	t.Helper()
 	s := &stage{}
@@ -163,7 +163,7 @@ func TestMethodsAndPaths(t *testing.T) {
 	if resp, _ := s.send(t, "HEAD", "/file", "", ""); resp.StatusCode != 200 {
 		t.Error(resp.Status)
 	}
-	// Another path would take the word for its parameter.
+	// Another path would match the word as its parameter.
 	for _, method := range []string{"DELETE", "PUT", "PATCH"} {
 		if resp, _ := s.send(t, method, "/a/new", "", ""); resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST" {
 			t.Error(method, resp.Status, resp.Header.Get("Allow"))
@@ -176,7 +176,7 @@ func TestMethodsAndPaths(t *testing.T) {
 		"/things//end":              `{"error":"there is no such operation"}`,
 	} {
 		got := ""
-		// The address is sent as it is, also where it is badly escaped.
+		// The address is sent unchanged, even if it is badly escaped.
 		raw := &http.Request{Method: "POST", URL: &url.URL{Scheme: "http", Host: "test", Opaque: sent}, Host: "test", Body: io.NopCloser(strings.NewReader("x")), ContentLength: 1}
 		resp, err := s.Do(raw)
 		if err != nil {
@@ -281,7 +281,7 @@ func TestUnchangedContentGets304(t *testing.T) {
 	}
 }
 
-// Of a tag that is a hash the last letters mean nothing.
+// In a tag that is a hash, a suffix like "-br" does not mean a coding.
 func TestATagThatEndsAsACodingDoesIsKnown(t *testing.T) {
 	for _, tag := range []string{"q83vEjRWeJC7-br", "a-gzip", "gzip"} {
 		for _, line := range []string{`"` + tag + `"`, `W/"` + tag + `"`, `"` + tag + `-gzip"`} {
@@ -326,7 +326,7 @@ func TestListsOfEntityTagsAreRead(t *testing.T) {
 	}
 }
 
-// An answer that is made elsewhere begins once, and breaks off visibly.
+// A detached response begins once, and a failure breaks it off visibly.
 func TestAnswersThatAreMadeElsewhere(t *testing.T) {
 	began := make(chan int, 10)
 	refuse := func(err error) Problem {

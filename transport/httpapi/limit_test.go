@@ -21,7 +21,7 @@ func TestBucket(t *testing.T) {
 		t.Fatal("another key is limited too")
 	}
 	now = now.Add(10 * time.Second)
-	for range 2 { // looking takes nothing
+	for range 2 { // a look takes no token
 		if w := l.Check("a"); w != 0 || l.Level("a") != 2 {
 			t.Fatalf("one token is back; wait %v, level %d", w, l.Level("a"))
 		}
@@ -68,7 +68,7 @@ func TestAddressesOfOneNetworkAreOne(t *testing.T) {
 	}
 }
 
-// A refusal by one bucket would use up the other.
+// Otherwise a refusal by one bucket would use up tokens of the other.
 func TestOfSeveralBucketsAllOrNoneGive(t *testing.T) {
 	now := time.Unix(1000, 0)
 	clock := func() time.Time { return now }
@@ -87,7 +87,7 @@ func TestOfSeveralBucketsAllOrNoneGive(t *testing.T) {
 	}
 }
 
-// Where there is no room, those go first who have used nothing up.
+// If there is no room, the full buckets are removed first.
 func TestFullBucketsMakeRoomFirst(t *testing.T) {
 	now := time.Unix(0, 0)
 	l := NewLimiter(Rate{Burst: 1, Per: time.Minute}, func() time.Time { return now })
@@ -109,8 +109,8 @@ func TestFullBucketsMakeRoomFirst(t *testing.T) {
 	}
 }
 
-// Only full buckets are forgotten, which has no effect: a caller with an empty bucket is
-// still refused.
+// Only full buckets are removed, which has no effect. A caller with an empty bucket is still
+// refused.
 func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 	now := time.Unix(0, 0)
 	l := NewLimiter(Rate{Burst: 2, Per: time.Minute}, func() time.Time { return now })

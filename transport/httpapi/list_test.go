@@ -17,7 +17,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// onConn is an exchange on a connection.
+// onConn returns an exchange on a connection.
 func onConn(t *testing.T) *Exchange {
 	conn, other := net.Pipe()
 	t.Cleanup(func() { _, _ = conn.Close(), other.Close() })
@@ -28,8 +28,8 @@ func onConn(t *testing.T) *Exchange {
 	return r
 }
 
-// TestAListIsThatOfItsValues, however many there are: one that is too long to be encoded
-// before is made while it goes out.
+// A list contains all its values, whatever their number. A list too long to be encoded in advance
+// is encoded while it is sent.
 func TestAListIsThatOfItsValues(t *testing.T) {
 	value := strings.Repeat("x", 1000)
 	for _, n := range []int{0, 1, 2, 1000, 1044, 1045, 1046, 5000} {
@@ -56,7 +56,7 @@ func TestAListIsThatOfItsValues(t *testing.T) {
 	}
 }
 
-// TestALongListGoesOutInPieces, and of each no more is made than goes out.
+// Only the values of the current piece are produced.
 func TestALongListGoesOutInPieces(t *testing.T) {
 	r := onConn(t)
 	asked := 0
@@ -80,7 +80,7 @@ func TestALongListGoesOutInPieces(t *testing.T) {
 	}
 }
 
-// TestAListThatFails is not begun, and breaks off where it was begun already.
+// A failing list is not begun. If it has already begun, it breaks off.
 func TestAListThatFails(t *testing.T) {
 	for name, fail := range map[string]func(yield func(any) bool){
 		"it cannot be encoded": func(yield func(any) bool) { yield(func() {}) },

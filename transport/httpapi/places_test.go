@@ -16,7 +16,7 @@ func TestPlaces(t *testing.T) {
 	enter("a", true)
 	enter("a", false)
 	b := enter("b", true)
-	enter("c", false) // all are taken
+	enter("c", false) // all places are taken
 	first()
 	enter("a", true)
 	b()

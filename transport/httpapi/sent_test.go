@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// TestEachAnswerIsCountedOnce: one that goes out, one that its client leaves in the middle,
-// and those that another one takes the place of, or that have no body after all.
+// The cases are a response that is sent, one whose client leaves in the middle, responses
+// replaced by another, and responses that have no body after all.
 func TestEachAnswerIsCountedOnce(t *testing.T) {
 	const content = "0123456789"
 	for name, c := range map[string]struct {
-		before func(r *Exchange) // before the answer is made
+		before func(r *Exchange) // before the response is made
 		out    func(r *Exchange)
 		want   int64
 	}{

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// oneTurn is for one at a time.
+// oneTurn allows one turn at a time.
 func oneTurn() *turns { return &turns{free: make(chan struct{}, 1)} }
 
 func TestBehindATurnIsAPauseWhileOthersWait(t *testing.T) {
@@ -42,7 +42,7 @@ func TestBehindATurnIsAPauseWhileOthersWait(t *testing.T) {
 					})
 				}
 				synctest.Wait()
-				time.Sleep(tc.lasts) // simulated
+				time.Sleep(tc.lasts) // in simulated time
 				give()
 				if tc.others == 0 {
 					turns.take()()
@@ -59,9 +59,9 @@ func TestBehindATurnIsAPauseWhileOthersWait(t *testing.T) {
 
 func TestATurnEndsWithItsTime(t *testing.T) {
 	turns := oneTurn()
-	first := turns.take() // and waits for a slow client
+	first := turns.take() // it waits for a slow client
 	second := turns.take()
-	// A lost turn must not be released, because it is the turn of another caller.
+	// A lost turn must not be released, because it now belongs to another caller.
 	first()
 	first()
 	if n := len(turns.free); n > 1 {
@@ -85,7 +85,7 @@ func TestAGivenTurnIsGivenOnce(t *testing.T) {
 	}
 }
 
-// deadline is a connection of which only the last deadline is known.
+// deadline is a connection that records only its last deadline.
 type deadline struct {
 	net.Conn
 	at time.Time

@@ -20,10 +20,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// secrets are what the files of these tests tell beside their pictures.
+// secrets are the metadata in the files of these tests.
 var secrets = []string{"GPS-52.5200N", "secret comment", "secret maker", "xpacket", "trailing video", "Photoshop"}
 
-// exif is a TIFF block with an orientation, a maker, and a place.
+// exif returns a TIFF block with an orientation, a maker, and a place.
 func exif(orientation uint16) []byte {
 	b := []byte("II*\x00\x08\x00\x00\x00")
 	le := binary.LittleEndian
@@ -182,7 +182,7 @@ func TestOnlyThePictureIsLeft(t *testing.T) {
 	}
 }
 
-// same fails the test unless two files show the same picture to the bit.
+// same fails the test unless two files show the same picture, bit for bit.
 func same(t *testing.T, name string, a, b []byte) {
 	t.Helper()
 	one, _, err1 := image.Decode(bytes.NewReader(a))
@@ -276,8 +276,8 @@ func TestAReaderThatStopsEndsTheStripping(t *testing.T) {
 	}
 }
 
-// fuzz: whatever comes in, nothing panics, the output is not much larger than
-// the input, and stripping it again changes nothing.
+// fuzz verifies that no input causes a panic, that the output is not much larger than the input,
+// and that stripping it again changes nothing.
 func fuzz(f *testing.F, kind Kind, seeds ...[]byte) {
 	for _, s := range seeds {
 		f.Add(s)

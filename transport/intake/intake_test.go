@@ -25,7 +25,7 @@ func store(t *testing.T) *contents.Store {
 	return b
 }
 
-// picture is a PNG with a text in its metadata.
+// picture returns a PNG with a text in its metadata.
 func picture(t *testing.T, told string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -33,8 +33,8 @@ func picture(t *testing.T, told string) []byte {
 		t.Fatal(err)
 	}
 	chunk := append([]byte{0, 0, 0, byte(len(told))}, "tEXt"+told...)
-	chunk = append(chunk, 0, 0, 0, 0) // a checksum that nobody looks at
-	at := 8 + 25                      // behind the signature and the header
+	chunk = append(chunk, 0, 0, 0, 0) // the checksum is not verified
+	at := 8 + 25                      // after the signature and the header
 	return append(append(append([]byte{}, b.Bytes()[:at]...), chunk...), b.Bytes()[at:]...)
 }
 

@@ -13,7 +13,7 @@ import (
 
 var named = regexp.MustCompile(`\{[a-z]+\}`)
 
-// texts calls f with every text of a value and where it stands.
+// texts calls f with every text of a value and its position.
 func texts(at string, v reflect.Value, f func(at, text string)) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -89,7 +89,7 @@ func TestTheLanguageThatIsAskedFor(t *testing.T) {
 		"": "en", "en-GB": "en", "xx": "en", "*": "en", "de": "de", "de-AT,en;q=0.9": "de", "sv, de;q=0.1": "de",
 		"en;q=0.1, de;q=0.9": "de", "pt-PT": "pt-BR", "zh-CN": "zh-Hans", "zh": "zh-Hans", "zh-TW, de;q=0.5": "de", "zh-Hant-HK": "en",
 		"ar-EG": "ar", "fr-CA": "fr",
-		// Hostile.
+		// These values are hostile.
 		";q=": "en", "\xff\x00": "en", strings.Repeat("de,", 100): "en", strings.Repeat("d-", 120): "en", "de;q=NaN": "de",
 	} {
 		if got := Asked([]byte(accept)).Tag; got != want {

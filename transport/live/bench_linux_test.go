@@ -21,7 +21,7 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// drainer reads and forgets whatever arrives on many sockets.
+// drainer reads and discards everything that arrives on many sockets.
 type drainer struct {
 	epfd int
 	// kept keeps the descriptors open.
@@ -77,7 +77,7 @@ func benchOptions(r *room.Room, i int) AttachOptions {
 	}
 }
 
-// awaitJoin waits until n sessions have been sent their welcome.
+// awaitJoin waits until n sessions have received their welcome.
 func awaitJoin(h *Hub, n int) {
 	for h.Stats().Writes < uint64(n) {
 		time.Sleep(time.Millisecond)
@@ -86,16 +86,16 @@ func awaitJoin(h *Hub, n int) {
 
 const benchFrame = 200
 
-// BenchmarkFanout publishes frames of 200 bytes and compares with a loop that does nothing
-// but write(2) the same bytes to the same sockets. At first in batches of 256 frames with
-// at most four batches in flight, so that frames join; then one by one, each after the
+// BenchmarkFanout publishes frames of 200 bytes and compares with a loop that only writes the
+// same bytes to the same sockets with write(2). First it sends batches of 256 frames with at most
+// four batches in flight, so that frames join. Then it sends frames one by one, each after the
 // previous one was sent.
 //
 //	go test -run xxx -bench Fanout -benchtime 50x ./transport/live
 //
-// On two noisy cores that the readers share: 0.7 to 1.2 of the bare loop,
-// mostly 1.0, joined or singly, at 1,000 and at 10,000 connections (joined 9
-// to 26 and 14 to 19 M deliveries/s). Over 90 % of the time is write(2).
+// On two noisy cores that the readers share, the result is 0.7 to 1.2 of the bare loop, mostly
+// 1.0. This holds joined or singly, at 1,000 and at 10,000 connections (joined 9 to 26 and 14 to
+// 19 M deliveries/s). Over 90 % of the time is write(2).
 func BenchmarkFanout(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(fmt.Sprintf("conns=%d", n), func(b *testing.B) { benchFanout(b, n, 256, 4) })
@@ -114,7 +114,7 @@ func benchFanout(b *testing.B, n, join, underWay int) {
 	b.ReportMetric(rate/loop, "of-bare-loop")
 }
 
-// attachAll brings connections to a room of a new hub.
+// attachAll attaches connections to a room of a new hub.
 func attachAll[C net.Conn](b *testing.B, conns []C) (*Hub, *room.Room) {
 	b.Helper()
 	hub, err := New(Options{})
@@ -132,7 +132,7 @@ func attachAll[C net.Conn](b *testing.B, conns []C) (*Hub, *room.Room) {
 	return hub, r
 }
 
-// publishMany is the part that is timed. It returns deliveries per second.
+// publishMany is the timed part. It returns deliveries per second.
 func publishMany(b *testing.B, hub *Hub, r *room.Room, n, join, underWay int) float64 {
 	b.Helper()
 	payload := bytes.Repeat([]byte{'x'}, benchFrame)
@@ -177,9 +177,9 @@ func publishMany(b *testing.B, hub *Hub, r *room.Room, n, join, underWay int) fl
 	return rate
 }
 
-// BenchmarkTLS sends frames of 200 bytes one by one to 1,000 connections, plain,
-// with TLS by the loop and with TLS on goroutines, to a reader that does not
-// decrypt. Idle is what such a connection adds to the process.
+// BenchmarkTLS sends frames of 200 bytes one by one to 1,000 connections: plain, with TLS in the
+// loop, and with TLS on goroutines. The reader does not decrypt. Idle is the memory that such a
+// connection adds to the process.
 //
 //	go test -run xxx -bench TLS -benchtime 300x ./transport/live
 func BenchmarkTLS(b *testing.B) {
@@ -221,7 +221,7 @@ func BenchmarkWake(b *testing.B) {
 			for range busy {
 				wg.Go(func() {
 					for !stop.Load() {
-						// A request's worth of work between two looks.
+						// This is about the work of one request between two checks.
 						for i := range 50_000 {
 							_ = i
 						}
@@ -329,10 +329,9 @@ func resident(b *testing.B) int {
 	return pages * syscall.Getpagesize()
 }
 
-// BenchmarkAckInFanout is how soon the author of a message gets its frame and
-// then its ack, while 9,000 others get the frame too. Answers go out in the
-// middle of a fan-out (flushMidway); without that the ack takes as long as the
-// whole fan-out.
+// BenchmarkAckInFanout measures how soon the author of a message gets its frame and then its ack,
+// while 9,000 others get the frame too. Acks are sent in the middle of a fan-out (flushMidway).
+// Otherwise an ack takes as long as the whole fan-out.
 //
 //	go test -run xxx -bench AckInFanout -benchtime 20x ./transport/live
 func BenchmarkAckInFanout(b *testing.B) {

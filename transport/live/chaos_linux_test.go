@@ -17,15 +17,15 @@ import (
 type guest struct {
 	*Session
 	tape *tape
-	// roomy is an eventfd: written to, it makes the poller say that the guest's
-	// socket has room.
+	// roomy is an eventfd. A write to it makes the poller report that the guest's socket has
+	// room.
 	roomy int
 	// place is the guest's room.
 	place *place
-	// ended means that its connection was harmed. Then only the received bytes are checked.
+	// ended means that its connection was broken. Then only the received bytes are checked.
 	ended bool
-	// answers are the numbers of the answers sent to it alone, and after has the room's position
-	// at that time.
+	// answers are the numbers of the responses sent only to this guest. after contains the room's
+	// position at that time.
 	answers []int
 	after   map[int]uint64
 }
@@ -42,8 +42,8 @@ type place struct {
 
 var told = regexp.MustCompile(`<([rstaw])(\d+)>`)
 
-// lacks is a frame up to a position that a guest who has got so far should have; 0
-// when there is none.
+// lacks returns a frame up to a position that a guest at this position should have, or 0 if there
+// is none.
 func (g *guest) lacks(at, upTo uint64) uint64 {
 	for _, f := range g.place.stored {
 		if f.Seq > at && f.Seq <= upTo && g.wants(f) && !g.place.erased[f.Seq] {
@@ -109,7 +109,7 @@ func (p *place) find(seq uint64) *room.Frame {
 	return nil
 }
 
-// tidy says what a loop between two turns must not have.
+// tidy returns an error if a loop keeps state between two turns that it must not keep.
 func tidy(l *loop) error {
 	if l.fanningOut || len(l.gone) > 0 {
 		return fmt.Errorf("still fanning out; %d are to be removed", len(l.gone))
@@ -145,9 +145,9 @@ func tidy(l *loop) error {
 }
 
 // Random events happen in two rooms of one loop: during writes, between writes and between turns.
-// The events are frames for anybody, answers, news without a frame, erasure, joins, ends, broken
-// connections, and sockets that take a part and later have room again. Every client receives its
-// frames in order and once, or a resync.
+// The events are frames for anybody, responses, news without a frame, erasure, joins, ends,
+// broken connections, and sockets that accept a part and later have room again. Every client
+// receives its frames in order and once, or a resync.
 func TestRandomEventsInALoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var limits room.Limits
@@ -285,7 +285,7 @@ func TestRandomEventsInALoop(t *testing.T) {
 			happen()
 			turn()
 		}
-		// Sockets that may be refused a few times more have room in the end.
+		// In the end all sockets have room.
 		for _, g := range guests {
 			g.tape.takes = nil
 		}

@@ -13,13 +13,12 @@ import (
 	"testing"
 )
 
-// childEnv makes a re-executed test binary the reading end of a benchmark:
-// "address connections", and "tls" where they are to be. Both ends of 10,000 connections do not fit into the
+// childEnv makes a re-executed test binary the reading end of a benchmark. Its value is "address
+// connections", with "tls" if required. Both ends of 10,000 connections do not fit into the
 // 20,000 descriptors of one process.
 const childEnv = "ATELIER_LIVE_READERS"
 
-// runChild reads until its standard input ends, and reports whether this
-// process is such a child.
+// runChild reads until its standard input ends, and reports whether this process is such a child.
 func runChild() bool {
 	job := os.Getenv(childEnv)
 	if job == "" {
@@ -44,14 +43,14 @@ func readers(job string) error {
 		return err
 	}
 	for i := range n {
-		// A few source addresses, so that the ports last for several runs.
+		// Several source addresses provide enough ports for several runs.
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%8))}}
 		conn, err := d.Dial("tcp", addr)
 		if err != nil {
 			return err
 		}
 		if secure {
-			// The drainer does not care what it reads.
+			// The drainer ignores the content.
 			if err := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).Handshake(); err != nil {
 				return err
 			}
@@ -66,7 +65,7 @@ func readers(job string) error {
 	return nil
 }
 
-// connect starts a child and returns the connections it makes.
+// connect starts a child and returns the connections that it opens.
 func connect(tb testing.TB, n int) []*net.TCPConn {
 	tb.Helper()
 	conns := make([]*net.TCPConn, n)
@@ -76,7 +75,7 @@ func connect(tb testing.TB, n int) []*net.TCPConn {
 	return conns
 }
 
-// connectAs makes them TLS, if so wanted.
+// connectAs opens connections of this kind, with TLS if required.
 func connectAs(tb testing.TB, n int, kind wireKind) []net.Conn {
 	tb.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

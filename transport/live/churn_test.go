@@ -16,10 +16,9 @@ import (
 	"atelier/actors/room"
 )
 
-// TestChurn publishes from one goroutine while many clients read, speak, go
-// away and come back with their last position. Each checks that it gets every
-// frame that is for it, once and in order, and every answer after what it
-// answers to.
+// TestChurn publishes from one goroutine while many clients read, write, disconnect and reconnect
+// with their last position. Each verifies that it gets every frame for it, once and in order, and
+// every response after the frame that it refers to.
 func TestChurn(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -55,11 +54,11 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	h := newTestServer(t, Options{
 		Loops: 3, Tick: 10 * time.Millisecond, MaxBehind: 1 << 40, writesBetweenPolls: betweenPolls,
 	}, wrap...)
-	// Every third frame is for everyone, the others for one person each.
+	// Every third frame is for everyone. Each of the others is for one person.
 	forPerson := func(seq uint64) (person int, only bool) { return int(seq) % people, seq%3 != 0 }
 	r := h.room("a")
-	// The clients set the pace: one batch for a message read, roughly. A client that waits
-	// for a message has requested it.
+	// The clients set the pace: roughly one batch per message read. A client that waits for a
+	// message has requested it.
 	pulse := make(chan struct{}, 16)
 	publisher := make(chan struct{})
 	go func() {
@@ -118,7 +117,7 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	eventually(t, "everybody has left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
 
-// follow reads up to some frames and returns the position reached.
+// follow reads a number of frames and returns the last position.
 func follow(conn *websocket.Conn, pulse chan<- struct{}, person int, seen, last uint64, some int, forPerson func(uint64) (int, bool)) (uint64, error) {
 	mine := func(seq uint64) bool {
 		p, only := forPerson(seq)

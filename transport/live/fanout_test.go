@@ -12,12 +12,12 @@ import (
 	"atelier/actors/room"
 )
 
-// tape is a wire that keeps what is written to it.
+// tape is a wire that records the bytes written to it.
 type tape struct {
 	text    []byte
 	writes  int
 	longest int
-	// takes says how many of some bytes are taken; nil for all.
+	// takes returns how many of n bytes are accepted; nil accepts all.
 	takes func(n int) int
 	wrote func()
 	gone  bool
@@ -47,7 +47,7 @@ func (nobody) Message(*Session, []byte) {}
 func (nobody) Limited(*Session, []byte) {}
 func (nobody) Closed(*Session, Reason)  {}
 
-// stage is a loop that does not run, with a room.
+// stage is a loop with a room. It does not run by itself.
 type stage struct {
 	loop *loop
 	room *room.Room
@@ -77,7 +77,7 @@ func (s *stage) enter(id uint64, person string, facilitator bool, protocol Proto
 
 func said(text string) room.Frame { return room.Frame{Payload: []byte("<" + text + ">")} }
 
-// play has a number of attendees written to, and calls does[n] after the n-th write.
+// play publishes one frame to a number of attendees, and calls does[n] after the n-th write.
 func (s *stage) play(attendees int, does map[int]func()) []*tape {
 	writes := 0
 	tapes := make([]*tape, attendees)
@@ -97,7 +97,7 @@ func (s *stage) play(attendees int, does map[int]func()) []*tape {
 	return tapes
 }
 
-// publish publishes frames of at least some size.
+// publish publishes frames of at least this size.
 func (s *stage) publish(from, to uint64, size int) {
 	for seq := from; seq <= to; seq++ {
 		f := said(fmt.Sprint("s", seq))
@@ -108,8 +108,8 @@ func (s *stage) publish(from, to uint64, size int) {
 
 func (w *tape) marks() string { return strings.Join(marks.FindAllString(string(w.text), -1), "") }
 
-// A frame that is published during a fan-out joins it: sessions that were not visited yet
-// receive both in one write, and no frame waits for the end of another.
+// A frame that is published during a fan-out joins it: sessions not yet visited receive both
+// frames in one write, and no frame waits for the end of another.
 func TestFrameJoinsAFanOutInProgress(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -119,7 +119,8 @@ func TestFrameJoinsAFanOutInProgress(t *testing.T) {
 			t.Errorf("session %d got %s in %d writes", i, w.marks(), w.writes)
 		}
 	}
-	// The next begins where the last has ended: who waited longest comes first.
+	// The next fan-out starts where the last one ended, so the session that waited longest comes
+	// first.
 	tapes[4].wrote = func() {
 		if len(tapes[3].text) > len(tapes[4].text) {
 			t.Error("the fourth came before the fifth")
@@ -127,7 +128,7 @@ func TestFrameJoinsAFanOutInProgress(t *testing.T) {
 	}
 	s.publish(3, 3, 0)
 	s.loop.drain(s.seen)
-	// Also when those have left who came before it.
+	// This also holds after the sessions before it have left.
 	for id := range uint64(8) {
 		s.loop.drop(s.loop.sessions[id+1], ReasonGone)
 	}
@@ -140,8 +141,8 @@ func TestFrameJoinsAFanOutInProgress(t *testing.T) {
 	}
 }
 
-// A frame for attendees can be published during the last write of a frame for facilitators.
-// It was lost, and the next fan-out ended the process.
+// A frame for attendees can be published during the last write of a frame for facilitators. It
+// was once lost, and the next fan-out crashed the process.
 func TestJoiningFrameReachesVisitedGroups(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -177,17 +178,17 @@ func TestTheTurnOfTheOthersComes(t *testing.T) {
 	}
 }
 
-// An answer waits for the frames that were published before it, in the middle of a
-// fan-out too; and for no more than these.
+// An ack waits exactly for the frames that were published before it, also in the middle of a
+// fan-out.
 func TestAcksDuringAFanOutKeepTheirPlace(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	tapes := s.play(4, map[int]func(){
 		2: func() {
-			s.loop.sessions[1].Send([]byte("<t1>")) // who has had the frame
-			s.loop.sessions[4].Send([]byte("<t4>")) // who has not
+			s.loop.sessions[1].Send([]byte("<t1>")) // a session that has the frame
+			s.loop.sessions[4].Send([]byte("<t4>")) // a session that lacks the frame
 		},
-		// The first of these is the answer to the first.
+		// The first message here is the ack of the first session.
 		3: func() {
 			if got := s.loop.sessions[1].wire.(*tape).marks(); got != "<s1><t1>" {
 				t.Errorf("in the middle the first has got %s", got)
@@ -245,7 +246,7 @@ func TestTheWindowMayPassAFanOut(t *testing.T) {
 					s.loop.sessions[3].Send([]byte("<t3>")) // is the fourth write, after the step that comes now
 					s.publish(3, 3, segmentBytes)
 				},
-				4: func() { s.publish(4, 5, 0) }, // so that the loop itself can go on
+				4: func() { s.publish(4, 5, 0) }, // so the loop itself can continue
 			}
 		},
 	} {
@@ -266,7 +267,7 @@ func TestTheWindowMayPassAFanOut(t *testing.T) {
 	}
 }
 
-// Two frames that single out the same session are both in the one write that it gets.
+// If two frames have the same single recipient, one write contains both.
 func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -280,7 +281,7 @@ func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	if ann.marks() != "<s1><s2>" || ann.writes != 1 || author.writes != 0 {
 		t.Errorf("got %s in %d writes; the author is written to %d times", ann.marks(), ann.writes, author.writes)
 	}
-	// A session that is not a recipient of a frame gets no write, either.
+	// A session that is not a recipient of a frame gets no write either.
 	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: said("s3").Payload})
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2><s3>" || author.writes != 0 {
@@ -295,7 +296,7 @@ func TestCatchingUpDuringAFanOutRepeatsNothing(t *testing.T) {
 	first, late := &tape{}, &tape{wrote: func() {}, takes: func(int) int { return 0 }}
 	first.wrote = func() {
 		if first.writes == 2 {
-			// As the poller would say right after this write.
+			// The poller would report room right after this write.
 			late.takes = nil
 			s.loop.roomy(s.loop.sessions[2])
 		}
@@ -333,8 +334,8 @@ func TestErasedIsNotSharedByThoseBehind(t *testing.T) {
 	}
 }
 
-// Transients that leave their ring in the middle of a fan-out are counted for each
-// session that they did not reach.
+// Transients that leave their ring in the middle of a fan-out count as missed for each session
+// that they did not reach.
 func TestMissedTransientsAreCounted(t *testing.T) {
 	s := newStage(t, room.Limits{Transients: 2})
 	defer s.hub.Close()
@@ -355,7 +356,7 @@ func TestMissedTransientsAreCounted(t *testing.T) {
 	}
 }
 
-// A publisher that never rests does not keep the loop in one fan-out.
+// A publisher that never pauses does not keep the loop in one fan-out.
 func TestAFanOutEnds(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -379,8 +380,8 @@ func TestAFanOutEnds(t *testing.T) {
 	}
 }
 
-// Nor does one fan-out follow the other for each answer that waits: joins and other
-// rooms would wait for as many as there are answers.
+// Pending acks do not each cause a further fan-out either. Otherwise joins and other rooms would
+// wait for as many fan-outs as there are acks.
 func TestAnswersDoNotWaitForNewsAfterThem(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -410,8 +411,8 @@ func TestAnswersDoNotWaitForNewsAfterThem(t *testing.T) {
 
 var marks = regexp.MustCompile(`<[rst]\d+>`)
 
-// For all frames, times, recipients and socket capacities, every session receives its
-// frames in order and once.
+// For all frames, times, recipients and socket capacities, every session receives its frames in
+// order and once.
 func TestFanOutsGiveEverybodyWhatIsTheirs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStage(t, room.Limits{})
@@ -419,7 +420,7 @@ func TestFanOutsGiveEverybodyWhatIsTheirs(t *testing.T) {
 		type seat struct {
 			*Session
 			tape         *tape
-			stored, once []string // that it is to get
+			stored, once []string // the frames that it must receive
 		}
 		var seats []*seat
 		seq, transient := uint64(0), 0

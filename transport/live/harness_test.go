@@ -23,9 +23,9 @@ func TestMain(m *testing.M) {
 		return
 	}
 	goleak.VerifyTestMain(m,
-		// fasthttp's clock for the Date header, started with the first server.
+		// This is fasthttp's clock for the Date header, which the first server starts.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		// A stopped server's worker pool notices after its next sleep of 10 s.
+		// The worker pool of a stopped server ends after its next sleep of 10 s.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 }
 
@@ -41,12 +41,12 @@ type testServer struct {
 	mu sync.Mutex
 	// Guarded by mu.
 	rooms map[string]*room.Room
-	// sessions gets each session once it is attached.
+	// sessions receives each session after it is attached.
 	sessions chan *Session
 	owner    *owner
 }
 
-// owner is a Handler that answers "echo ..." and reports the rest.
+// owner is a Handler that answers "echo ..." and reports everything else.
 type owner struct {
 	messages chan string
 	closed   chan Reason
@@ -125,8 +125,8 @@ func (h *testServer) room(name string) *room.Room {
 	return r
 }
 
-// serve upgrades GET /ws?room=&person=&facilitator=&since=&epoch= and hands the
-// connection to the hub; /sse streams events.
+// serve upgrades GET /ws?room=&person=&facilitator=&since=&epoch= and passes the connection to
+// the hub. /sse streams events.
 func (h *testServer) serve(ctx *fasthttp.RequestCtx) {
 	args := ctx.QueryArgs()
 	o := AttachOptions{
@@ -254,7 +254,7 @@ func wait[T any](t testing.TB, from <-chan T, what string) T {
 	}
 }
 
-// eventually polls a condition that no channel tells of.
+// eventually polls a condition that no channel reports.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(time.Millisecond)
@@ -269,7 +269,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// frames makes stored frames for everyone, with their seq as payload.
+// frames returns stored frames for everyone, with their seq as payload.
 func frames(from, to uint64) []room.Frame {
 	var fs []room.Frame
 	for seq := from; seq <= to; seq++ {
@@ -280,7 +280,7 @@ func frames(from, to uint64) []room.Frame {
 
 func text(seq uint64) string { return fmt.Sprintf(`{"seq":%d}`, seq) }
 
-// masked makes a client's frame. First is the byte with FIN, RSV and opcode.
+// masked returns a client's frame. first is the byte with FIN, RSV and opcode.
 func masked(first byte, payload []byte) []byte {
 	p := rfc6455.AppendHeader(nil, 0, len(payload))
 	p[0] = first

@@ -7,8 +7,8 @@ import (
 	"atelier/actors/room"
 )
 
-// A new session is served even if the last existing session ends at the same time, with
-// which the loop's room ended.
+// A new session is served even if the last existing session ends at the same time, which also
+// ends the loop's room.
 func TestJoinDuringTheLastLeaveIsServed(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -25,7 +25,7 @@ func TestJoinDuringTheLastLeaveIsServed(t *testing.T) {
 	}
 }
 
-// Those who come while frames are said all the time do not bring a fan-out each.
+// While frames are published continuously, joining sessions do not each cause a separate fan-out.
 func TestJoinDoesNotWaitForLaterFrames(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()

@@ -17,8 +17,8 @@ func TestFreshSessionBeginsAtTheHead(t *testing.T) {
 	c.expect(text(6), text(7))
 }
 
-// TestAFreshSessionBeginsWhereItWasLetIn: under load the welcome came 60 ms after the 101, and
-// frames published between the two were missed.
+// Under load the welcome once came 60 ms after the 101, and frames published in between were
+// missed.
 func TestAFreshSessionBeginsWhereItWasLetIn(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
@@ -28,7 +28,7 @@ func TestAFreshSessionBeginsWhereItWasLetIn(t *testing.T) {
 	c.expect(text(2), text(3))
 	r.Publish(frames(4, 4)...)
 	c.expect(text(4))
-	// One that nothing was said since begins as ever.
+	// If nothing was published since its position, a session begins as usual.
 	h.dial("room=a&person=p2&from=4").expectNote(note{Type: "welcome", Seq: 4, Head: 4})
 }
 
@@ -64,9 +64,9 @@ func TestReplayThatCannotBeServedIsAResync(t *testing.T) {
 	}
 }
 
-// TestAnswerFollowsTheFramesPublishedBeforeIt once hung. An answer was sent after the loop had
-// served the room and before it emptied the outbox. The answer stayed in the outbox, since its
-// frame was not served yet and the session was still marked as queued.
+// This test once hung. A response was sent after the loop had served the room and before it
+// emptied the outbox. The response stayed in the outbox, since its frame was not served yet and
+// the session was still marked as queued.
 func TestAnswerFollowsTheFramesPublishedBeforeIt(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
@@ -136,7 +136,7 @@ func TestFramesReachTheirAudience(t *testing.T) {
 			everyone[i].expect(text(seq))
 		}
 	}
-	// A replay is for the person, not for the session that spoke.
+	// A replay depends on the person, not on the session that sent the message.
 	again := h.dial("room=a&person=ann&since=0")
 	again.next()
 	again.expect(text(1), text(3), text(5), text(7), text(8))

@@ -8,7 +8,7 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// A peer that makes TLS answer and reads nothing fills no memory.
+// A peer that triggers TLS responses but reads nothing does not fill the memory.
 func TestUnreadAnswersOfTLSAreBounded(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,8 +44,8 @@ func TestUnreadAnswersOfTLSAreBounded(t *testing.T) {
 	}
 }
 
-// The end of a record that a socket did not take comes when there is room again,
-// also when nothing else is said.
+// The rest of a record that a socket did not accept is sent when there is room again, even
+// without further messages.
 func TestTheRestOfARecordComes(t *testing.T) {
 	h := newTestServer(t, Options{Loops: 1, SendBuffer: 4 << 10}, withTLS(t, secured))
 	c := h.dialWith(&websocket.Dialer{

@@ -17,16 +17,16 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// wireKind is the transport of a test connection, and which code of the server writes to it.
+// wireKind is the transport of a test connection, and the server code that writes to it.
 type wireKind int
 
 const (
 	bare    wireKind = iota // TCP without TLS
-	secured                 // TLS, written by the event loop where it can
+	secured                 // TLS, written by the event loop if possible
 	piped                   // TLS, written by goroutines
 )
 
-// withTLS makes a listener speak TLS.
+// withTLS makes a listener use TLS.
 func withTLS(t testing.TB, kind wireKind) func(net.Listener) net.Listener {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -62,8 +62,8 @@ func TestTLS(t *testing.T) {
 			d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MaxVersion: c.version}}
 			r := h.room("a")
 			c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
-			// A fixed small buffer: if the system grew it, the buffers on the path could hold
-			// everything that is sent.
+			// The buffer is small and fixed. If the system enlarged it, the buffers on the path
+			// could contain everything that is sent.
 			d.NetDial = func(network, addr string) (net.Conn, error) {
 				conn, err := net.Dial(network, addr)
 				if err == nil {
@@ -74,7 +74,7 @@ func TestTLS(t *testing.T) {
 			stalled := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p2")
 			c.next()
 			stalled.next()
-			// Ten megabytes are more than all buffers on the path can hold.
+			// Ten megabytes are more than all buffers on the path together.
 			for seq := uint64(1); seq <= 2000; seq++ {
 				r.Publish(bulk(seq, seq, 5000)...)
 				if n := c.note(); n.Seq != seq {
@@ -94,7 +94,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A message is received even if its client disconnects at once, and the session then ends.
+// A message is received even if its client disconnects immediately. The session then ends.
 func TestMessageBeforeAnAbruptEndOfTLSIsReceived(t *testing.T) {
 	h := newTestServer(t, Options{}, withTLS(t, secured))
 	d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
@@ -110,7 +110,7 @@ func TestMessageBeforeAnAbruptEndOfTLSIsReceived(t *testing.T) {
 	}
 }
 
-// Everything that was written before a close arrives, even if the client reads late.
+// Everything written before a close arrives, even if the client reads late.
 func TestTLSDeliversAllWritesBeforeAClose(t *testing.T) {
 	h := newTestServer(t, Options{SendBuffer: 4 << 10, PrivateBytes: 16 << 20}, withTLS(t, secured))
 	d := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}

@@ -96,9 +96,8 @@ func TestBrokenFramesCloseTheConnection(t *testing.T) {
 	}
 }
 
-// TestTheAnswerToOurCloseEndsABrokenConnection: after a client broke the protocol, everything
-// that it sends except its close frame is discarded. The connection once stayed open for all of
-// CloseGrace.
+// After a client has violated the protocol, everything that it sends except its close frame is
+// discarded. The connection once stayed open for all of CloseGrace.
 func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
 	h := newTestServer(t, Options{CloseGrace: time.Hour})
 	c := h.dial("room=a&person=p1")
@@ -106,7 +105,7 @@ func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
 	if _, err := c.conn.NetConn().Write(masked(0x82, []byte("binary"))); err != nil {
 		t.Fatal(err)
 	}
-	// The library answers a close when it reads one.
+	// The library answers a close frame when it reads one.
 	if code := c.expectClose(); code != rfc6455.CloseUnsupported {
 		t.Fatalf("closed with %d", code)
 	}
@@ -129,8 +128,8 @@ func TestPingIsAnswered(t *testing.T) {
 	}
 }
 
-// TestSilentClientIsPingedThenGivenUp: a process that had been suspended for the idle time
-// closed all sessions at once, without a ping.
+// A process that had been suspended for the idle time once closed all sessions immediately,
+// without a ping.
 func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
 	for what, interval := range map[string]time.Duration{
 		"pinged in time":              20 * time.Millisecond,
@@ -194,8 +193,8 @@ func TestVanishedClientIsReported(t *testing.T) {
 	eventually(t, "the room is left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
 
-// TestBytesBehindTheHandshakeAreNotLost sends a message in the same packet as
-// the upgrade request, where fasthttp's reader swallows it.
+// A message arrives in the same packet as the upgrade request, so fasthttp's reader already
+// contains it.
 func TestBytesBehindTheHandshakeAreNotLost(t *testing.T) {
 	h := newTestServer(t, Options{})
 	conn, err := net.Dial("tcp", h.addr)

@@ -14,7 +14,7 @@ import (
 	"atelier/actors/room"
 )
 
-// bulk makes frames that fill socket buffers.
+// bulk returns frames that fill socket buffers.
 func bulk(from, to uint64, size int) []room.Frame {
 	fs := frames(from, to)
 	for i := range fs {
@@ -47,9 +47,8 @@ func (c *client) note() note {
 	return n
 }
 
-// TestSlowReaderGetsEverythingInTheEnd stops reading until the session is behind, then
-// reads: nothing is missing, truncated or out of order, and direct messages are in their
-// place.
+// The client stops reading until the session is behind, then reads. Nothing is missing, truncated
+// or out of order, and direct messages are in their place.
 func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
@@ -112,7 +111,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 					}
 				}
 			}
-			// It may be overtaken more than once before it reads at all.
+			// The window can overtake it more than once before it reads at all.
 			seen, told := uint64(0), uint64(0)
 			for seen < last {
 				n := slow.note()
@@ -135,7 +134,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 	}
 }
 
-// TestStalledReadersAreClosedAndDelayNobody has 20 of 1,000 clients never read.
+// 20 of 1,000 clients never read.
 func TestStalledReadersAreClosedAndDelayNobody(t *testing.T) {
 	const all, stalled, rounds = 1000, 20, 50
 	h := newTestServer(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond})
@@ -170,7 +169,7 @@ func TestPrivateQueueIsBounded(t *testing.T) {
 	h := newTestServer(t, Options{PrivateBytes: 10_000, Tick: 10 * time.Millisecond, CloseGrace: 50 * time.Millisecond})
 	c := h.dialNarrow("room=a&person=p1")
 	c.next()
-	// First the socket is filled, or everything would go straight out.
+	// The socket is filled first. Otherwise everything would be sent directly.
 	h.room("a").Publish(bulk(1, 2000, 1000)...)
 	eventually(t, "the session is behind", func() bool { return h.hub.Stats().Slow == 1 })
 	sent := 0
@@ -185,8 +184,7 @@ func TestPrivateQueueIsBounded(t *testing.T) {
 	}
 }
 
-// TestErasedPayloadsAreNotReplayed rewrites the room while a session is behind
-// and shared segments of the old payloads exist.
+// The room is rewritten while a session is behind and shared segments of the old payloads exist.
 func TestErasedPayloadsAreNotReplayed(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")

@@ -11,8 +11,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// A client with a position from REST, or from a node that is ahead, got a resync, because
-// the room has a commit shortly after the view.
+// A client with a position from REST, or from a node that is ahead, once got a resync, because
+// the room has a commit slightly later than the view.
 func TestAClientThatIsAheadOfTheRoomIsNoReasonToResync(t *testing.T) {
 	s := newSchool(t)
 	for i := range 20 {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write asyncapi.json anew")
 
-// The app's types are made of the file.
+// The app's types are generated from the file.
 func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 	const file = "asyncapi.json"
 	var want bytes.Buffer
@@ -43,7 +43,7 @@ func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 	}
 }
 
-// A type that is encoded and has no row would be a message that no document has.
+// An encoded type without a row would be an undocumented message.
 func TestEveryTypeOfAMessageHasARow(t *testing.T) {
 	rows, names, kinds := map[string]bool{"inbound": true}, map[string]bool{}, map[string]bool{}
 	for _, r := range table {
@@ -88,7 +88,7 @@ func TestEveryTypeOfAMessageHasARow(t *testing.T) {
 	}
 }
 
-// find returns the row of a message that the server sends.
+// find returns the row of a server message.
 func find(kind string) *row {
 	for i := range table {
 		if r := &table[i]; r.from != client && r.kind() == kind {
@@ -98,7 +98,7 @@ func find(kind string) *row {
 	return nil
 }
 
-// Every frame of an event has a row, of the type that it has.
+// Every frame of an event has a row with the right type.
 func TestEveryFrameIsInTheTable(t *testing.T) {
 	bodies := (*pb.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("body").Fields()
 	seen := map[string]bool{}
@@ -137,7 +137,7 @@ func TestEveryFrameIsInTheTable(t *testing.T) {
 	}
 }
 
-// understood says why a client's message is refused before a codelab sees it.
+// understood returns the reason why a client's message is refused before it reaches a codelab.
 func understood(payload map[string]any) error {
 	b, err := json.Marshal(payload)
 	if err != nil {
@@ -150,9 +150,8 @@ func understood(payload map[string]any) error {
 	return err
 }
 
-// Clients' messages are read as one type, and described as many. The members described as
-// required are required, the others are optional, and values that the description excludes are
-// refused.
+// Client messages are decoded as one type, but described as many. Fields described as required
+// are required, the others are optional, and values that the description excludes are refused.
 func TestClientsAreUnderstoodAsDescribed(t *testing.T) {
 	read := map[string]bool{}
 	for f := range reflect.TypeFor[inbound]().Fields() {
@@ -228,8 +227,8 @@ func TestNothingThatAMemberMayBeIsUnused(t *testing.T) {
 	}
 }
 
-// Messages that are posted instead of sent on a socket are described a second time, in the
-// REST document.
+// The REST document describes messages a second time, for clients that post them instead of using
+// a socket.
 func TestRESTDescribesTheSameMessages(t *testing.T) {
 	var doc struct {
 		Components struct {
@@ -258,7 +257,7 @@ func TestRESTDescribesTheSameMessages(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(posted)); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
 		t.Errorf("ClientMessage has %v, read are %v", got, names)
 	}
-	for _, kind := range []string{"ack", "welcome"} { // its answers
+	for _, kind := range []string{"ack", "welcome"} { // the server's responses
 		r := find(kind)
 		answer, want := doc.Components.Schemas[r.name], r.schema()
 		if got := slices.Sorted(maps.Keys(answer.Properties)); !slices.Equal(got, slices.Sorted(slices.Values(want.Properties.Names()))) {
@@ -270,8 +269,8 @@ func TestRESTDescribesTheSameMessages(t *testing.T) {
 	}
 }
 
-// A relayed message carries anything that a client sent, but never the members of
-// an event: a client that finds a seq takes the message for an event.
+// A relayed message carries anything that a client sent, but never the fields of an event. A
+// client that finds a seq treats the message as an event.
 func TestRelayedMessagesNeverHaveMembersOfAnEvent(t *testing.T) {
 	relayed := 0
 	for _, r := range table {

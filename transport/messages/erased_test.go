@@ -13,9 +13,9 @@ import (
 	"atelier/transport/messages"
 )
 
-// A room keeps the frame of an event as long as the log keeps the event. Otherwise
-// reconnecting clients would receive other frames after a restart. The frame of a thread
-// named the thread, and stayed when the log had lost the event with the first comment.
+// A room keeps the frame of an event as long as the log keeps the event. Otherwise reconnecting
+// clients would receive different frames after a restart. The frame of a thread once named the
+// thread, and stayed after the log had lost the event with the first comment.
 func TestARoomKeepsWhatTheLogKeeps(t *testing.T) {
 	kept, dropped := 0, 0
 	for seed := range uint64(200) {

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// TestFrames compares every message with its exact form on the wire.
+// The test compares every message with its exact form on the wire.
 func TestFrames(t *testing.T) {
 	const at, ts = 1_700_000_000_123, `"ts":"2023-11-14T22:13:20.123Z"}`
 	help := &pb.HelpRequest{Id: "h", AttendeeId: "a", AttendeeName: "Ann", StepNumber: 2}
@@ -82,8 +82,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// setBody puts a oneof wrapper into an event; the interface has no name
-// outside its package.
+// setBody puts a oneof wrapper into an event, because the interface has no exported name.
 func setBody(e *pb.Event, body any) {
 	switch b := body.(type) {
 	case *pb.Event_ChatPosted:

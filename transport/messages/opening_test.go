@@ -34,11 +34,11 @@ type school struct {
 	lab      codelab.Codelab
 	tokens   *settings.View
 	frames   *lateFrames
-	unknown  error // instead of tokens
+	unknown  error // returned instead of tokens
 }
 
-// lateFrames lets a room wait for its frames: the view of the commit is public
-// then, and nothing of it has reached the room.
+// lateFrames delays a room's frames. The view of the commit is then visible before the room has
+// any of it.
 type lateFrames struct {
 	Frames
 	wait atomic.Pointer[chan struct{}]
@@ -104,8 +104,8 @@ func (s *school) ask(c codelab.Command) any {
 	return v
 }
 
-// enters is what a request has found out when its connection is about to be
-// taken over.
+// enters returns what a request has determined about its caller when its connection is about to
+// be taken over.
 func (s *school) enters(who auth.Identity, caller *codelab.Caller) *peer {
 	admin := caller.Role == codelab.RoleAdmin
 	return &peer{g: s.Gateway, lab: s.lab, who: caller, standing: who.Standing(s.lab.ID(), admin, func() bool {
@@ -135,7 +135,7 @@ func (s *school) attendee() (*pb.Attendee, auth.Identity, *peer) {
 	return a, who, s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation})
 }
 
-// opens takes a connection over and returns the client's end.
+// opens takes over a connection and returns the client's end.
 func (s *school) opens(p *peer, protocol live.Protocol) net.Conn {
 	s.t.Helper()
 	server, client := net.Pipe()
@@ -148,8 +148,8 @@ func (s *school) opens(p *peer, protocol live.Protocol) net.Conn {
 	return client
 }
 
-// closing reads to the close frame of a WebSocket and returns its code and why;
-// of an event stream to its end.
+// closing reads a WebSocket up to its close frame and returns the code and the reason. It reads
+// an event stream to its end.
 func closing(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why string) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -182,8 +182,8 @@ func closing(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why st
 	}
 }
 
-// Between the look at who is calling and the place in the room the grant ends:
-// the connection stayed, and one then spoke as the facilitator.
+// The grant ends after the check of the caller and before the connection joins the room. Such a
+// connection once stayed, and one then acted as the facilitator.
 func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 	for _, protocol := range []live.Protocol{live.WebSocket, live.SSE} {
 		for name, ends := range map[string]func(*school) *peer{
@@ -229,8 +229,8 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 	}
 }
 
-// While it is unknown whether an API token was revoked, the client is asked to retry, and
-// not told that its access has ended.
+// While it is unknown whether an API token was revoked, the client must retry. It does not
+// receive the message that its access has ended.
 func TestUnknownGrantAsksTheClientToRetry(t *testing.T) {
 	s := newSchool(t)
 	s.unknown = durable.ErrUnavailable
@@ -248,7 +248,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	if code, why := closing(t, old, live.WebSocket); code != rfc6455.ClosePolicy || why != "the code was reset" {
 		t.Errorf("closed with %d, %s", code, why)
 	}
-	// One that came by the new code stays when the old ones are looked for.
+	// A connection with the new code stays when those with the old code are closed.
 	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, "Lin", a.Generation+1)
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	}
 }
 
-// Messages in the socket at the end of the session were still executed.
+// Messages still in the socket when the session ended were once executed.
 func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	s := newSchool(t)
 	who, p := s.facilitator()
@@ -277,7 +277,7 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	say := func(p *peer, payload string) { handler{}.Message(p.session.Load(), []byte(payload)) }
 	said := func() int {
 		s.t.Helper()
-		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // behind what was said
+		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // after the messages
 		return s.lab.View().Chat.Len()
 	}
 	say(p, `{"type":"chat","message":"before"}`)
@@ -300,9 +300,8 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	}
 }
 
-// TestAConnectionIsCountedBeforeItsWelcome: a client that has its welcome opens the next
-// connection. When the first was counted only then, the second could be counted before it,
-// and was closed as the older one.
+// A client that has its welcome opens the next connection. When the server counted the first
+// connection only then, the second could be counted before it and was closed as the older one.
 func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
 	s := newSchool(t)
 	_, _, p := s.attendee()
@@ -312,7 +311,7 @@ func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
 		defer s.sockets.mu.Unlock()
 		return len(s.sockets.of[key])
 	}
-	// A hub that stops closes what it is given, before anything is sent on it.
+	// A stopping hub closes new connections before it sends anything on them.
 	if err := s.Hub.Drain(t.Context(), nil, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +324,7 @@ func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
 	}
 }
 
-// closeHook is a connection that says when it is closed.
+// closeHook is a connection that reports its close.
 type closeHook struct {
 	net.Conn
 	closing func()
@@ -336,8 +335,7 @@ func (c closeHook) Close() error {
 	return c.Conn.Close()
 }
 
-// TestAConnectionThatIsReplacedWhileItOpensIsClosed: a newer connection can take its place before
-// it has a session.
+// A newer connection can replace it before it has a session.
 func TestAConnectionThatIsReplacedWhileItOpensIsClosed(t *testing.T) {
 	s := newSchool(t)
 	_, _, p := s.attendee()
@@ -346,14 +344,14 @@ func TestAConnectionThatIsReplacedWhileItOpensIsClosed(t *testing.T) {
 		t.Errorf("closed with %d, %s", code, why)
 	}
 	handler{}.Message(p.session.Load(), []byte(`{"type":"chat","message":"behind it"}`))
-	s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // behind what was said
+	s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // after the messages
 	if n := s.lab.View().Chat.Len(); n != 0 {
 		t.Errorf("%d messages of it are heard", n)
 	}
 }
 
-// A server that stops, or has lost its lease, releases all codelabs. A client that
-// connected at that moment stayed in a room without further events.
+// A server that stops, or has lost its lease, releases all codelabs. A client that connected at
+// that moment once stayed in a room without further events.
 func TestConnectionToAnEndedRoomIsClosed(t *testing.T) {
 	for name, opens := range map[string]func(*school, *peer) net.Conn{
 		"it opens behind the end": func(s *school, p *peer) net.Conn {

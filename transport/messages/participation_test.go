@@ -12,8 +12,8 @@ import (
 	"atelier/actors/room"
 )
 
-// TestRecipientsOfPollsAndQuestions: what facilitators see of a poll, drafts among it, goes
-// to no attendee, and a question that waits or is hidden to nobody else.
+// Attendees never receive the facilitators' view of a poll, such as drafts. A waiting or hidden
+// question reaches no attendee except its author.
 func TestRecipientsOfPollsAndQuestions(t *testing.T) {
 	asked := func(state pb.QuestionState) *pb.Event {
 		return &pb.Event{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: &pb.Question{
@@ -46,7 +46,7 @@ func TestRecipientsOfPollsAndQuestions(t *testing.T) {
 	}
 }
 
-// TestShownCountsAreSentOnce: each audience gets each change of the counts that it can see, once.
+// Each audience receives each visible change of the counts once.
 func TestShownCountsAreSentOnce(t *testing.T) {
 	lab := newSchool(t).lab
 	p := &codelab.PollView{Poll: &pb.Poll{Id: "p", State: pb.PollState_POLL_STATE_OPEN, Counts: []int32{1}}}
@@ -90,8 +90,7 @@ func TestShownCountsAreSentOnce(t *testing.T) {
 	look("open again", true, room.Facilitators, room.Attendees)
 }
 
-// TestCountsComeAtTheirRate: four times per second to facilitators and once to attendees,
-// for any rate of changes.
+// For any rate of changes, facilitators receive counts four times per second and attendees once.
 func TestCountsComeAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}
@@ -116,7 +115,7 @@ func TestCountsComeAtTheirRate(t *testing.T) {
 		looks := 0
 		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
 			looks++
-			lab.Room.Join(fmt.Sprint(looks)) // so the poll has another number of people
+			lab.Room.Join(fmt.Sprint(looks)) // changes the number of people of the poll
 			return []codelab.Codelab{lab}
 		}})
 		time.Sleep(12*time.Second + summaryEvery/2)

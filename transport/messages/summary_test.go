@@ -11,10 +11,10 @@ import (
 	"atelier/actors/room"
 )
 
-// Facilitators got the same summary again whenever it was the attendees' turn.
+// Facilitators once got the same summary again whenever the attendees' summary was due.
 func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 	var last told
-	// look is the audiences that hear of it, in order.
+	// look returns the audiences that receive a summary, in order.
 	look := func(v codelab.View, online int, attendees bool) (out []room.Audience) {
 		for _, f := range last.tell(&v, online, attendees) {
 			out = append(out, f.Audience)
@@ -39,7 +39,7 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 		{func() { v.Pulses.Stuck++ }, 5, true, []room.Audience{room.Facilitators}},
 		{func() { v.Completed++ }, 5, false, []room.Audience{room.Facilitators}},
 		{func() { v.Completed-- }, 5, false, []room.Audience{room.Facilitators}},
-		{func() {}, 5, true, nil}, // for them nothing has changed
+		{func() {}, 5, true, nil}, // nothing has changed for them
 		{func() { v.PerStep = []int{2, 2} }, 5, true, []room.Audience{room.Attendees, room.Facilitators}},
 	} {
 		tc.change()
@@ -52,8 +52,8 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 	}
 }
 
-// For any rate of changes, facilitators receive four summaries per second and attendees one
-// every three seconds.
+// For any rate of changes, facilitators receive four summaries per second and attendees one every
+// three seconds.
 func TestSummariesComeAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	lab.Room.Join("facilitator")
@@ -61,7 +61,7 @@ func TestSummariesComeAtTheirRate(t *testing.T) {
 		looks := 0
 		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
 			looks++
-			lab.Room.Join(fmt.Sprint(looks)) // each look finds more people online
+			lab.Room.Join(fmt.Sprint(looks)) // each summary counts more people online
 			return []codelab.Codelab{lab}
 		}})
 		time.Sleep(12*time.Second + summaryEvery/2)
@@ -72,8 +72,7 @@ func TestSummariesComeAtTheirRate(t *testing.T) {
 	})
 }
 
-// An attendees' summary goes with the next message to everyone, or after a
-// moment by itself.
+// An attendees' summary is sent with the next message to everyone, or alone after a moment.
 func TestSummariesToAttendeesWaitForCompany(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
 	hall, active := s.lab.Room, []codelab.Codelab{s.lab}
@@ -92,7 +91,7 @@ func TestSummariesToAttendeesWaitForCompany(t *testing.T) {
 	}
 }
 
-// Nobody who was there before is there to have heard it.
+// None of the earlier recipients is still there.
 func TestFirstPersonInARoomGetsASummary(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
 	room, active := s.lab.Room, []codelab.Codelab{s.lab}

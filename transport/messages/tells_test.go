@@ -12,7 +12,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// fill gives every field of a message a value of its own.
+// fill gives every field of a message a different value.
 func fill(m protoreflect.Message, serial *int) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -40,9 +40,8 @@ func fill(m protoreflect.Message, serial *int) {
 	}
 }
 
-// TestFramesNameAllTheyTellOf: the events with a frame are those that say so
-// in their definition, and a frame names every person, and an item, of its
-// event. Else a removal would leave it in the replay.
+// The events with a frame are those declared so in their definition. A frame names every person,
+// and an item, of its event. Otherwise it would stay in the replay after a removal.
 func TestFramesNameAllTheyTellOf(t *testing.T) {
 	bodies := (*pb.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("body").Fields()
 	for i := range bodies.Len() {
@@ -64,7 +63,7 @@ func TestFramesNameAllTheyTellOf(t *testing.T) {
 		if len(items) > 0 && !slices.Contains(items, f.Item) || len(items) == 0 && f.Item != "" {
 			t.Errorf("the frame of %s names the item %q, it tells of %q", kind.Name(), f.Item, items)
 		}
-		// Fields that look like a person's id and are not declared as one.
+		// These fields look like a person's id but are not declared as one.
 		for _, member := range []string{"attendee_id", "sender_id", "target_id"} {
 			if bytes.Contains(f.Payload, []byte(`"`+member+`":`)) && len(persons) == 0 {
 				t.Errorf("the frame of %s has %s and tells of nobody", kind.Name(), member)

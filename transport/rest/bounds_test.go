@@ -13,7 +13,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// described is what the test reads of an operation's description.
+// described is the part of an operation's description that the test reads.
 type described struct {
 	OperationID string `json:"operationId"`
 	Description string `json:"description"`
@@ -30,7 +30,7 @@ type schema struct {
 	MaxItems   *int
 }
 
-// UnmarshalJSON takes true and false, which are schemas too.
+// UnmarshalJSON also accepts true and false, which are schemas too.
 func (s *schema) UnmarshalJSON(b []byte) error {
 	type plain schema
 	if b[0] != '{' {
@@ -57,7 +57,7 @@ func documented(t *testing.T) (byPath map[string]map[string]described, byID map[
 	return doc.Paths, byID, doc.Components.Schemas
 }
 
-// grouped writes a number as the document does.
+// grouped formats a number as the document does.
 func grouped(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -66,7 +66,7 @@ func grouped(n int) string {
 	return s
 }
 
-// size is a number of bytes as the documents write it.
+// size formats a number of bytes as the documents do.
 func size(n int) string {
 	if n < 1<<20 {
 		return fmt.Sprintf("%d KiB", n>>10)
@@ -74,14 +74,13 @@ func size(n int) string {
 	return fmt.Sprintf("%d MiB", n>>20)
 }
 
-// TestTheDocumentSaysWhichBoundsAClientMeets: an attendee's 201st submission
-// was refused, and no document said why.
+// An attendee's 201st submission was once refused, and no document gave the reason.
 func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	b := codelab.Bounds
 	_, ops, schemas := documented(t)
 	for _, want := range []struct {
 		operation string
-		status    string // status beyond the bound; "" if the oldest are removed, or there is no error
+		status    string // status above the limit; "" if the oldest are removed, or there is no error
 		number    string
 	}{
 		{"registerAttendee", "409", grouped(b.Attendees) + " attendees"},
@@ -113,7 +112,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 		{"importCodelab", "", grouped(archive.MaxLeftOut + 1)},
 	} {
 		op, known := ops[want.operation]
-		if want.operation == "importCodelab" { // in the schema of its answer
+		if want.operation == "importCodelab" { // it is in the schema of its response
 			if n := schemas["Imported"].Properties["left_out"].MaxItems; n == nil || grouped(*n) != want.number {
 				t.Errorf("left_out has at most %v, not %s", n, want.number)
 			}
@@ -149,7 +148,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	}
 }
 
-// Every body has its limit, and says so where it is documented.
+// Every body has a limit, and its description contains the limit.
 func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
 	files := map[string]int{"uploadImage": intake.MaxImage, "uploadMaterial": intake.MaxMaterial, "submitFile": codelab.MaxSubmissionBytes, "importCodelab": archive.MaxPacked,
 		"importBranchFiles": archive.MaxPackedCode, "importFolderFiles": archive.MaxPackedCode}
@@ -174,7 +173,7 @@ func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
 	}
 }
 
-// A content that its disk has damaged is never served: the reads say so.
+// A content damaged on the disk is never served, and the descriptions of the reads document this.
 func TestTheDocumentSaysWhatADamagedFileIs(t *testing.T) {
 	_, ops, _ := documented(t)
 	for _, id := range []string{"getUpload", "getSubmissionFile"} {

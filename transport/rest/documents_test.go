@@ -16,8 +16,7 @@ import (
 	"atelier/actors/token"
 )
 
-// follow visits what a node refers to, by a reference or as a way to prove who
-// is calling.
+// follow visits everything that a node refers to: references and security schemes.
 func follow(node any, visit func(ref string)) {
 	switch n := node.(type) {
 	case []any:
@@ -44,7 +43,7 @@ func follow(node any, visit func(ref string)) {
 	}
 }
 
-// components are the components of a piece by how one refers to them.
+// components returns the components of a piece by their reference.
 func (d *description) components() map[string]json.RawMessage {
 	c, all := &d.Components, map[string]json.RawMessage{}
 	for kind, named := range map[string]map[string]json.RawMessage{
@@ -57,14 +56,14 @@ func (d *description) components() map[string]json.RawMessage {
 	return all
 }
 
-// component is the component in which a reference ends.
+// component returns the component to which a reference leads.
 func component(ref string) string {
-	parts := strings.SplitN(ref, "/", 5) // the rest is a place in the component
+	parts := strings.SplitN(ref, "/", 5) // the rest is a position in the component
 	return strings.Join(parts[:min(4, len(parts))], "/")
 }
 
-// twice names the members that an object of the text has twice, of which a
-// decoder silently takes the last.
+// twice returns the duplicate fields of objects in the text. A decoder silently takes the last
+// one.
 func twice(d *json.Decoder, at string) (names []string) {
 	t, err := d.Token()
 	if err != nil || t != json.Delim('{') && t != json.Delim('[') {
@@ -85,7 +84,7 @@ func twice(d *json.Decoder, at string) (names []string) {
 	return names
 }
 
-// The app's types are made of the file.
+// The app's types are generated from the file.
 func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 	const file = "openapi.json"
 	var want bytes.Buffer
@@ -106,8 +105,8 @@ func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 	}
 }
 
-// Of a duplicate path or component, the last one would silently win, and an unused one would stay
-// for ever.
+// The last of two paths or components with one name would silently win, and an unused component
+// would stay forever.
 func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	const shared = "shared.json"
 	files, err := fs.Glob(pieces, "openapi/*.json")
@@ -115,7 +114,7 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 		t.Fatalf("the pieces are %v, %v", files, err)
 	}
 	standsIn := map[string]string{}       // the piece of each component
-	users := map[string]map[string]bool{} // which pieces refer to a component
+	users := map[string]map[string]bool{} // the pieces that refer to each component
 	all, err := readPieces()
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +175,8 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	}
 }
 
-// Each operation of the table is described, and nothing is that no table has: what others
-// give is written out whole.
+// Each operation of the table is described, and no other operation is. Responses from elsewhere
+// are written out completely.
 func TestOperationsAreThoseOfTheTable(t *testing.T) {
 	all, err := readPieces()
 	if err != nil {
@@ -211,7 +210,7 @@ func TestOperationsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// onlyWhatIsNotKnown fails if a piece repeats the table, because the two could become different.
+// onlyWhatIsNotKnown fails if a piece repeats the table, because the two could diverge.
 func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
 	t.Helper()
 	if o.Security != nil {
@@ -241,9 +240,8 @@ func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
 	}
 }
 
-// Generators of clients write files and types after these names, and some file systems
-// and languages do not tell small letters from large ones. They follow no reference into a
-// component.
+// Client generators name files and types after these names, and some file systems and languages
+// ignore case. They do not follow references into a component.
 func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 	var doc map[string]any
 	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
@@ -265,8 +263,7 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 	})
 }
 
-// Generators of clients leave out components that no path leads to, and refer to them all the
-// same.
+// Client generators omit components that no path reaches, but still refer to them.
 func TestAPathLeadsToEachComponent(t *testing.T) {
 	var doc struct {
 		Paths      any
@@ -293,8 +290,8 @@ func TestAPathLeadsToEachComponent(t *testing.T) {
 	}
 }
 
-// The document follows the table: the required permission, the limit, and the answers of every
-// such operation.
+// The document follows the table: the required permission, the limit, and the common responses of
+// each operation.
 func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
 	known, err := pathParametersOf(map[string]json.RawMessage{"thing_id": []byte(`{"name":"thing_id","in":"path"}`), "certificate_id": []byte(`{"name":"id","in":"path"}`)})
 	if err != nil {
@@ -391,7 +388,7 @@ func summed(t *testing.T, d map[string]any) string {
 	return string(out)
 }
 
-// The policies are the same as in their only list.
+// The policies are the same as in the list that defines them.
 func TestPoliciesAreDescribed(t *testing.T) {
 	var doc struct {
 		Components struct {

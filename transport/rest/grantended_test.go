@@ -19,7 +19,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// slowly is a body with whose last byte something happens.
+// slowly is a body that calls a function with its last byte.
 type slowly struct {
 	*bytes.Reader
 	happens func()
@@ -34,8 +34,8 @@ func (s *slowly) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// The caller is identified at the start of the request. A body can take minutes, and it was
-// then executed for a person who had logged out.
+// The caller is identified at the start of the request. A body can take minutes, and it was once
+// executed for a person who had logged out.
 func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

@@ -9,7 +9,7 @@ import (
 	"atelier/actors/codelab"
 )
 
-// TestNamesInTagsAreThoseOfTheCode: a tag cannot refer to a list.
+// A tag cannot refer to a list, so it repeats the names.
 func TestNamesInTagsAreThoseOfTheCode(t *testing.T) {
 	for _, c := range []struct {
 		of     any

@@ -35,10 +35,10 @@ func TestAClientThatHasLeftIsNoticed(t *testing.T) {
 	if closed(server) || closed(secure) {
 		t.Error("a client that sends ahead counts as gone")
 	}
-	if err := client.Close(); err != nil { // an unread byte precedes its end
+	if err := client.Close(); err != nil { // an unread byte precedes the end of the connection
 		t.Fatal(err)
 	}
-	for range 1000 { // on this machine it is there at once
+	for range 1000 { // here the end arrives immediately
 		if closed(server) {
 			break
 		}

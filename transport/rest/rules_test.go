@@ -17,8 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of RULES.md and openapi.json anew")
 
-// TestTheTablesOfTheRulesAreTrue: what RULES.md says of access and limits is what the
-// code does.
+// The tables of access and limits in RULES.md match the code.
 func TestTheTablesOfTheRulesAreTrue(t *testing.T) {
 	b, err := os.ReadFile("RULES.md")
 	if err != nil {
@@ -66,7 +65,7 @@ func operationsTable() string {
 	return b.String()
 }
 
-// tokensOf says which API tokens may call an operation, by their scope.
+// tokensOf returns which API tokens may call an operation, by their scope.
 func tokensOf(o *Operation) string {
 	switch o.Access {
 	case OwnerOnly, AdminLogin, Leader, CodelabAttendee:
@@ -113,8 +112,7 @@ func limitsTable() string {
 	return b.String()
 }
 
-// TestAVoteIsAnsweredAlthoughThePollWasClosed: it counted, and was answered as if there were
-// no such poll.
+// The vote counted, but the response was once the one for a missing poll.
 func TestAVoteIsAnsweredAlthoughThePollWasClosed(t *testing.T) {
 	p := &pb.Poll{Id: "p", Kind: pb.PollKind_POLL_KIND_CHOICE, Options: []string{"a", "b"}, Right: []int32{1}, Counts: []int32{2, 3}, Votes: 5, TooFew: true, State: pb.PollState_POLL_STATE_CLOSED}
 	if got := unseen(p); got == nil || got.State != "closed" || got.Counts != nil || got.Right != nil || got.TooFew || got.Votes != 5 {

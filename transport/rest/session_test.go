@@ -22,12 +22,12 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// nowhere has no codelabs.
+// nowhere is a directory without codelabs.
 type nowhere struct{ codelab.Directory }
 
 func (nowhere) ReleaseClaims(func(person, codelab string) bool) error { return nil }
 
-// entrance is where people log in and out, with a clock of its own.
+// entrance is where people log in and out, with its own clock.
 type entrance struct {
 	*API
 	t     *testing.T
@@ -72,7 +72,7 @@ func newEntrance(t *testing.T, change func(*Config)) *entrance {
 	return e
 }
 
-// person is a facilitator with a login and a password.
+// person returns a facilitator with a login and a password.
 func (e *entrance) person(login, password string) *people.Person {
 	e.t.Helper()
 	hash, err := e.Passwords.Hash(password, true)
@@ -94,11 +94,11 @@ func (e *entrance) tell(b people.Body) *people.Person {
 	return p
 }
 
-// browser keeps cookies, and comes from an address.
+// browser keeps cookies and has an address.
 type browser struct {
 	*entrance
 	address string
-	uri     string // of its next request
+	uri     string // of the next request
 	cookies map[string]*fasthttp.Cookie
 	answer  *fasthttp.Response
 }
@@ -107,7 +107,7 @@ func (e *entrance) browser(address string) *browser {
 	return &browser{e, address, "/", map[string]*fasthttp.Cookie{}, nil}
 }
 
-// ask runs an operation, and returns the status of its answer.
+// ask runs an operation and returns the status of its response.
 func (b *browser) ask(op func(*Request) error, body string, headers ...string) int {
 	b.t.Helper()
 	ctx := &fasthttp.RequestCtx{}
@@ -149,7 +149,7 @@ func (b *browser) logIn(id, password string, headers ...string) int {
 	return b.ask(logIn, fmt.Sprintf(`{"admin_id":%q,"admin_pw":%q}`, id, password), headers...)
 }
 
-// recorded are the entries of the audit trail, the oldest first.
+// recorded returns the entries of the audit trail, oldest first.
 func (e *entrance) recorded() (out []string) {
 	all, err := e.Audit.Find(audit.Query{Limit: 100})
 	if err != nil {
@@ -163,8 +163,8 @@ func (e *entrance) recorded() (out []string) {
 	return out
 }
 
-// The owner and people log in with their passwords, and nobody with another's, or while they
-// are disabled. Every try is in the audit trail.
+// The owner and people log in only with their own passwords, and not while they are disabled.
+// Every attempt is in the audit trail.
 func TestPasswordsThatLogIn(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {
@@ -207,8 +207,8 @@ func TestPasswordsThatLogIn(t *testing.T) {
 	}
 }
 
-// Scripts of a page cannot read the session, no other site sends it along, and it ends as the
-// login does. Behind a prefix it is not shown to other servers.
+// Scripts of a page cannot read the session cookie, other sites do not send it, and it ends with
+// the login. Behind a prefix, other servers do not receive it.
 func TestCookiesOfALogin(t *testing.T) {
 	for _, tc := range []struct {
 		name, url     string
@@ -242,9 +242,10 @@ func TestCookiesOfALogin(t *testing.T) {
 	}
 }
 
-// Failed logins of a network make later ones wait, also with the right password. A browser in
-// which the owner has logged in does not wait, and neither does one of a person for their own
-// login. It waits for others': a person could guess them.
+// Failed logins from a network delay later ones, also with the right password. A browser in which
+// the owner has logged in is not delayed. A person's known browser is not delayed for that
+// person's own login. It is delayed for others' logins, because the person could guess their
+// passwords.
 func TestFailedLoginsMakeOthersWait(t *testing.T) {
 	e := newEntrance(t, nil)
 	e.person("ann", "the password of ann")
@@ -283,8 +284,8 @@ func TestFailedLoginsMakeOthersWait(t *testing.T) {
 	}
 }
 
-// A logout ends the session in the browser and for the cookies that were copied from it. One
-// that another site brings about does not.
+// A logout ends the session in the browser and for copies of its cookies. A logout triggered by
+// another site has no effect.
 func TestALogoutEndsTheSession(t *testing.T) {
 	e := newEntrance(t, nil)
 	b := e.browser("192.0.2.1")
@@ -310,7 +311,7 @@ func TestALogoutEndsTheSession(t *testing.T) {
 	}
 }
 
-// Somebody can leave one codelab. The login of the same browser stays.
+// An attendee can leave one codelab. The login in the same browser stays.
 func TestLeavingACodelabIsNoLogout(t *testing.T) {
 	e := newEntrance(t, nil)
 	issued, err := e.Auth.GrantAttendee(auth.Identity{}, "lab", "lin", "Lin", 0)

@@ -13,7 +13,7 @@ import (
 	"atelier/transport/auth/oidc/oidctest"
 )
 
-// withProvider is an entrance beside an identity provider, where new people are assistants.
+// withProvider returns an entrance with an identity provider, where new people are assistants.
 func withProvider(t *testing.T) (*entrance, *oidctest.Provider) {
 	t.Helper()
 	at := oidctest.New(t)
@@ -26,8 +26,8 @@ func withProvider(t *testing.T) (*entrance, *oidctest.Provider) {
 	return e, at
 }
 
-// signIn begins to sign in to a page, and returns with the provider's answer. It returns the
-// page to which that leads.
+// signIn signs in to reach a page, and comes back with the provider's answer. It returns the page
+// of the redirect.
 func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer url.Values)) string {
 	b.t.Helper()
 	b.uri = signInPath + "?" + url.Values{"to": {to}}.Encode()
@@ -49,8 +49,8 @@ func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer ur
 	return string(b.answer.Header.Peek("Location"))
 }
 
-// A person who comes back from the provider has a session, with a new id, and gets to the page
-// that they wanted, if it is one of this server. The cookie of the attempt is removed.
+// A person who comes back from the provider has a session with a new id. If the requested page is
+// on this server, the person is redirected there. The cookie of the attempt is removed.
 func TestSigningInAtTheProvider(t *testing.T) {
 	for to, want := range map[string]string{"/admin/1?a=b&c": "/admin/1?a=b&c", "": "/admin", "//evil.test": "/admin", "https://evil.test": "/admin"} {
 		e, at := withProvider(t)
@@ -75,8 +75,8 @@ func TestSigningInAtTheProvider(t *testing.T) {
 	}
 }
 
-// The page to sign in says why somebody is refused, who gets no session. A refusal after an
-// answer of the provider is recorded.
+// The sign-in page shows the reason for a refusal, and the person gets no session. A refusal
+// after an answer from the provider is recorded.
 func TestRefusedAtTheProvider(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {
@@ -126,8 +126,8 @@ func TestRefusedAtTheProvider(t *testing.T) {
 	}
 }
 
-// The cookie of an attempt is sent to no other path, is hidden from scripts, and ends in ten
-// minutes. The attempt ends then, too.
+// The cookie of an attempt is sent only to its path, is hidden from scripts, and expires after
+// ten minutes. So does the attempt.
 func TestTheCookieOfAnAttemptAtTheProvider(t *testing.T) {
 	e, at := withProvider(t)
 	b := e.browser("192.0.2.1")
@@ -143,7 +143,7 @@ func TestTheCookieOfAnAttemptAtTheProvider(t *testing.T) {
 	}
 }
 
-// Attempts with wrong codes are limited for each network, and right ones cost nothing.
+// Attempts with wrong codes are limited per network. Right codes do not count.
 func TestWrongCodesOfTheProviderAreLimited(t *testing.T) {
 	e, at := withProvider(t)
 	b, stranger := e.browser("192.0.2.1"), e.browser("192.0.2.1")

@@ -19,7 +19,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// answering is a directory that answers every Get with the same error.
+// answering is a directory that returns the same error for every Get.
 type answering struct {
 	codelab.Directory
 	err error
@@ -27,9 +27,8 @@ type answering struct {
 
 func (a answering) Get(string) (codelab.Codelab, error) { return codelab.Codelab{}, a.err }
 
-// A follower that could not hear the owner answered 401 and 403 to registered
-// attendees, and left their codelabs out of the list: clients took that for the
-// end of their registration.
+// A follower that did not reach the owner once returned 401 and 403 to registered attendees, and
+// omitted their codelabs from the list. Clients treated that as the end of their registration.
 func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
@@ -52,7 +51,7 @@ func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
 	gone := durable.Reject(durable.Missing, "codelab not found")
 	for name, tc := range map[string]struct {
 		ask  func(*Request) error
-		gone int // what is answered when the codelab does not exist
+		gone int // the status if the codelab does not exist
 	}{
 		"GET session":    {getSession, fasthttp.StatusUnauthorized},
 		"own codelab":    {(*Request).EnterOwn, fasthttp.StatusForbidden},

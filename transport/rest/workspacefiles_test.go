@@ -49,8 +49,8 @@ func (l lists) Write(_ string, _ code.Kind, base string, c code.Change) (string,
 	return strings.Join(after, " "), nil
 }
 
-// A write that found another node's before its own was answered 409, though the two
-// changed different files. On one node they follow each other.
+// A write that found another node's earlier write once got 409, although the two changed
+// different files. On one node such writes run one after the other.
 func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
@@ -113,7 +113,7 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 	if err := write("never", other(writeTries+1)); !errors.Is(err, durable.ErrBusy) {
 		t.Errorf("when another node is always first: %v", err)
 	}
-	// What really conflicts is refused.
+	// Real conflicts are refused.
 	for what, tc := range map[string]struct {
 		body codelab.Body
 		want durable.Reason

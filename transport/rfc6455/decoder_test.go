@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// recorder writes down what a decoder finds.
+// recorder records the decoder's results.
 type recorder []string
 
 func (r *recorder) Message(p []byte) { *r = append(*r, "text "+string(p)) }
@@ -18,7 +18,7 @@ func (r *recorder) Ping(p []byte)    { *r = append(*r, "ping "+string(p)) }
 func (r *recorder) Pong()            { *r = append(*r, "pong") }
 func (r *recorder) Closed(code int)  { *r = append(*r, fmt.Sprint("close ", code)) }
 
-// masked makes a client's frame. First is the byte with FIN, RSV and opcode.
+// masked returns a client's frame. first is the byte with FIN, RSV and opcode.
 func masked(first byte, payload []byte) []byte {
 	p := AppendHeader(nil, 0, len(payload))
 	p[0] = first
@@ -38,7 +38,7 @@ func clientClose(code int, reason string) []byte {
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// decode feeds input cut at the given sizes, over and over.
+// decode feeds the input in pieces of these sizes, repeatedly.
 func decode(input []byte, limit int, cuts ...int) (recorder, *ProtocolError) {
 	var d Decoder
 	var r recorder
@@ -193,7 +193,8 @@ func TestAnIdleDecoderKeepsNothing(t *testing.T) {
 	}
 }
 
-// FuzzFrames: no input makes the decoder panic, and its split in transit makes no difference.
+// FuzzFrames verifies that no input causes a panic, and that its split in transit makes no
+// difference.
 func FuzzFrames(f *testing.F) {
 	for _, seed := range [][]byte{
 		clientText("hello"),

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/sample"
 )
 
-// The workshop is read as any other file is, and nothing of it is left out.
+// The workshop is imported like any other file, and the import leaves nothing out.
 func TestTheSampleIsWhole(t *testing.T) {
 	b, err := sample.ZIP()
 	if err != nil {
@@ -36,7 +36,7 @@ func TestTheSampleIsWhole(t *testing.T) {
 	}
 }
 
-// Each state of the code is what the text of its step makes.
+// Each state of the code matches the text of its step.
 func TestTheCodeIsThatOfTheSteps(t *testing.T) {
 	states, err := sample.Code()
 	if err != nil {

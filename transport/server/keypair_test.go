@@ -64,7 +64,7 @@ func TestAPairFollowsItsFiles(t *testing.T) {
 		t.Fatal(serial())
 	}
 
-	// Renewed in two steps: between them the files do not belong together.
+	// A renewal has two steps. In between the files do not match.
 	cert, key = renew(t, folder, 2)
 	write(certFile, cert)
 	now = now.Add(lookEvery)
@@ -86,7 +86,7 @@ func TestAPairFollowsItsFiles(t *testing.T) {
 		t.Errorf("renewed, it is %d", serial())
 	}
 
-	// Missing files do not end the service.
+	// The server continues without the files.
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func dial(t *testing.T, p *Public) net.Conn {
 	return c
 }
 
-// ask sends a request and reads the answer.
+// ask sends a request and reads the response.
 func ask(c net.Conn) error {
 	if _, err := c.Write([]byte("GET /api/x HTTP/1.1\r\nHost: h\r\n\r\n")); err != nil {
 		return err
@@ -78,7 +78,7 @@ func ask(c net.Conn) error {
 	return nil
 }
 
-// starved is a listener that has no descriptor for a while.
+// starved is a listener that has no descriptors for some time.
 type starved struct {
 	net.Listener
 	mu     sync.Mutex
@@ -99,8 +99,7 @@ func (l *starved) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// TestRunningOutOfDescriptorsPauses: `accept4: too many open files` ended the
-// whole process.
+// `accept4: too many open files` once ended the whole process.
 func TestRunningOutOfDescriptorsPauses(t *testing.T) {
 	p := serve(t, func(p *Public) {
 		p.accept.Listener = &starved{Listener: p.accept.Listener, errors: []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ECONNABORTED}}
@@ -114,7 +113,7 @@ func TestRunningOutOfDescriptorsPauses(t *testing.T) {
 	stop(t, p)
 }
 
-// TestClosingEndsAPause: a stop does not wait for descriptors.
+// A stop does not wait for descriptors.
 func TestClosingEndsAPause(t *testing.T) {
 	p := serve(t, func(p *Public) {
 		many := make([]error, 1<<20)
@@ -129,7 +128,7 @@ func TestClosingEndsAPause(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// The listener under it still says that nothing is left.
+		// The underlying listener still reports that no descriptors are left.
 		_ = p.accept.Close()
 		s := p.accept.Listener.(*starved)
 		s.mu.Lock()
@@ -140,7 +139,7 @@ func TestClosingEndsAPause(t *testing.T) {
 	stop(t, p)
 }
 
-// One address does not get all connections, whether it speaks or not; a proxy may.
+// A single address cannot use all connections, whether it sends requests or not. A proxy can.
 func TestAnAddressHasABound(t *testing.T) {
 	p := serve(t, func(p *Public) { p.silence.mostFrom = 2 })
 	first, second := dial(t, p), dial(t, p)
@@ -174,8 +173,7 @@ func TestAnAddressHasABound(t *testing.T) {
 	stop(t, proxied)
 }
 
-// What connections leave of the descriptors is for the store and the internal
-// listener: newcomers wait.
+// The remaining descriptors are for the store and the internal listener, so new connections wait.
 func TestNewcomersWaitForDescriptors(t *testing.T) {
 	p := serve(t, func(p *Public) { p.most = 1 })
 	defer stop(t, p)
@@ -194,8 +192,8 @@ func TestNewcomersWaitForDescriptors(t *testing.T) {
 	}
 }
 
-// TestSilentConnectionsGoFirst: who opens connections and says nothing pushes
-// out only others that say nothing.
+// A client that opens connections without sending anything displaces only other silent
+// connections.
 func TestSilentConnectionsGoFirst(t *testing.T) {
 	p := serve(t, func(p *Public) { p.silence.most = 3 })
 	speaker := dial(t, p)
@@ -222,7 +220,7 @@ func TestSilentConnectionsGoFirst(t *testing.T) {
 	if err := ask(speaker); err != nil {
 		t.Errorf("one that spoke was closed: %v", err)
 	}
-	// Half a request is completed, and counts as spoken then.
+	// Once the partial request is complete, the connection is no longer silent.
 	if _, err := partial.Write([]byte("Host: h\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -235,8 +233,8 @@ func TestSilentConnectionsGoFirst(t *testing.T) {
 	stop(t, p)
 }
 
-// TestAStopDoesNotWaitForTheSilent: one stop in 25 under load took its whole
-// 30 seconds, because a connection had just been opened.
+// One stop in 25 under load once took its whole 30 seconds, because a connection had just been
+// opened.
 func TestAStopDoesNotWaitForTheSilent(t *testing.T) {
 	p := serve(t, nil)
 	silent := dial(t, p)
@@ -247,8 +245,8 @@ func TestAStopDoesNotWaitForTheSilent(t *testing.T) {
 	}
 }
 
-// TestAStopCutsOffHalfARequest: one client with half a body, or with half of
-// its next request, held every stop for its whole time.
+// A single client with half a body, or with half of its next request, once delayed every stop for
+// its whole time.
 func TestAStopCutsOffHalfARequest(t *testing.T) {
 	entered := make(chan struct{})
 	p, err := Listen("127.0.0.1:0", nil)
@@ -286,8 +284,7 @@ func TestAStopCutsOffHalfARequest(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsMakeRoomAfterTheSilent: they are what a flood can leave
-// open without being silent.
+// A flood can leave idle connections open without being silent.
 func TestIdleConnectionsMakeRoomAfterTheSilent(t *testing.T) {
 	p := serve(t, nil)
 	idle := dial(t, p)
@@ -308,7 +305,7 @@ func TestIdleConnectionsMakeRoomAfterTheSilent(t *testing.T) {
 		t.Error("the idle one is open")
 	}
 	stop(t, p)
-	// The last of them is forgotten a moment after the server has ended.
+	// The last connection is removed slightly after the server has ended.
 	waitFor(t, func() bool {
 		p.silence.mu.Lock()
 		defer p.silence.mu.Unlock()
@@ -316,7 +313,7 @@ func TestIdleConnectionsMakeRoomAfterTheSilent(t *testing.T) {
 	})
 }
 
-// TestAddressInUseNamesTheConfigurationKey for both listeners.
+// The test covers both listeners.
 func TestAddressInUseNamesTheConfigurationKey(t *testing.T) {
 	p := serve(t, nil)
 	defer stop(t, p)
@@ -338,7 +335,7 @@ func waitFor(t *testing.T, cond func() bool) {
 	}
 }
 
-// Answers during a stop close their connection, except connections that were upgraded.
+// Responses during a stop close their connection, except upgraded connections.
 func TestAnAnswerIsTheLastWhenTheServerLeaves(t *testing.T) {
 	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {
@@ -385,7 +382,7 @@ func TestAnAnswerIsTheLastWhenTheServerLeaves(t *testing.T) {
 	}
 }
 
-// What two programs could read in two ways is refused, and the connection ends.
+// A request that two programs could interpret differently is refused, and the connection ends.
 func TestDoubtfulRequestsAreRefused(t *testing.T) {
 	p := serve(t, nil)
 	defer stop(t, p)

@@ -25,7 +25,7 @@ var script = []byte(strings.Repeat("console.log('hello');", 100))
 var coded = func() []byte {
 	b, err := wire.Brotli.Compress(script)
 	if err != nil {
-		panic(err) // it is written to memory
+		panic(err) // writes to memory cannot fail
 	}
 	return b
 }()
@@ -82,7 +82,7 @@ func without(t testing.TB) *Handler {
 	return handler(t, func(c *Config) { c.Build = fstest.MapFS{".gitignore": &fstest.MapFile{}} })
 }
 
-// answerTo is the answer to a request as it goes over the wire.
+// answerTo returns the response to a request as it is sent over the wire.
 func answerTo(t testing.TB, w *Handler, line string, headers ...string) *fasthttp.Response {
 	t.Helper()
 	var ctx fasthttp.RequestCtx
@@ -138,7 +138,7 @@ func TestOtherAddressesAnswerTheAppWith404(t *testing.T) {
 		for _, path := range []string{
 			"/nothing", "/login/", "/login/x", "//", "//login", "/j", "/j/", "/j/a/b", "/codelabs", "/codelabs/", "/admin/", "/admin//edit", "/admin/x/",
 			"/admin/x//", "/admin/x/a/", "/verify", "/verify/", "/verify/x/y", "/index.html", "/index.html.br", "/.gitignore", "/.vite/manifest.json",
-			// Hostile ones.
+			// These paths are hostile.
 			"/..", "/../", "/codelabs/..", "/codelabs/.", "/codelabs/%2e%2e", "/admin/../login", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc%2fpasswd",
 			"/codelabs/..%5c..%5cx", "/codelabs/%00", "/codelabs/a%00b", "/verify/%3Cscript%3E", "/%6cogin", "/assets%2findex-DiwrgTda.js",
 			"/" + long, "/codelabs/" + long, "/admin/x" + strings.Repeat("/x", 5000) + "/",
@@ -152,7 +152,7 @@ func TestOtherAddressesAnswerTheAppWith404(t *testing.T) {
 				t.Errorf("%.60q: headers\n%s", path, r.Header.String())
 			}
 		}
-		// A condition counts only where the answer would be a success.
+		// A condition counts only if the response would otherwise be a success.
 		if r := answerTo(t, w, "GET /nothing", "If-None-Match: *"); r.StatusCode() != 404 {
 			t.Errorf("with a condition: %d", r.StatusCode())
 		}
@@ -365,7 +365,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// It draws texts of authors, so it has no access to the app.
+// The frame draws texts of authors, so it has no access to the app.
 func TestTheFrameOfDiagramsHasAPolicyOfItsOwn(t *testing.T) {
 	w := handler(t, nil)
 	r := answerTo(t, w, "GET /diagram.html")
@@ -379,7 +379,7 @@ func TestTheFrameOfDiagramsHasAPolicyOfItsOwn(t *testing.T) {
 			t.Errorf("%d, %s: %q, want %q", r.StatusCode(), name, got, want)
 		}
 	}
-	// Without an origin it loads its scripts as those of another.
+	// The frame has no origin, so it loads its scripts across origins.
 	for path, want := range map[string][2]string{"/assets/diagram/frame-AbCdEfGh.js": {"*", "DENY"}, "/assets/index-DiwrgTda.js": {"", "DENY"}} {
 		r := answerTo(t, w, "GET "+path, "Origin: null")
 		if got := [2]string{header(r, "Access-Control-Allow-Origin"), header(r, "X-Frame-Options")}; got != want || header(r, "Content-Security-Policy") != policyWith(nil, nil) {
@@ -510,7 +510,7 @@ func TestABuildThatCannotBeServed(t *testing.T) {
 	}
 }
 
-// TestTheEmbeddedBuild: whatever was built last can be served, in every coding.
+// The most recent build can be served in every coding.
 func TestTheEmbeddedBuild(t *testing.T) {
 	w, err := New(Config{Build: Built(), Certificate: certificates})
 	if err != nil {
@@ -549,7 +549,7 @@ func FuzzPath(f *testing.F) {
 func BenchmarkPage(b *testing.B)  { benchmark(b, "/admin/0193a7b2-1111-7000-8000-000000000000/edit") }
 func BenchmarkAsset(b *testing.B) { benchmark(b, "/assets/index-DiwrgTda.js") }
 
-// BenchmarkUnchanged is a reload of files in the browser's cache: a page, then its assets, each
+// BenchmarkUnchanged is a reload with files in the browser's cache: a page, then its assets, each
 // with its tag.
 func BenchmarkUnchanged(b *testing.B) {
 	tag := header(answerTo(b, handler(b, nil), "GET /assets/index-DiwrgTda.js", "Accept-Encoding: br"), "ETag")

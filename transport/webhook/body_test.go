@@ -9,7 +9,7 @@ import (
 	hooks "atelier/actors/webhook"
 )
 
-// TestADeliveryHasTheDataThatIsDescribed: the document is made of the types of Data.
+// The document is generated from the types of Data.
 func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
 	all := &hooks.Data{
 		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build", Ok: true,
@@ -48,7 +48,6 @@ func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
 	}
 }
 
-// Receivers read these fields.
 func TestBodiesAsReceiversGetThem(t *testing.T) {
 	x := &hooks.Data{
 		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build",

@@ -23,8 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestTheSignatureIsThatOfTheStandard: with the example of the Standard Webhooks
-// specification.
+// The example is from the Standard Webhooks specification.
 func TestTheSignatureIsThatOfTheStandard(t *testing.T) {
 	got := sign("whsec_plJ3nmyCDGBKInavdOK15jsl", "msg_loFOjxBNrRLzqYUf", "1731705121", []byte(`{"event_type":"ping","data":{"success":true}}`))
 	if want := "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0="; got != want {
@@ -79,7 +78,7 @@ func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
 
 func TestOnlyTheStatusOfAnAnswerCounts(t *testing.T) {
 	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
-		// Without an end, unless the client has enough of it.
+		// The response is endless, unless the client stops reading.
 		w.WriteHeader(202)
 		for r.Context().Err() == nil {
 			if _, err := w.Write(make([]byte, 1<<10)); err != nil {
@@ -93,8 +92,8 @@ func TestOnlyTheStatusOfAnAnswerCounts(t *testing.T) {
 	}
 }
 
-// TestADeliveryIsSignedAsItIsSent: with the secret that was shown, over what the headers
-// say, on a connection of its own.
+// The signature uses the secret that was shown and covers the values of the headers. Each
+// delivery has a separate connection.
 func TestADeliveryIsSignedAsItIsSent(t *testing.T) {
 	var (
 		header http.Header
@@ -134,7 +133,7 @@ func TestADeliveryIsSignedAsItIsSent(t *testing.T) {
 	}
 }
 
-// endless is an answer without an end.
+// endless is a response without an end.
 type endless struct {
 	read   int
 	closed bool
@@ -162,7 +161,7 @@ func TestOfAnAnswerSoMuchIsRead(t *testing.T) {
 	}
 }
 
-// TestTheLogSaysWhyNobodyWasReached, and nothing of addresses; a stop is no reason.
+// The log contains the reason without addresses. A stop is not a reason.
 func TestTheLogSaysWhyNobodyWasReached(t *testing.T) {
 	s, h := sender(t, nil, false)
 	var log bytes.Buffer
@@ -178,8 +177,8 @@ func TestTheLogSaysWhyNobodyWasReached(t *testing.T) {
 	}
 }
 
-// TestAChangeOfProtocolsHoldsNobody: Go's client leaves the connection to its caller then,
-// and its timeout ends nothing any more.
+// After a change of protocols, Go's client leaves the connection to its caller, and its timeout
+// no longer ends anything.
 func TestAChangeOfProtocolsHoldsNobody(t *testing.T) {
 	held := make(chan net.Conn, 1)
 	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
@@ -251,13 +250,13 @@ func TestNobodyIsReached(t *testing.T) {
 	}
 }
 
-// TestAnOutcomeSaysWhatWentWrong, without details of the network.
+// The outcome contains no details of the network.
 func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
 	fine := func(http.ResponseWriter, *http.Request) {}
 	redirects := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }
 	unwilling := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
 	stuck := func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // it hears of the client's end only behind the body
+		_, _ = io.Copy(io.Discard, r.Body) // only after the body does it notice the client's end
 		<-r.Context().Done()
 	}
 	for _, x := range []struct {

@@ -39,7 +39,7 @@ func TestCompressedBodiesAreReadable(t *testing.T) {
 	})
 }
 
-// A client that cannot read a coding never gets it.
+// A client that does not accept a coding never gets it.
 func TestChoiceIsAmongWhatThereIs(t *testing.T) {
 	only := func(want ...Coding) func(Coding) bool {
 		return func(c Coding) bool {

@@ -57,7 +57,7 @@ func TestDecodedValuesAreCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range in {
-			in[i] = 'x' // the server's buffer is used for somebody else now
+			in[i] = 'x' // the server now uses its buffer for another request
 		}
 		if b.Name != "Ann" || b.Count != 3 || b.Tags[0] != "a" || b.On != nil {
 			t.Errorf("%s: %+v", name, b)
@@ -81,7 +81,7 @@ func TestFormsOfTimesAndOfNothing(t *testing.T) {
 	}
 }
 
-// TestWholeNumbersAreIntegers: clients whose language has one kind of numbers write them so.
+// Clients whose language has only one number type write integers so.
 func TestWholeNumbersAreIntegers(t *testing.T) {
 	type record struct {
 		N int32   `json:"n"`

@@ -35,13 +35,14 @@ func TestAMemberStandsOnce(t *testing.T) {
 
 func TestCanonical(t *testing.T) {
 	for body, want := range map[string]string{
-		// The examples of RFC 8785, 3.2, but for numbers that no double holds exactly.
+		// The examples are from RFC 8785, 3.2, except numbers that no double represents exactly.
 		`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}`://
 		`{"literals":[null,true,false],"numbers":[333333333.33333329,1E30,4.5,2e-3,0.000000000000000000000000001],"string":"€$\u000f\nA'B\"\\\\\"/"}`,
 		`{"\u20ac":"Euro Sign","\r":"Carriage Return","\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\ud83d\ude00":"Emoji: Grinning Face","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}`://
 		`{"\r":"Carriage Return","1":"One","` + "\u0080" + `":"Control","ö":"Latin Small Letter O With Diaeresis","€":"Euro Sign","😀":"Emoji: Grinning Face","` + "\ufb33" + `":"Hebrew Letter Dalet With Dagesh"}`,
 		` { "b" : [ 1.0 , -0 , 1e2 ] , "a" : { } } `: `{"a":{},"b":[1,0,100]}`,
-		// A double does not hold these, and another one would look like them.
+		// A double cannot represent these numbers, and the nearest double would look like another
+		// number.
 		`[9007199254740993,1e999999999,0.1,0.10]`: `[9007199254740993,1e999999999,0.1,0.10]`,
 		`"\ud800"`: "\"\xed\xa0\x80\"", `"\\ud800"`: `"\\ud800"`,
 	} {
@@ -52,8 +53,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestCanonicalIsOfTheData: however a body is written, its canonical form is the same, is
-// its own, and says the same.
+// However a body is written, its canonical form is the same, is its own canonical form, and has
+// the same meaning.
 func TestCanonicalIsOfTheData(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var value func(depth int) any
@@ -98,7 +99,8 @@ func TestCanonicalIsOfTheData(t *testing.T) {
 	})
 }
 
-// written is a value as some program writes it: members in any order, spaces, escapes.
+// written returns a value as some program writes it: fields in any order, with spaces and
+// escapes.
 func written(r *rand.Rand, v any) string {
 	space := func() string { return strings.Repeat(" ", r.IntN(2)) }
 	switch v := v.(type) {
@@ -110,7 +112,7 @@ func written(r *rand.Rand, v any) string {
 		return "[" + strings.Join(parts, ",") + "]"
 	case map[string]any:
 		var parts []string
-		for name, x := range v { // in any order
+		for name, x := range v { // map order is random
 			parts = append(parts, space()+written(r, name)+space()+":"+written(r, x))
 		}
 		return "{" + strings.Join(parts, ",") + "}"

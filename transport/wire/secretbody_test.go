@@ -20,8 +20,8 @@ import (
 
 const secret = "4242424242424242"
 
-// wiped collects the buffers that are about to be wiped, and how many of them
-// held the secret.
+// wiped collects the buffers that are about to be wiped, and counts those that contained the
+// secret.
 type wiped struct {
 	mu      sync.Mutex
 	buffers [][]byte
@@ -37,8 +37,7 @@ func (w *wiped) note(b []byte) {
 	}
 }
 
-// serve answers each request with its body's length, as the server does that
-// reads secrets.
+// serve answers each request with its body's length, like the server that reads secrets.
 func serve(t *testing.T, w *wiped) net.Conn {
 	l := fasthttputil.NewInmemoryListener()
 	s := &fasthttp.Server{
@@ -71,8 +70,8 @@ func serve(t *testing.T, w *wiped) net.Conn {
 	return c
 }
 
-// The server's copies of a body are wiped, for every transfer coding, and later requests
-// are not touched.
+// The server's copies of a body are wiped for every transfer coding, and later requests are not
+// affected.
 func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 	head := "POST / HTTP/1.1\r\nHost: x\r\n"
 	small := `{"number":"` + secret + `"}`
@@ -90,10 +89,10 @@ func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent    string
 		answers []string
-		held    int // buffers that held the secret, at least
+		held    int // minimum number of buffers that contained the secret
 	}{
-		// The copy that is read, the server's, and its reader's, unless the rest
-		// of a larger one was read through it since.
+		// The buffers are the copy that is read, the server's, and its reader's, unless the rest
+		// of a larger body was read through it later.
 		"small":            {plain(small), []string{fmt.Sprint(len(small), true)}, 3},
 		"larger":           {plain(large), []string{fmt.Sprint(len(large), true)}, 2},
 		"in pieces":        {pieces(large), []string{fmt.Sprint(len(large), true)}, 2},
@@ -132,7 +131,7 @@ func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 	}
 }
 
-// Buffers that turn out too small are not left behind.
+// Buffers that prove too small are also wiped.
 func TestReadingWipesWhatItOutgrows(t *testing.T) {
 	long := strings.Repeat(secret, 2*first/len(secret))
 	for name, tt := range map[string]struct {
@@ -163,14 +162,14 @@ func TestReadingWipesWhatItOutgrows(t *testing.T) {
 	}
 }
 
-// buffers notes into what it was read.
+// buffers records the buffers into which it was read.
 type buffers struct {
 	io.Reader
 	all [][]byte
 }
 
 func (b *buffers) Read(p []byte) (int, error) {
-	if n := len(b.all); n == 0 || &b.all[n-1][len(b.all[n-1])-1] != &p[len(p)-1] { // both end where their buffer does
+	if n := len(b.all); n == 0 || &b.all[n-1][len(b.all[n-1])-1] != &p[len(p)-1] { // both end where their buffer ends
 		b.all = append(b.all, p)
 	}
 	return b.Reader.Read(p)

@@ -24,7 +24,7 @@ import (
 
 const aiKey = "canary-ai-key-123"
 
-// encryptedKey is an AI key as a browser sends it.
+// encryptedKey is an AI key, encrypted as a browser sends it.
 func encryptedKey(t testing.TB) string {
 	t.Helper()
 	return encryptedWith(t, adminPW, aiKey)
@@ -39,7 +39,7 @@ func encryptedWith(t testing.TB, password, key string) string {
 	return text
 }
 
-// aiClass is a class on a server of its own with an upstream and a key.
+// aiClass returns a class on its own server, with an upstream and a key.
 func aiClass(t *testing.T, change func(*config.Config)) (*class, *upstreamtest.Server) {
 	t.Helper()
 	up := upstreamtest.New(t)
@@ -54,7 +54,7 @@ func aiClass(t *testing.T, change func(*config.Config)) (*class, *upstreamtest.S
 	return c, up
 }
 
-// talk is an answer being read.
+// talk is a response of the AI that is being read.
 type talk struct {
 	t     testing.TB
 	res   *http.Response
@@ -62,7 +62,7 @@ type talk struct {
 	end   context.CancelFunc
 }
 
-// ask asks the AI and returns when the answer begins.
+// ask sends a prompt to the AI and returns when the response begins.
 func (b *browser) ask(body record) *talk {
 	b.t.Helper()
 	text, err := json.Marshal(body)
@@ -96,8 +96,8 @@ func (k *talk) leave() {
 	_ = k.res.Body.Close()
 }
 
-// next returns the name and the data of the next event, and how many comments
-// came before it; ok is false at the end.
+// next returns the name and data of the next event, and the number of comments before it. ok is
+// false at the end.
 func (k *talk) next() (name, data string, comments int, ok bool) {
 	k.t.Helper()
 	for k.lines.Scan() {
@@ -122,7 +122,7 @@ func (k *talk) next() (name, data string, comments int, ok bool) {
 	return "", "", comments, false
 }
 
-// text is the text of the next event.
+// text returns the text of the next event.
 func (k *talk) text() string {
 	k.t.Helper()
 	name, data, _, ok := k.next()
@@ -144,7 +144,7 @@ func textOf(data string) string {
 	return e.Candidates[0].Content.Parts[0].Text
 }
 
-// whole reads to the end and returns all text, and the error event's.
+// whole reads to the end. It returns all text, and the text of the error event.
 func (k *talk) whole() (text, failed string) {
 	k.t.Helper()
 	for {
@@ -179,7 +179,7 @@ func TestTheFirstTokenReachesTheClientAtOnce(t *testing.T) {
 	if got := k.text(); got != "first" {
 		t.Errorf("first is %q", got)
 	}
-	next <- struct{}{} // the upstream had said no more when it was read
+	next <- struct{}{} // until here the upstream had sent nothing more
 	if got := k.text(); got != "second" {
 		t.Errorf("second is %q", got)
 	}
@@ -228,7 +228,7 @@ func TestAClientThatLeavesCancelsTheUpstream(t *testing.T) {
 	c.eventually("failures are counted", func() bool { return c.admin.get("/admin/ai/usage").object().number("failed") == 2 })
 }
 
-// askAndLeave asks over a bare connection and returns what ends it.
+// askAndLeave sends a prompt on a bare connection and returns a function that closes it.
 func askAndLeave(t *testing.T, c *class) (leave func()) {
 	t.Helper()
 	token := c.admin.post("/admin/tokens", record{"name": "leaver"}).object().text("token")
@@ -326,8 +326,8 @@ func TestTheOtherProtocolIsSpokenToo(t *testing.T) {
 	c.eventually("usage is counted", func() bool { return c.admin.get("/admin/ai/usage").object().number("total_tokens") == 10 })
 }
 
-// TestBothProtocolsEndAlikeForTheClient: a block is an event with its reason, and
-// an answer of OpenAI's protocol that is cut off is an error.
+// With both protocols, a blocked prompt ends in an event with the reason. A response of the
+// OpenAI protocol that is cut off ends in an error.
 func TestBothProtocolsEndAlikeForTheClient(t *testing.T) {
 	t.Parallel()
 	blocks := map[string]record{
@@ -473,7 +473,7 @@ func TestTheAIKeyOfTheSettings(t *testing.T) {
 	if got := used(); got != aiKey || state() != "true true" {
 		t.Errorf("used is %q, %s", got, state())
 	}
-	// The stored key wins, and one that comes along must still be good.
+	// The stored key wins, but a key in the request must still be valid.
 	b.ask(record{"prompt": "why", "api_key": own}).whole()
 	if got := up.Last().Header.Get("X-Goog-Api-Key"); got != aiKey {
 		t.Errorf("used is %q", got)
@@ -530,8 +530,8 @@ func TestConversationsAreSavedAndErasedWithTheirPerson(t *testing.T) {
 	}
 }
 
-// The known app sends an instruction as long as the workshop, a model of
-// its own choice, and from attendees no codelab. It was refused for each.
+// The known app sends a system instruction as long as the workshop, a model of its own choice
+// and, for attendees, no codelab. The server once refused each of these.
 func TestTheKnownAppIsAnswered(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, nil)

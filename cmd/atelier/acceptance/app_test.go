@@ -43,7 +43,7 @@ func TestTheAppLearnsWhatItMustKnow(t *testing.T) {
 	if app := b.get("/app").object(); app["ai"] != true {
 		t.Errorf("with a key the app hears %v", app)
 	}
-	// Without any, a list that is empty.
+	// Without configured values the lists are empty.
 	if got := open(t, common.get(t).Addr()).get("/app").object(); !reflect.DeepEqual(got["ice_servers"], []any{}) || !reflect.DeepEqual(got["embed"], []any{}) {
 		t.Errorf("without servers the app hears %v", got)
 	}

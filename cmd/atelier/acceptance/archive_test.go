@@ -19,7 +19,7 @@ func (b *browser) upload(file []byte) answer {
 	return b.sendFile("/codelabs/import", "codelab", file)
 }
 
-// packed is a ZIP of files given as name and content.
+// packed returns a ZIP of files, given as pairs of name and content.
 func packed(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -37,7 +37,7 @@ func packed(t *testing.T, files ...string) []byte {
 	return b.Bytes()
 }
 
-// alike is a codelab without what differs between a copy and its original.
+// alike returns a codelab without the fields that differ between a copy and its original.
 func alike(t *testing.T, b *browser, id string) []any {
 	t.Helper()
 	var both []any
@@ -176,7 +176,7 @@ func TestAnImportSaysWhatItLeftOut(t *testing.T) {
 	}
 }
 
-// TestOrdinaryFilesComeIn: what people's programs write, through the whole server.
+// The whole server imports files as common programs write them.
 func TestOrdinaryFilesComeIn(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
@@ -210,7 +210,7 @@ func TestOrdinaryFilesComeIn(t *testing.T) {
 
 func TestABadArchiveMakesNothing(t *testing.T) {
 	t.Parallel()
-	addr := startServer(t, testConfig(t)).Addr() // on which nobody else makes codelabs
+	addr := startServer(t, testConfig(t)).Addr() // no other test creates codelabs here
 	b := facilitator(t, addr, "")
 	good := `{"title":"T"}`
 	for name, file := range map[string][]byte{
@@ -245,7 +245,7 @@ func many(n int) (files []string) {
 	return files
 }
 
-// zeros is a body without end.
+// zeros is an infinite body.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
@@ -267,7 +267,7 @@ func TestTheErrorOfATooLargeUploadSaysSo(t *testing.T) {
 		}
 		res, err := (&http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 		if err != nil {
-			return false // a client that still sends may find the connection closed before it reads the answer
+			return false // the connection can close while the client still sends
 		}
 		defer res.Body.Close()
 		got, _ := io.ReadAll(res.Body)

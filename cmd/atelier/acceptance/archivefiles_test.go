@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// unzipped returns the content of an archive.
+// unzipped returns the names and contents of the files in an archive.
 func unzipped(t testing.TB, b []byte) (names []string, held map[string]string) {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
@@ -34,7 +34,7 @@ func unzipped(t testing.TB, b []byte) (names []string, held map[string]string) {
 	return names, held
 }
 
-// stepText is the content of a codelab's step.
+// stepText returns the content of a codelab's step.
 func stepText(b *browser, id string, step int) string {
 	b.t.Helper()
 	var both []any
@@ -61,7 +61,7 @@ func TestFilesTravelWithTheirCodelab(t *testing.T) {
 		t.Errorf("the archive holds %q", names)
 	}
 
-	// Import on another server, which has only the files of the archive.
+	// The other server has only the files of the archive.
 	there := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	made := there.upload(export.body).object().text("id")
 	got := stepText(there, made, 0)
@@ -116,7 +116,7 @@ func TestATutorialBringsItsImages(t *testing.T) {
 	b.get(text[at : at+strings.Index(text[at:], ")")]).want(200)
 }
 
-// Wherever an archive has a fault, no part of it is kept.
+// Wherever the fault in an archive is, the server keeps no part of it.
 func TestARefusedImportLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -150,8 +150,8 @@ func TestARefusedImportLeavesNoFile(t *testing.T) {
 	}
 }
 
-// TestAFileThatCannotBeUsedIsLeftOut: the rest of its archive comes in, whatever layout
-// it has, and no part of the bad file is kept.
+// If a file of an archive cannot be used, the import leaves it out and keeps the rest. This holds
+// for every layout of an archive. No part of the bad file is stored.
 func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -194,7 +194,7 @@ func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
 	}
 }
 
-// random is text that does not pack.
+// random returns text that cannot be compressed.
 func random(n int) string {
 	var b strings.Builder
 	for x := uint64(88172645463325252); b.Len() < n; {
@@ -225,7 +225,7 @@ func TestABackupHasTheFilesToo(t *testing.T) {
 	if after := append(c.everything(), string(c.admin.get(img).body)); !slices.Equal(after, before) {
 		t.Errorf("restored:\n%s\nsaved:\n%s", after, before)
 	}
-	// Restored files are in use: they can be referred to, and they go.
+	// Restored files can be referenced, and they are deleted with their codelab.
 	c.admin.post(c.path+"/materials", record{"title": "t", "material_type": "file", "file_path": img}).want(200)
 	c.admin.delete(c.path).want(204)
 	if left := filesIn(t, restored.Server.Data); len(left) != 0 {
@@ -233,7 +233,7 @@ func TestABackupHasTheFilesToo(t *testing.T) {
 	}
 }
 
-// References and files survive a restart. Files that a crash left half written do not.
+// References and files survive a restart. Files that a crash left partly written do not.
 func TestFilesOutliveARestart(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -256,8 +256,8 @@ func TestFilesOutliveARestart(t *testing.T) {
 	lin.get(own.text("file_path")).want(200)
 }
 
-// A backup that is made while people hand in, delete, and the server removes
-// what is not needed, has every file that it refers to.
+// A backup contains every file that it references, even if people upload and delete and the
+// server removes unused files meanwhile.
 func TestABackupOfALiveWorkshopHasItsFiles(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -279,7 +279,7 @@ func TestABackupOfALiveWorkshopHasItsFiles(t *testing.T) {
 				if n%3 != 0 {
 					p.delete(own + "/" + id).want(204)
 				} else if n > 150 {
-					return // as much as one may keep
+					return // the maximum is reached
 				}
 			}
 		})

@@ -16,12 +16,12 @@ func TestTheSameNameAndCodeIsARejoin(t *testing.T) {
 		t.Errorf("the name is %q", first.name)
 	}
 	first.post(c.path+"/messages", record{"type": "step_progress", "step_number": 3}).want(200)
-	// Decomposed, in capitals, with spaces around: the same name.
+	// The name is the same when decomposed, in capitals and with surrounding spaces.
 	again := open(t, c.addr).post(c.path+"/register", record{"name": "E\u0301LODIE STRASSE\t", "code": " 4711 ", "email": "el@example.org"}).object()
 	if again.text("id") != first.id || again.number("current_step") != 3 || again.text("email") != "el@example.org" || again.text("name") != "Élodie Straße" {
 		t.Errorf("the rejoin gives %v", again)
 	}
-	// The e-mail is filled in once and not changed by a rejoin.
+	// The e-mail address is set once. A rejoin does not change it.
 	again = open(t, c.addr).post(c.path+"/register", record{"name": "Élodie Straße", "code": "4711", "email": "other@example.org"}).object()
 	if again.text("email") != "el@example.org" {
 		t.Errorf("the e-mail is now %q", again.text("email"))
@@ -55,7 +55,7 @@ func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
 	for i := range 10 {
 		b.post(c.path+"/register", record{"name": []string{"Lin", "LIN", strings.Repeat(" ", 200) + "lin", "L\u200bin\u202e"}[i%4], "code": strconv.Itoa(i)}).refused(409)
 	}
-	// Not even the right one gets through now.
+	// Now even the right code is refused.
 	b.post(c.path+"/register", record{"name": strings.Repeat("\t", 300) + "Lin", "code": "4711"}).refused(429)
 	got := b.post(c.path+"/register", record{"name": "Lin", "code": "4711"})
 	got.refused(429)
@@ -65,7 +65,8 @@ func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
 	b.post(c.path+"/register", record{"name": "Max", "code": "4711"}).want(200)
 }
 
-// TestStrangersLockNobodyOut: a browser that has been somebody has attempts of its own.
+// Each known browser has its own limit of attempts, so failed attempts by strangers cannot lock
+// it out.
 func TestStrangersLockNobodyOut(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -84,12 +85,12 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 	for _, b := range []*browser{lin.browser, max.browser} {
 		b.post("/logout", nil).want(204)
 	}
-	max.post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(429) // it has been somebody else
+	max.post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(429) // this browser has been another person
 	lin.post(c.path+"/register", record{"name": "LIN ", "code": "4711"}).want(200)
-	// Its own wrong codes count.
+	// Failed codes in the known browser itself count.
 	lin.post("/logout", nil).want(204)
 	guess(lin.browser)
-	// A browser that was somebody by a code that was reset is a stranger.
+	// A browser that registered with a code that was reset is unknown again.
 	c.admin.post(c.path+"/attendees/"+max.id+"/reset-pin", record{"code": "new"}).want(200)
 	for i := range 10 {
 		stranger.post(c.path+"/register", record{"name": "Max", "code": strconv.Itoa(i)}).refused(409)
@@ -165,7 +166,7 @@ func TestCompletingWaitsForRequiredQuizAndFeedback(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"require_quiz": true, "require_feedback": true})
 	lin := c.attendee("Lin")
-	lin.post(c.path+"/complete", nil).refused(409, "feedback") // the quiz binds only while it is enabled
+	lin.post(c.path+"/complete", nil).refused(409, "feedback") // the quiz is required only while it is enabled
 	c.admin.put(c.path, record{"quiz_enabled": true}).want(200)
 	quiz := c.admin.put(c.path+"/quizzes", []record{
 		{"question": "1 or 2?", "quiz_type": "multiple_choice", "options": []string{"1", "2"}, "correct_answer": 1},
@@ -195,7 +196,7 @@ func TestCompletingWaitsForRequiredQuizAndFeedback(t *testing.T) {
 	c.attendee("Max").post(c.path+"/complete", nil).refused(409)
 }
 
-// The session still held the grant, and the list looked no further.
+// The session still contained the grant, and the list checked nothing else.
 func TestAPrivateCodelabLeavesTheListOfTheRemoved(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"is_public": false})
@@ -207,7 +208,7 @@ func TestAPrivateCodelabLeavesTheListOfTheRemoved(t *testing.T) {
 	lin.get(c.path).refused(403)
 }
 
-// Nobody could tell them apart.
+// People could not tell such names apart.
 func TestNamesThatDifferInWhatCannotBeSeenAreTheSame(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -233,9 +234,9 @@ func TestNamesThatDifferInWhatCannotBeSeenAreTheSame(t *testing.T) {
 
 func TestNobodyTakesTheNameOfAFacilitator(t *testing.T) {
 	t.Parallel()
-	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // elsewhere others have logged in
+	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // other servers have logged-in people
 	another := func() string { return newClassOn(t, c.addr, record{}).path }
-	grace := c.join(open(t, c.addr), record{"name": "Grace Hopper", "code": "1"}) // before the facilitator came
+	grace := c.join(open(t, c.addr), record{"name": "Grace Hopper", "code": "1"}) // before the facilitator joined
 	max := c.attendee("Max")
 	boss := facilitator(t, c.addr, "  Grace\u202e Hopper ")
 	facilitator(t, c.addr, "Ada")
@@ -291,7 +292,7 @@ func TestFacilitatorsReadTheTimesAndTheQuizOfAPerson(t *testing.T) {
 
 	read := func(b *browser, query string) record { return b.get(c.path + "/attendees/" + lin.id + query).object() }
 	now := read(c.admin, "?details=true")
-	// Step 2 was jumped over, and nobody has gone on from step 3.
+	// Step 2 was skipped, and Lin has not yet moved on from step 3.
 	if got := fmt.Sprint(stepsReached(now)); got != "[1 some 2 0 3 none]" {
 		t.Errorf("the times are %s: %v", got, now["steps"])
 	}
@@ -315,13 +316,13 @@ func TestFacilitatorsReadTheTimesAndTheQuizOfAPerson(t *testing.T) {
 	if got := fmt.Sprint(stepsReached(read(c.admin, "?details=true"))); got != "[1 some 2 0 3 some]" {
 		t.Errorf("having completed, the times are %s", got)
 	}
-	// A room without questions has no score.
+	// A codelab without questions has no score.
 	if r := newClass(t); r.admin.get(r.path + "/attendees/" + r.attendee("Ada").id + "?details=true").object()["quiz"] != nil {
 		t.Error("there is a score of no questions")
 	}
 }
 
-// stepsReached has each step's number, and whether there is a time: some, 0 or none.
+// stepsReached returns each step's number, followed by "some", "0" or "none" for its time.
 func stepsReached(a record) (out []string) {
 	steps, _ := a["steps"].([]any)
 	for _, x := range steps {

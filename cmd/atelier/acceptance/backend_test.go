@@ -11,8 +11,7 @@ import (
 	"atelier/transport/control"
 )
 
-// A server whose store is memory does all that another does, keeps nothing, and
-// says so.
+// A server with the memory store works like any other, keeps nothing, and warns about that.
 func TestTheStoreMayBeMemory(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -10,7 +10,7 @@ import (
 	"atelier/transport/control"
 )
 
-// backup asks the running server for a backup, as the command does.
+// backup requests a backup from the running server, as the command does.
 func backup(t *testing.T, data string) []byte {
 	t.Helper()
 	client, err := control.Dial(data)
@@ -71,7 +71,7 @@ func TestALaterBackupHoldsNoRemovedData(t *testing.T) {
 	}
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	c.admin.delete(c.path + "/chat/" + chat[len(chat)-1].text("id")).want(204)
-	// The journal is cleaned behind the answer, but before any backup.
+	// The server cleans the journal after it responds, but always before a backup.
 	last := backup(t, cfg.Server.Data)
 	if mark := holds(last, gone); mark != "" {
 		t.Fatalf("the backup still holds %s", mark)
@@ -101,7 +101,7 @@ func TestARestoredBackupIsAnotherStream(t *testing.T) {
 	if after := c.everything(); !slices.Equal(after, before) {
 		t.Errorf("restored:\n%s\nsaved:\n%s", after, before)
 	}
-	// The position that a client has reached has no meaning in this stream.
+	// A client's earlier position means nothing in the restored stream.
 	again := c.admin.connect(c.id, resume(live.welcome.text("epoch"), at))
 	if m := again.next("resync"); m.text("reason") != "epoch" || m.text("epoch") == live.welcome.text("epoch") {
 		t.Errorf("heard %v", m)

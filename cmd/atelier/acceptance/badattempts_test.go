@@ -59,7 +59,7 @@ func (w *badWorld) wrongCallers(p probe, add adder) {
 	case byAdmin:
 		add("an attendee", http.StatusForbidden, func(a *attempt) { a.by = w.own.browser })
 	case byAttendee:
-		// An admin may send other types, and offer help.
+		// Admins can send more message types, and can offer help.
 		if !strings.HasSuffix(p.op, "/messages") && !strings.HasSuffix(p.op, "/help") {
 			add("an admin", http.StatusForbidden, func(a *attempt) { a.by = w.c.admin })
 		}
@@ -67,7 +67,7 @@ func (w *badWorld) wrongCallers(p probe, add adder) {
 	if p.by == byChecker {
 		add("an attendee", http.StatusUnauthorized, func(a *attempt) { a.by = w.own.browser })
 		add("an admin", http.StatusUnauthorized, func(a *attempt) { a.by = w.c.admin })
-		return // there is no cookie to forge with
+		return // there is no cookie to forge
 	}
 	if !strings.HasPrefix(p.op, "GET ") {
 		member := w.right(p)
@@ -96,12 +96,12 @@ func (w *badWorld) wrongIDs(p probe, template string, add adder) {
 		}
 		want := http.StatusNotFound
 		if name == "id" && p.by == byAttendee || name == "attendee_id" && p.own {
-			want = http.StatusForbidden // the role comes first
+			want = http.StatusForbidden // the role is checked first
 		}
 		for _, id := range []string{unknownID, "x", "%00", "%2e%2e", strings.Repeat("9", 2000)} {
 			want := want
 			if (name == "branch" || name == "folder") && id != "x" && id != unknownID {
-				want = http.StatusBadRequest // no name at all
+				want = http.StatusBadRequest // the name is missing
 			}
 			add("unknown "+name, want, func(a *attempt) { a.path = w.path(p, map[string]string{name: id}) + p.query })
 		}
@@ -111,8 +111,7 @@ func (w *badWorld) wrongIDs(p probe, template string, add adder) {
 	}
 }
 
-// wrongQueries are the numbers and choices of the query that are out of
-// bounds.
+// wrongQueries adds query numbers and choices that are out of bounds.
 func wrongQueries(method, template string, base attempt, add adder) {
 	v, at := openAPI.at(pointer{"paths", template, strings.ToLower(method), "parameters"})
 	parameters, _ := v.([]any)
@@ -162,7 +161,7 @@ func wrongBodies(p probe, base attempt, template string, add adder) {
 	}
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx"} {
 		if p.by == byChecker && strings.HasSuffix(kind, "urlencoded") {
-			continue // it takes a form as well
+			continue // it also accepts a form
 		}
 		add(kind, http.StatusUnsupportedMediaType, func(a *attempt) { a.opts = []option{header("Content-Type", kind)} })
 	}
@@ -187,8 +186,8 @@ func decoded(text []byte) any {
 	return v
 }
 
-// mutate breaks a good body in every way that its schema forbids. put gives
-// the whole body with another value in this place.
+// mutate breaks a valid body in every way that its schema forbids. put returns the whole body
+// with another value at this position.
 func mutate(at pointer, good any, field string, put func(any) any, emit func(what, field string, body any)) {
 	v, at := openAPI.at(at)
 	schema := record(v.(map[string]any))
@@ -242,7 +241,7 @@ func mutate(at pointer, good any, field string, put func(any) any, emit func(wha
 	}
 }
 
-// typesOf returns the types that a schema takes. An integer is a number, too.
+// typesOf returns the types that a schema accepts. An integer is also a number.
 func typesOf(schema record) (types []any) {
 	switch t := schema["type"].(type) {
 	case []any:
@@ -260,7 +259,7 @@ func typesOf(schema record) (types []any) {
 	return types
 }
 
-// nullable reports whether a schema takes null.
+// nullable reports whether a schema accepts null.
 func nullable(schema any) bool {
 	return slices.Contains(typesOf(schema.(map[string]any)), any("null"))
 }

@@ -11,12 +11,11 @@ import (
 	"atelier/transport/ai/upstream/upstreamtest"
 )
 
-// Every operation is tried with everything that can be wrong about a request.
-// Each attempt must be refused with its own status and an error body, and must
-// change nothing. The faults of a body follow from its schema, so the
-// documents are checked as well.
+// Every operation is called with everything that can be wrong about a request. The server must
+// refuse each attempt with the right status and an error body, and must change nothing. The
+// invalid bodies are derived from the schemas, so the documents are verified as well.
 
-// caller is the kind of caller that is allowed to use an operation.
+// caller is the kind of caller that may use an operation.
 type caller uint8
 
 const (
@@ -24,25 +23,25 @@ const (
 	byAdmin
 	byMember // an admin or an attendee
 	byAttendee
-	byReader // anyone, were the codelab public
+	byReader // anyone, if the codelab were public
 	byChecker
 )
 
-// probe is one operation, or one kind of body that it takes.
+// probe is one operation, or one kind of body that it accepts.
 type probe struct {
 	op   string // method and path template
 	by   caller
-	body func(w *badWorld) any // a good one; nil when none is taken
-	// ok is what the good call answers, 200 when it is 0. The good calls come
-	// last and in the order of the table.
+	body func(w *badWorld) any // a valid body; nil if the operation accepts none
+	// ok is the status of the valid call; 0 means 200. The valid calls come last, in the order of
+	// the table.
 	ok int
-	// ignored are fields of the body that the server does not look at.
+	// ignored lists fields of the body that the server does not read.
 	ignored string
 	// optional means that a request without a body is valid.
 	optional bool
-	// own means that the attendee of the path must be the caller.
+	// own means that the attendee in the path must be the caller.
 	own bool
-	// query of the good call.
+	// query is the query of the valid call.
 	query string
 }
 
@@ -265,24 +264,24 @@ var probes = []probe{
 
 var oneFile = []any{map[string]any{"path": "x.go", "content": "cGFja2FnZSB4", "encoding": "base64", "mode": "100755"}}
 
-// badWorld is two codelabs with one of everything, and a third whose workspace
-// is of the other kind.
+// badWorld has two codelabs with one of everything, and a third whose workspace is of the other
+// kind.
 type badWorld struct {
 	t       *testing.T
 	c       *class
 	nobody  *browser
-	checker *browser // a program of own
-	own     *person  // of the codelab
-	foreign *person  // of another
+	checker *browser // a separate program
+	own     *person  // of this codelab
+	foreign *person  // of the other codelab
 	ids     map[string]string
 	others  map[string]string // the same kinds of ids, of the other codelab
 	quiz    string
 	into    string // a second question to all
 	data    string // the data folder
-	// material is the path of an uploaded file that nothing refers to.
+	// material is the path of an uploaded file without references.
 	material string
 	folders  string // the codelab with folders
-	// invitation is the token of one that is open.
+	// invitation is the token of an open invitation.
 	invitation string
 }
 
@@ -294,7 +293,7 @@ func newBadWorld(t *testing.T) *badWorld {
 	return badWorldOn(t, startServer(t, cfg).Addr(), cfg.Server.Data)
 }
 
-// badWorldOn makes it on a server without limits.
+// badWorldOn builds a badWorld on a server without limits.
 func badWorldOn(t *testing.T, addr, data string) *badWorld {
 	w := &badWorld{t: t, nobody: open(t, addr), data: data}
 	w.c, w.own, w.ids, w.quiz = w.furnish(addr, "Own")
@@ -305,7 +304,7 @@ func badWorldOn(t *testing.T, addr, data string) *badWorld {
 	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
 	delete(w.others, "kind") // files belong to no codelab
 	delete(w.others, "name")
-	delete(w.others, "code") // leads to its own
+	delete(w.others, "code") // leads to its own codelab
 	w.material = w.c.admin.sendFile("/upload/material", "slides.pdf", []byte("%PDF-1.7 of its own")).object().text("url")
 	w.ids["branch"], w.ids["folder"] = "main", "main"
 	w.folders = newClassOn(t, addr, record{"title": "Folders", "is_public": false}).id
@@ -355,7 +354,7 @@ func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[stri
 	return c, p, ids, quiz
 }
 
-// path returns the path of an operation, with some ids in place of the good ones.
+// path returns the path of an operation. Some ids can replace the valid ones.
 func (w *badWorld) path(p probe, ids map[string]string) string {
 	_, template, _ := strings.Cut(p.op, " ")
 	if strings.Contains(template, "/folder") && ids["id"] == "" {
@@ -364,7 +363,7 @@ func (w *badWorld) path(p probe, ids map[string]string) string {
 	return w.fill(template, ids)
 }
 
-// fill puts ids in the place of a template's parameters.
+// fill replaces the parameters of a template by ids.
 func (w *badWorld) fill(template string, ids map[string]string) string {
 	for name, id := range w.ids {
 		if other := ids[name]; other != "" {
@@ -375,12 +374,12 @@ func (w *badWorld) fill(template string, ids map[string]string) string {
 	return template
 }
 
-// withoutNow is a codelab without the time at which it was read.
+// withoutNow removes the server's current time from the body of a codelab.
 func withoutNow(body []byte) []byte { return serversTime.ReplaceAll(body, nil) }
 
 var serversTime = regexp.MustCompile(`"now":"[^"]*",`)
 
-// state is everything that a request could have changed.
+// state returns everything that a request could have changed.
 func (w *badWorld) state() string {
 	var b strings.Builder
 	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/polls", "/questions", "/quizzes", "/quizzes/submissions", "/materials", "/submissions", "/ai/conversations"} {
@@ -407,8 +406,8 @@ func (w *badWorld) state() string {
 	return b.String()
 }
 
-// pulse is the part of the state that every change shows in, to be looked at
-// after each attempt.
+// pulse returns the part of the state in which every change is visible. It is compared after each
+// attempt.
 func (w *badWorld) pulse() string {
 	var b strings.Builder
 	for _, id := range []string{w.ids["id"], w.others["id"], w.folders} {
@@ -424,7 +423,7 @@ func (w *badWorld) pulse() string {
 	return b.String()
 }
 
-// right is somebody who may call an operation.
+// right returns a browser that may call the operation.
 func (w *badWorld) right(p probe) *browser {
 	switch p.by {
 	case byAnyone:
@@ -511,7 +510,7 @@ func TestBadRequestsCoverEveryOperation(t *testing.T) {
 	for _, op := range offered() {
 		name := op.Method + " " + op.Path
 		if op.Basic {
-			continue // Git asks, and the tests of Git ask wrongly
+			continue // the tests of Git cover wrong requests
 		}
 		if !probed[name] {
 			t.Errorf("%s is not in the table", name)

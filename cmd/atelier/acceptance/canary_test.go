@@ -12,7 +12,7 @@ import (
 	"atelier/transport/auth"
 )
 
-// logged collects a log. Safe for concurrent use.
+// logged collects a log. It is safe for concurrent use.
 type logged struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -30,8 +30,8 @@ func (l *logged) String() string {
 	return l.b.String()
 }
 
-// A workshop is held with texts that occur nowhere else, and at the end they
-// must not be where they do not belong.
+// The test runs a workshop with unique texts. Afterwards it verifies that these texts are not in
+// places where they do not belong.
 func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

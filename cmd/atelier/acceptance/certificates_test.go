@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// graduate registers somebody who completes the codelab, and gives their certificate.
+// graduate registers an attendee who completes the codelab, and returns the certificate.
 func (c *class) graduate(name string) (*person, record) {
 	c.t.Helper()
 	p := c.attendee(name)
@@ -19,7 +19,7 @@ func (c *class) graduate(name string) (*person, record) {
 	return p, open(c.t, c.addr).get("/certificates/" + p.id).object()
 }
 
-// certified returns the settings of the certificate in a record.
+// certified returns the certificate settings in a record.
 func certified(m record) string {
 	return fmt.Sprintf("%v|%v|%v|%v|%v|%v", m["organiser"], m["hours"], m["logo_url"] != nil, m["accent"], m["certificate_text"], m["seal"])
 }
@@ -67,7 +67,7 @@ func TestACertificateSaysWhatTheCodelabSays(t *testing.T) {
 	}
 }
 
-// TestTheSharesOfAPersonsTimeAreAHundred, measured or none.
+// The shares of a person's time add up to 100, whether time was measured or not.
 func TestTheSharesOfAPersonsTimeAreAHundred(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -122,7 +122,7 @@ func TestInvalidCertificateSettingsAreRefused(t *testing.T) {
 	c.admin.put(c.path, record{"organiser": strings.Repeat("ü", 120), "certificate_text": strings.Repeat("ü", 500), "hours": 0.5}).want(200)
 }
 
-// TestCertificateSettingsAreCopiedAndExported: a logo that is not in the export is left out.
+// A logo that is missing from the export is left out of the import.
 func TestCertificateSettingsAreCopiedAndExported(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{"title": "Travels"})
@@ -162,7 +162,7 @@ func TestCertificateSettingsAreCopiedAndExported(t *testing.T) {
 	there.upload(packed(t, "codelab.json", strings.Replace(held["codelab.json"], "1.5", "1.3", 1), "steps/01.md", held["steps/01.md"])).refused(400)
 }
 
-// TestADeletionIsAnnounced to facilitators, and on certificates, also after a restart.
+// Facilitators' views and certificates show the time of the deletion, also after a restart.
 func TestADeletionIsAnnounced(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -56,7 +56,7 @@ func TestDirectMessagesAreInTheHistoryOfTheirEndsOnly(t *testing.T) {
 			t.Errorf("a direct message is %v", list[0])
 		}
 	}
-	// What admins do not see they cannot delete either.
+	// Admins cannot delete messages that they cannot see.
 	id := lin.get(c.path + "/chat").list()[0].text("id")
 	c.admin.delete(c.path + "/chat/" + id).refused(404)
 }

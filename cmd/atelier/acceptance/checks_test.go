@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// report sends a report as a program does: with the token alone.
+// report sends a report as a program does: with the token only.
 func (c *class) report(token, name string, body any, opts ...option) answer {
 	c.t.Helper()
 	return open(c.t, c.addr).post("/check/"+name, body, append(opts, header("Authorization", "Bearer "+token))...)
 }
 
-// declare makes steps that declare checks.
+// declare creates steps that declare checks.
 func (c *class) declare(settings record) {
 	c.t.Helper()
 	c.admin.put(c.path+"/steps", record{"steps": []record{
@@ -86,14 +86,14 @@ func TestReportsOfOthersAreRefused(t *testing.T) {
 	c.report(token, "..", good).refused(404)
 	c.report(token[:len(token)-1], "build", good).refused(401)
 	c.report("", "build", good).refused(401)
-	lin.post("/check/build", good).refused(401) // a cookie does not do
+	lin.post("/check/build", good).refused(401) // a cookie is not enough
 	c.admin.post(c.path+"/check-access", nil).refused(403)
 	for _, bad := range []any{record{}, record{"ok": nil}, record{"ok": "yes"}, record{"ok": true, "note": strings.Repeat("x", 501)}} {
 		c.report(token, "build", bad).refused(400)
 	}
 	c.report(token, "build", []byte("ok=maybe"), header("Content-Type", "application/x-www-form-urlencoded")).refused(400)
 	c.report(token, "build", []byte("ok"), header("Content-Type", "text/plain")).refused(415)
-	// The token is good for nothing else.
+	// The token gives no other access.
 	open(t, c.addr).get(c.path+"/attendees", header("Authorization", "Bearer "+token)).refused(401)
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if a := c.report(token, "build", good); a.status != 401 && a.status != 403 {
@@ -116,8 +116,8 @@ func TestReportsAreLimited(t *testing.T) {
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 }
 
-// TestASecretReportsAsItsAttendee: two attendees who share a browser have different secrets.
-// The secret of a removed attendee reports nothing.
+// Two attendees in one browser have different secrets. The secret of a removed attendee is
+// refused.
 func TestASecretReportsAsItsAttendee(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -130,11 +130,11 @@ func TestASecretReportsAsItsAttendee(t *testing.T) {
 	max := c.join(shared, record{"name": "Max", "code": "1"})
 	own := max.post(c.path+"/check-access", nil).object().text("token")
 	c.report(own, "unit-tests", record{"ok": true}).want(200)
-	// The previous session stays valid for a moment, for requests in flight. It reports as
+	// The previous session stays valid briefly, for requests in flight. Its report counts for
 	// Lin.
 	c.report(token, "unit-tests", record{"ok": false})
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
-	// Another node accepts the session a moment longer, but finds no attendee for it.
+	// Another node accepts the session slightly longer, but finds no attendee for it.
 	if status := c.report(token, "build", record{"ok": true}).status; status != 401 && status != 403 {
 		t.Errorf("the secret of who was removed is answered with %d", status)
 	}
@@ -152,8 +152,8 @@ func TestASecretReportsAsItsAttendee(t *testing.T) {
 	g.fails(g.home, []string{"ls-remote", url}, "Authentication failed")
 }
 
-// TestChecksThatTheTextNoLongerDeclares go from the records, those beyond the bound were
-// never there, and nobody reports when the workshop has ended or has been restarted.
+// Checks that the text no longer declares disappear from the records. Checks beyond the limit are
+// never added. Reports are refused after the workshop has ended or was restarted.
 func TestChecksThatTheTextNoLongerDeclares(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, testConfig(t))

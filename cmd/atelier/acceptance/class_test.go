@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// class is a codelab with its facilitator, the setting of most tests.
+// class is a codelab with its facilitator. Most tests use one.
 type class struct {
 	t     testing.TB
 	addr  string
@@ -22,13 +22,13 @@ type person struct {
 	id, name string
 }
 
-// newClass makes a public codelab on the common server.
+// newClass creates a public codelab on the common server.
 func newClass(t testing.TB) *class {
 	t.Helper()
 	return newClassOn(t, common.get(t).Addr(), record{})
 }
 
-// newClassOn makes a codelab with settings of its own.
+// newClassOn creates a codelab with the given settings on the given server.
 func newClassOn(t testing.TB, addr string, settings record) *class {
 	t.Helper()
 	c := &class{t: t, addr: addr, admin: facilitator(t, addr, "")}
@@ -41,7 +41,7 @@ func newClassOn(t testing.TB, addr string, settings record) *class {
 	return c
 }
 
-// setSteps replaces the steps by new ones, with the title as content.
+// setSteps replaces the steps. The content of each new step is its title.
 func (c *class) setSteps(titles ...string) {
 	c.t.Helper()
 	var steps []record
@@ -63,7 +63,7 @@ func (c *class) readSteps() []record {
 	return out
 }
 
-// meta is the codelab's record as the admin sees it.
+// meta returns the codelab's record as the admin sees it.
 func (c *class) meta() record {
 	c.t.Helper()
 	var both []any
@@ -71,7 +71,7 @@ func (c *class) meta() record {
 	return record(both[0].(map[string]any))
 }
 
-// facilitator is a browser that has logged in.
+// facilitator returns a browser that has logged in.
 func facilitator(t testing.TB, addr, displayName string) *browser {
 	t.Helper()
 	b := open(t, addr)
@@ -84,13 +84,13 @@ func (b *browser) login(displayName string) {
 	b.post("/login", record{"admin_id": adminID, "admin_pw": adminPW, "display_name": displayName}).want(200)
 }
 
-// attendee registers somebody in a new browser.
+// attendee registers an attendee in a new browser.
 func (c *class) attendee(name string) *person {
 	c.t.Helper()
 	return c.join(open(c.t, c.addr), record{"name": name})
 }
 
-// join registers in a browser that there is.
+// join registers an attendee in an existing browser.
 func (c *class) join(b *browser, who record) *person {
 	c.t.Helper()
 	got := b.post(c.path+"/register", who).object()
@@ -105,15 +105,15 @@ func (c *class) anchor(step string, start, end int, text string) record {
 	}
 }
 
-// audited are the actions of the codelab's audit records, newest first, without the sums
-// of refusals: these come at the end of a minute, whatever happens meanwhile.
+// audited returns the actions of the codelab's audit records, newest first. It omits the sums of
+// refusals, because the server writes them at the end of each minute.
 func (c *class) audited() []string {
 	c.t.Helper()
 	actions := texts(c.admin.get("/admin/audit-logs?limit=1000&codelab_id="+c.id).list(), "action")
 	return slices.DeleteFunc(actions, func(action string) bool { return action == "access_denied" })
 }
 
-// newest is the codelab's newest audit record of an action.
+// newest returns the codelab's newest audit record of an action.
 func (c *class) newest(action string) record {
 	c.t.Helper()
 	rows := c.admin.get("/admin/audit-logs?limit=1&action=" + action + "&codelab_id=" + c.id).list()

@@ -15,21 +15,21 @@ import (
 	"atelier/transport/auth"
 )
 
-// browser is somebody who uses the server: cookies, the CSRF token, and a
-// look at every answer whether it is as documented.
+// browser is a client with cookies and the CSRF token. It verifies every response against the
+// documents.
 type browser struct {
 	t    testing.TB
 	base string // scheme and host
 	http *http.Client
-	// token is sent as a bearer when set.
+	// token is sent as a bearer token if set.
 	token string
-	// from is the address a proxy forwards for when set.
+	// from is the client address that a proxy forwards, if set.
 	from string
-	// stays has every request go to the same node.
+	// stays sends every request to the same node.
 	stays bool
 }
 
-// open starts a browser that is nobody yet.
+// open returns a browser without a session.
 func open(t testing.TB, addr string) *browser {
 	t.Helper()
 	return openWith(t, "http://"+addr, nil)
@@ -49,7 +49,7 @@ func openWith(t testing.TB, base string, secure *tls.Config) *browser {
 	}}
 }
 
-// answer is what came back.
+// answer is a response of the server.
 type answer struct {
 	t      testing.TB
 	what   string
@@ -71,11 +71,11 @@ func header(name, value string) option {
 	}
 }
 
-// withoutCSRF leaves the token out, as a foreign page would.
+// withoutCSRF removes the token, as in a request from a foreign page.
 var withoutCSRF = header(auth.CSRFHeader, "")
 
-// send makes a request. It sends a body of bytes or text unchanged, and encodes any other
-// body as JSON. The path is below /api, or the complete path from an earlier answer.
+// send sends a request. It sends a body of bytes or text unchanged, and encodes any other body as
+// JSON. The path is relative to /api, or the complete path from an earlier response.
 func (b *browser) send(method, path string, body any, opts ...option) answer {
 	b.t.Helper()
 	got, err := b.try(method, path, body, opts...)
@@ -129,7 +129,7 @@ func (b *browser) try(method, path string, body any, opts ...option) (answer, er
 	return answer{b.t, method + " " + path, res.StatusCode, res.Header, got}, err
 }
 
-// exchange sends a request of its own kind, without a browser.
+// exchange sends a custom request without a browser.
 func exchange(t testing.TB, req *http.Request) answer {
 	t.Helper()
 	res, err := (&http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
@@ -156,13 +156,12 @@ func (b *browser) dress(req *http.Request) {
 	}
 }
 
-// do is send, and checks the answer against the documents.
+// do sends a request and verifies the response against the documents.
 func (b *browser) do(method, path string, body any, opts ...option) answer {
 	b.t.Helper()
 	a := b.send(method, path, body, opts...)
-	// On a busy machine a node sometimes answers that it cannot reach the owner in time. A
-	// client of several nodes then tries again, except for requests that cannot be
-	// repeated.
+	// On a busy machine a node sometimes responds that it cannot reach the owner in time. A
+	// client of several nodes then retries, unless the request cannot be repeated.
 	again := isNode(b.base) && !strings.HasSuffix(path, "/register")
 	for end := time.Now().Add(patience); a.status == http.StatusServiceUnavailable && again && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
@@ -214,7 +213,7 @@ func (b *browser) site() *url.URL {
 	return u
 }
 
-// cookie is the value of a cookie that would be sent.
+// cookie returns the value of a cookie that the browser would send.
 func (b *browser) cookie(name string) string {
 	for _, c := range b.http.Jar.Cookies(b.site()) {
 		if c.Name == name {
@@ -230,7 +229,7 @@ func (b *browser) setCookieAt(path, name, value string) {
 	b.http.Jar.SetCookies(b.site(), []*http.Cookie{{Name: name, Value: value, Path: path}})
 }
 
-// want fails unless the status is as given.
+// want fails unless the response has this status.
 func (a answer) want(status int) answer {
 	a.t.Helper()
 	if a.status != status {
@@ -239,7 +238,7 @@ func (a answer) want(status int) answer {
 	return a
 }
 
-// refused is want for an error whose text contains all of the given parts.
+// refused is want for an error whose text contains all given parts.
 func (a answer) refused(status int, parts ...string) {
 	a.t.Helper()
 	a.want(status)
@@ -250,7 +249,7 @@ func (a answer) refused(status int, parts ...string) {
 	}
 }
 
-// error is the text of an error body, which has exactly that one field.
+// error returns the text of an error body, which must have exactly that one field.
 func (a answer) error() string {
 	a.t.Helper()
 	var fields map[string]string
@@ -268,7 +267,7 @@ func (a answer) into(v any) answer {
 	return a
 }
 
-// object is the answer's JSON object.
+// object returns the JSON object in the response.
 func (a answer) object() record {
 	a.t.Helper()
 	var r record
@@ -276,7 +275,7 @@ func (a answer) object() record {
 	return r
 }
 
-// list is the answer's JSON array of objects.
+// list returns the JSON array of objects in the response.
 func (a answer) list() []record {
 	a.t.Helper()
 	var r []record

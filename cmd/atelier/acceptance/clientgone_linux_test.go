@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestAnImportEndsWithItsClient: parsing went on for a client that had left,
-// and made a codelab without an answer to anybody. The end of the connection comes in the
-// packet of the last byte, so it is there when the work begins.
+// Parsing once continued after the client had disconnected, and created a codelab although nobody
+// received the response. Here the connection ends in the packet of the last byte, so the server
+// has the end before the work begins.
 func TestAnImportEndsWithItsClient(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()

@@ -65,7 +65,7 @@ func TestAStepWithAKnownIDKeepsItsIdentity(t *testing.T) {
 			t.Errorf("step %d is %v", i+1, s)
 		}
 	}
-	// The threads go with their steps, and stay with them.
+	// The threads stay on their steps.
 	targets := texts(lin.get(c.path+"/inline-comments").list(), "target_step_id")
 	if !slices.Equal(targets, []string{c.steps[0], c.steps[2]}) {
 		t.Errorf("the threads are on %v", targets)

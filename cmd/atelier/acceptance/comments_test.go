@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// comments are a thread's messages.
+// comments returns a thread's messages.
 func comments(thread record) []record {
 	var out []record
 	for _, m := range thread["messages"].([]any) {
@@ -81,12 +81,12 @@ func TestAChangedTextMakesItsThreadsStale(t *testing.T) {
 			t.Errorf("stale is %v for %s", th["stale"], th.text("anchor_key"))
 		}
 	}
-	// The range of a stale thread no longer exists in the text.
+	// The text no longer contains the range of a stale thread.
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 3, 8, "fresh")).want(200)
 }
 
-// The entity tag of the threads did not change with the guide, so that clients
-// went on to show a stale thread as fresh.
+// The entity tag of the threads did not change with the guide. Clients therefore kept showing a
+// stale thread as fresh.
 func TestAChangedGuideShowsInTheThreads(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "Install Go."})

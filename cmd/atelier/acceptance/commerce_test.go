@@ -15,7 +15,7 @@ import (
 	"atelier/cmd/atelier/service"
 )
 
-// shop asks the commerce endpoints, whose errors have a shape of their own.
+// shop calls the commerce endpoints, whose errors have a different format.
 type shop struct {
 	t    *testing.T
 	base string
@@ -46,14 +46,14 @@ func (s shop) ask(method, path, body string, header ...string) (int, http.Header
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// commerceOperations are the operations of the commerce protocol in the document; it has the first
-// below /api.
+// commerceOperations are the operations of the commerce protocol that the document describes. The
+// document lists the first one relative to /api.
 var commerceOperations = map[string]pointer{
 	"POST /api/commerce/negotiate": {"paths", "/commerce/negotiate", "post"},
 	"GET /.well-known/commerce":    {"paths", "/.well-known/commerce", "get"},
 }
 
-// described verifies an answer against the document, if it has the operation.
+// described verifies a response against the document, if the document describes the operation.
 func (s shop) described(method, path string, status int, body []byte) {
 	s.t.Helper()
 	at, known := commerceOperations[method+" "+path]
@@ -73,7 +73,7 @@ func (s shop) described(method, path string, status int, body []byte) {
 	}
 }
 
-// refused wants an error of the commerce protocol: exactly a code and a content.
+// refused expects an error of the commerce protocol, which has exactly a code and a content.
 func (s shop) refused(status int, code string, got int, body string) {
 	s.t.Helper()
 	var e map[string]string
@@ -146,8 +146,7 @@ func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
 	}
 }
 
-// TestSchemasOfTheOperatorAreServedAndNegotiated has one that needs a later
-// protocol: only its schema shows that.
+// One of the operator's schemas needs a later protocol, and only the schema itself shows that.
 func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	t.Parallel()
 	const later = `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://atelier.example/schemas/2026-02-01/later.json",
@@ -171,7 +170,7 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 		{Name: "com.vendor.later", Version: "2026-02-01", Schema: "https://shop.example/schemas/2026-02-01/later.json"},
 	}
 	s := shop{t, "http://" + startServer(t, cfg).Addr()}
-	// The served files are those read at the start.
+	// The server serves the files that it read at the start.
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +195,8 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	}
 }
 
-// TestWithoutItsAddressTheServerNamesNone: without a public address the server still
-// declares its capabilities, but offers nothing that needs the address.
+// Without a public address the server still declares its capabilities, but offers nothing that
+// needs the address.
 func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

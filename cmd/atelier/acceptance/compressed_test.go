@@ -11,9 +11,10 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// Views that are the same for everybody are compressed for clients that accept it, with a
-// tag of their own. Views for facilitators are never compressed: they hold e-mail addresses
-// beside names that people choose, and the compressed length would reveal the addresses.
+// Views that are the same for everybody are compressed for clients that accept it, and have a
+// different entity tag. Views for facilitators are never compressed: they contain e-mail
+// addresses next to names that people choose, and the compressed length would reveal the
+// addresses.
 func TestSharedViewsAreCompressed(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": strings.Repeat("Read this. ", 400)})

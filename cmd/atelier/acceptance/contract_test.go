@@ -18,7 +18,7 @@ import (
 	"atelier/transport/rest"
 )
 
-// document is a description of the interface, with its compiled schemas. Safe for
+// document is a description of the interface, with its compiled schemas. It is safe for
 // concurrent use.
 type document struct {
 	name string
@@ -44,7 +44,7 @@ func load(name string, text []byte) *document {
 	return d
 }
 
-// pointer is a place in a document.
+// pointer is a position in a document.
 type pointer []string
 
 func (p pointer) String() string {
@@ -57,8 +57,8 @@ func (p pointer) String() string {
 
 func (p pointer) to(more ...string) pointer { return append(slices.Clone(p), more...) }
 
-// at follows a pointer and every reference in its path. It returns the value and the place
-// where the value is defined, which differs from p after a reference.
+// at follows a pointer and every reference in its path. It returns the value and the position of
+// its definition, which differs from p after a reference.
 func (d *document) at(p pointer) (any, pointer) {
 	var v any = d.root
 	var here pointer
@@ -94,7 +94,7 @@ func fromRef(ref string) pointer {
 	return parts
 }
 
-// schema compiles the schema at a place.
+// schema compiles the schema at a position.
 func (d *document) schema(p pointer) (*jsonschema.Schema, error) {
 	at := (&url.URL{Scheme: "mem", Path: "/" + d.name, Fragment: p.String()}).String()
 	at = strings.Replace(at, "mem:/"+d.name, "mem:///"+d.name, 1)
@@ -110,7 +110,7 @@ func (d *document) schema(p pointer) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// validate validates JSON text with the schema at a place.
+// validate validates JSON text against the schema at a position.
 func (d *document) validate(p pointer, text []byte) error {
 	s, err := d.schema(p)
 	if err != nil {
@@ -126,8 +126,7 @@ func (d *document) validate(p pointer, text []byte) error {
 	return nil
 }
 
-// operationOf finds the operation that a request is, its template in the form
-// of the routes' table.
+// operationOf finds the operation of a request. Its template has the form of the routing table.
 func operationOf(method, path string) (template string, ok bool) {
 	best := -1
 	for _, op := range offered() {
@@ -141,7 +140,7 @@ func operationOf(method, path string) (template string, ok bool) {
 	return template, ok
 }
 
-// matches counts the literal parts of a template that fits the path.
+// matches counts the literal parts of a template that matches the path.
 func matches(template, path string) (literal int, ok bool) {
 	a, b := strings.Split(template, "/"), strings.Split(path, "/")
 	if len(a) != len(b) {
@@ -162,10 +161,10 @@ func matches(template, path string) (literal int, ok bool) {
 	return literal, true
 }
 
-// checked are the headers that must be documented where they are sent.
+// checked are the headers that must be documented wherever the server sends them.
 var checked = []string{"X-Request-Id", "X-Codelab-Seq", "Etag", "Retry-After", "Set-Cookie", "Content-Disposition", "Content-Range"}
 
-// holdAnswer verifies an answer against its description in openapi.json.
+// holdAnswer verifies a response against its description in openapi.json.
 func holdAnswer(method, path string, status int, h http.Header, body []byte) error {
 	template, ok := operationOf(method, path)
 	if !ok {
@@ -174,7 +173,7 @@ func holdAnswer(method, path string, status int, h http.Header, body []byte) err
 	return openAPI.holdAnswer(method, template, status, h, body)
 }
 
-// holdAnswer verifies an answer against the description of its operation.
+// holdAnswer verifies a response against the description of its operation.
 func (d *document) holdAnswer(method, template string, status int, h http.Header, body []byte) error {
 	v, at := d.at(pointer{"paths", template, strings.ToLower(method), "responses", strconv.Itoa(status)})
 	response, ok := v.(map[string]any)
@@ -250,8 +249,7 @@ func holdRequest(method, path string, body []byte) error {
 	return openAPI.validate(at.to("schema"), body)
 }
 
-// holdMessage verifies a message of the server against the schema of its type in
-// asyncapi.json.
+// holdMessage verifies a server message against the schema of its type in asyncapi.json.
 func holdMessage(text []byte) error {
 	var m message
 	if err := m.decode(text); err != nil {

@@ -22,7 +22,7 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "only linnea")).want(200)
 	max.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "max")).want(200)
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "linnea too")).want(200)
-	// A thread that she began lives on through others, without her id.
+	// The thread that she began survives through the comments of others, without her id.
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[1], 6, 9, "linnea first")).want(200)
 	max.post(c.path+"/inline-comments", c.anchor(c.steps[1], 6, 9, "max after")).want(200)
 	lin.post(c.path+"/complete", nil).want(200)
@@ -47,7 +47,7 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 			t.Errorf("%s still tells of her: %s", path, body)
 		}
 	}
-	// Nor does the replay.
+	// The replay does not mention her either.
 	again := max.connect(c.id, resume(watcher.welcome.text("epoch"), watcher.welcome.seq()))
 	again.acked(record{"type": "chat", "message": "end"}, "e")
 	for _, m := range again.heard {
@@ -63,7 +63,7 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	if got := c.audited(); !slices.Contains(got, "attendee_remove") {
 		t.Errorf("audited are %v", got)
 	}
-	// The name is free again.
+	// The name is available again.
 	c.attendee("Linnea Xylander")
 }
 
@@ -105,7 +105,7 @@ func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": false}).want(200)
 	s.acked(record{"type": "chat", "message": "again"}, "c")
 	s.acked(record{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}, "d")
-	// Both of them receive it, and nobody else.
+	// The facilitator and the attendee receive it.
 	if m := boss.next("attendee_muted"); m["muted"] != false || m.text("attendee_id") != lin.id {
 		t.Errorf("the facilitator heard %v", m)
 	}
@@ -132,7 +132,7 @@ func TestARenamedAttendeeSpeaksUnderTheNewName(t *testing.T) {
 	if m := s.hear("hello"); m.text("sender") != "Linnea" {
 		t.Errorf("heard %v", m)
 	}
-	// Relayed messages carry the new name too, and so does a welcome.
+	// Relayed messages and a welcome carry the new name too.
 	s.say(record{"type": "attendee_screen_status", "active": true})
 	if m := boss.next("attendee_screen_status"); m.text("sender") != "Linnea" || m.text("attendee_name") != "Linnea" {
 		t.Errorf("heard %v", m)
@@ -169,7 +169,7 @@ func TestAResetPINIsTheOnlyOneThatCounts(t *testing.T) {
 	c.admin.post(c.path+"/attendees/"+unknownID+"/reset-pin", nil).refused(404)
 }
 
-// Attendees who had come in by the old code stayed in.
+// Attendees who had joined with the old code kept their access.
 func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
 	t.Parallel()
 	c, other := newClass(t), newClass(t)
@@ -183,7 +183,7 @@ func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
 	if code := live.closed(); code != 1008 {
 		t.Errorf("closed with %d, want 1008", code)
 	}
-	for events.lines.Scan() { // to its end
+	for events.lines.Scan() { // to the end
 	}
 	for _, b := range []*browser{lin.browser, hijacker.browser} {
 		b.get(c.path + "/chat").refused(403)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// asks sends a request as a page of an origin does, and gives the answer.
+// asks sends a request as a page of an origin does, and returns the response.
 func (b *browser) asks(method, path, origin string, more http.Header) *http.Response {
 	b.t.Helper()
 	req, err := http.NewRequest(method, b.base+"/api"+path, nil)
@@ -26,8 +26,8 @@ func (b *browser) asks(method, path, origin string, more http.Header) *http.Resp
 	return resp
 }
 
-// TestPagesOfAllowedOriginsReadAnswers: of the same site with cookies, of others
-// without, and of all others nothing.
+// Pages of the same site read responses with cookies. Pages of other allowed origins read them
+// without cookies. All other pages read nothing.
 func TestPagesOfAllowedOriginsReadAnswers(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -63,7 +63,8 @@ func TestPagesOfAllowedOriginsReadAnswers(t *testing.T) {
 			t.Errorf("%s: the preflight is %d", origin, preflight.StatusCode)
 		}
 	}
-	// An event stream, which leaves by a way of its own, and an error.
+	// The cases are an event stream, which takes a separate path through the server, and an
+	// error.
 	for _, path := range []string{"/nothing", "/codelabs/import"} {
 		if h := admin.asks("GET", path, "http://app.example.org", nil).Header; h.Get("Access-Control-Allow-Origin") == "" || h.Get("Access-Control-Expose-Headers") == "" {
 			t.Errorf("%s: %v", path, h)

@@ -26,8 +26,8 @@ import (
 
 const deployFolder = "../deploy"
 
-// program finds a program that some tests need. Where it is missing they are
-// skipped; NEED_PROGRAMS=1 makes that a failure.
+// program finds a program that some tests need. If it is missing, the test is skipped, or fails
+// with NEED_PROGRAMS=1.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	for _, dir := range []string{"", "/usr/sbin/"} {
@@ -42,11 +42,10 @@ func program(t *testing.T, name string) string {
 	return ""
 }
 
-// freeAddr is an address that nobody listens on.
+// freeAddr returns an address on which nothing listens.
 func freeAddr(t *testing.T) string { return bustest.Addresses(t, 1)[0] }
 
-// edited is a shipped file with some of its text replaced; what is to be
-// replaced must be there.
+// edited returns a shipped file with some of its text replaced. The text to replace must exist.
 func edited(t *testing.T, name string, replace ...string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(deployFolder, name))
@@ -63,9 +62,9 @@ func edited(t *testing.T, name string, replace ...string) string {
 	return text
 }
 
-// TestTheSamplesForProxiesWork runs a workshop through each of them, with the
-// shipped configuration: logins, sockets, event streams, uploads, and the address of the
-// caller. It does the same below a path, with the line that OPERATIONS.md gives for it.
+// The test runs a workshop through each proxy with the shipped configuration: logins, sockets,
+// event streams, uploads, and the caller's address. It repeats this below a path, with the line
+// from OPERATIONS.md.
 func TestTheSamplesForProxiesWork(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -104,8 +103,8 @@ func TestTheSamplesForProxiesWork(t *testing.T) {
 	}
 }
 
-// TestTheSamplesForProxiesHoldARoom: nginx refuses people if its own limit is too small,
-// and the doctor reports this and names the key. With the value of the sample, all get in.
+// nginx refuses people if its own limit is too small. The doctor then reports this and names the
+// key. With the value of the sample, everybody is admitted.
 func TestTheSamplesForProxiesHoldARoom(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -150,10 +149,10 @@ func TestTheSamplesForProxiesHoldARoom(t *testing.T) {
 	}
 }
 
-// nginx is to run with a site.
+// nginx returns the command that runs nginx with a site.
 func nginx(t *testing.T, site string) *exec.Cmd { return nginxWith(t, "", site) }
 
-// nginxWith has one worker, and something in its events block.
+// nginxWith runs one worker, with additional lines in its events block.
 func nginxWith(t *testing.T, events, site string) *exec.Cmd {
 	t.Helper()
 	path, dir := program(t, "nginx"), t.TempDir()
@@ -168,7 +167,7 @@ func nginxWith(t *testing.T, events, site string) *exec.Cmd {
 	return exec.Command(path, "-c", file, "-p", dir, "-e", dir+"/error.log")
 }
 
-// caddy is to run with a site.
+// caddy returns the command that runs Caddy with a site.
 func caddy(t *testing.T, site string) *exec.Cmd {
 	t.Helper()
 	path, dir := program(t, "caddy"), t.TempDir()
@@ -181,18 +180,18 @@ func caddy(t *testing.T, site string) *exec.Cmd {
 	return cmd
 }
 
-// runProxy runs a proxy until the test ends, and returns when it listens.
+// runProxy runs a proxy until the test ends. It returns when the proxy listens.
 func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 	t.Helper()
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	// Workers of a proxy can keep its output open after it has ended.
+	// Workers can keep the output of a proxy open after the proxy has ended.
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// nginx takes its workers along; Caddy would wait for sockets.
+		// nginx also stops its workers. Caddy would wait for open sockets.
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		time.AfterFunc(time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
@@ -215,7 +214,7 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 	fresh := func() *browser { return openWith(t, "https://"+front, &tls.Config{RootCAs: roots}) }
 	admin := fresh()
-	// The address that a client claims is ignored, that of the proxy counts.
+	// The server ignores the address that a client claims, and uses the address from the proxy.
 	admin.from = "192.0.2.77"
 	admin.login("")
 	if got := loggedInFrom(t, admin); got != "192.0.2.77" && got != "127.0.0.1" {
@@ -243,8 +242,7 @@ func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 	}
 }
 
-// TestAlertsAndDashboardUseExistingMetrics: each metric in them is one that the
-// server has, and Prometheus takes the rules.
+// Each metric in these files exists on the server, and Prometheus accepts the rules.
 func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	s := common.get(t)
@@ -262,13 +260,13 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 			t.Errorf("%s asks for %d metrics", file, len(found))
 		}
 		for _, m := range found {
-			// Those with labels that nothing has filled yet are not there.
+			// Metrics with labels are missing until they have a first value.
 			if rare := strings.HasPrefix(m, "atelier_handler_operation") || strings.HasPrefix(m, "atelier_tokens_quarantined"); !rare && !has(metrics, m) {
 				rest[m] = file
 			}
 		}
 	}
-	// The sample names the rules, which are checked with it.
+	// The sample references the rules, so promtool checks both.
 	if out, err := exec.Command(program(t, "promtool"), "check", "config", filepath.Join(deployFolder, "prometheus.yml")).CombinedOutput(); err != nil || !bytes.Contains(out, []byte("alerts.yml")) {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}
@@ -289,8 +287,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	}
 }
 
-// TestTheUnitFollowsTheConfiguration: what it promises systemd is what the
-// program does.
+// The program does what the unit promises systemd.
 func TestTheUnitFollowsTheConfiguration(t *testing.T) {
 	t.Parallel()
 	unit := edited(t, "atelier.service")
@@ -300,7 +297,7 @@ func TestTheUnitFollowsTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestTheBackupUnitKeepsTheNewest runs what the sample unit runs, in other folders.
+// The test runs the commands of the sample unit in other folders.
 func TestTheBackupUnitKeepsTheNewest(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -347,7 +344,7 @@ func TestTheBackupUnitKeepsTheNewest(t *testing.T) {
 	}
 }
 
-// TestSystemdHearsOfReadiness, and a health check of the same binary.
+// The test includes a health check with the same binary.
 func TestSystemdHearsOfReadiness(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -21,8 +21,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// TestTheSamplesForBalancersWork runs a workshop through each of them in front of
-// three nodes, and goes on when one of them is stopped.
+// The test runs a workshop through each balancer in front of three nodes. It continues after one
+// node is stopped.
 func TestTheSamplesForBalancersWork(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -59,7 +59,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			front := freeAddr(t)
 			c := testConfig(t)
 			c.Server.PublicURL, c.Server.TrustedProxies = "https://"+front, []string{"127.0.0.1/32"}
-			// Nodes that differ by their addresses alone, as machines do.
+			// The nodes differ only in their addresses, like separate machines.
 			_, public, _ := net.SplitHostPort(freeAddr(t))
 			_, internal, _ := net.SplitHostPort(freeAddr(t))
 			var nodes []versioned
@@ -78,7 +78,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 				nodes = append(nodes, s)
 			}
 			replace := []string{"10.0.0.11", "127.0.0.2", "10.0.0.12", "127.0.0.3", "10.0.0.13", "127.0.0.4", ":8080", ":" + public}
-			if name != "nginx" { // which does not ask
+			if name != "nginx" { // nginx sends no health checks
 				replace = append(replace, "9090", internal)
 			}
 			runProxy(t, start(t, front, cert, key, replace), front)
@@ -86,14 +86,15 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			if err := nodes[1].stop(); err != nil {
 				t.Fatal(err)
 			}
-			// A POST may meet the node that is gone until the balancer knows, and one that
-			// asks each node every second does not learn it from that. Which node is next
-			// is drawn by some: a long row of requests misses one of three only if it is known.
+			// Until a balancer has noticed that the node is gone, it can send a POST there. A
+			// balancer that checks each node every second does not learn from a failed POST. Some
+			// balancers pick the next node at random: many consecutive requests avoid one node of
+			// three only if the balancer has noticed.
 			client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
 			defer client.CloseIdleConnections()
 			for fine, deadline := 0, time.Now().Add(patience); fine < 60; fine++ {
 				want, method, path, body := 200, http.MethodGet, "/api/codelabs", ""
-				if fine%2 == 1 { // which no balancer sends again, and nobody is to carry out
+				if fine%2 == 1 { // no balancer repeats it, and it must have no effect
 					want, method, path, body = 400, http.MethodPost, "/api/login", "{}"
 				}
 				req, err := http.NewRequest(method, "https://"+front+path, strings.NewReader(body))
@@ -116,7 +117,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 	}
 }
 
-// TestTheSampleOfANodeIsAConfiguration, and so is what a node is given besides.
+// The sample is a valid configuration together with node.env.
 func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -135,15 +136,14 @@ func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	warnings, err := c.Check()
-	// CLUSTER.md describes who can reach the internal listener.
+	// CLUSTER.md describes which addresses can reach the internal listener.
 	warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "server.internal_listen") })
 	if err != nil || len(warnings) > 0 || !c.Cluster.Enabled || !c.Cluster.MakesCertificates() {
 		t.Errorf("%v, %q", err, warnings)
 	}
 }
 
-// composed returns the settings of the server in a Compose file, for given values of its
-// variables.
+// composed returns the server's settings in a Compose file, for given values of its variables.
 func composed(t *testing.T, text string, variables map[string]string) (environ []string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`\b(ATELIER_[A-Z_]+): "?([^"},\n]*)`).FindAllStringSubmatch(filledIn(t, text, variables), -1) {
@@ -163,9 +163,9 @@ func filledIn(t *testing.T, text string, variables map[string]string) string {
 	})
 }
 
-// TestTheComposeFileOfNodes starts what it describes, but for the containers: the role
-// in the database, and three nodes that were given nothing by hand but the secret, their
-// connections encrypted.
+// The test starts everything that the Compose file describes, without containers: the database
+// role, and three nodes. The nodes receive only the secret by hand, and their connections are
+// encrypted.
 func TestTheComposeFileOfNodes(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -203,7 +203,7 @@ func TestTheComposeFileOfNodes(t *testing.T) {
 		if _, port, _ := net.SplitHostPort(cfg.Cluster.Listen); port != "6222" {
 			t.Errorf("nodes listen on %s", cfg.Cluster.Listen)
 		}
-		cfg.Cluster.Listen = "0.0.0.0:" + port // one machine has that port once
+		cfg.Cluster.Listen = "0.0.0.0:" + port // one machine can listen on the port only once
 		cfg.Server.Listen, cfg.Server.InternalListen = "127.0.0.1:0", ""
 		cfg.Storage.MinFreeMiB = 1
 		if _, err := cfg.Check(); err != nil {
@@ -226,13 +226,12 @@ func TestTheComposeFileOfNodes(t *testing.T) {
 	}
 }
 
-// TestTheComposeFileOfOneServer is a configuration without a warning, and its site is
-// one that Caddy takes.
+// The Compose file is a configuration without warnings, and Caddy accepts its site.
 func TestTheComposeFileOfOneServer(t *testing.T) {
 	t.Parallel()
 	text := edited(t, "compose.yml")
 	variables := map[string]string{"HOST": "workshop.example.org"}
-	// As the image sets it.
+	// The image sets these values.
 	cfg, err := config.Load("", append(composed(t, text, variables), "ATELIER_SERVER_LISTEN=0.0.0.0:8080", "ATELIER_SERVER_DATA="+t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
@@ -255,8 +254,8 @@ func TestTheComposeFileOfOneServer(t *testing.T) {
 	throughProxy(t, front, roots)
 }
 
-// TestNodesKnowEachOtherByTheirCertificates if they are configured; and they accept none
-// that somebody else has made.
+// Nodes with configured certificates authenticate each other, and reject certificates from
+// another issuer.
 func TestNodesKnowEachOtherByTheirCertificates(t *testing.T) {
 	t.Parallel()
 	ours, key, _ := selfSigned(t, t.TempDir())
@@ -271,7 +270,7 @@ func TestNodesKnowEachOtherByTheirCertificates(t *testing.T) {
 	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
 	id := onA.post("/codelabs", record{"title": "over TLS"}).object().text("id")
 	onB.put("/codelabs/"+id, record{"title": "over TLS, from the other"}).want(200)
-	// It lives by the database and reaches nobody, so it cannot start.
+	// The database reports it as alive, but it reaches no other node. It therefore cannot start.
 	_, err := service.Start(cfgs[2], service.Options{Lease: 1500 * time.Millisecond}, slog.New(slog.NewTextHandler(&suiteLog, nil)))
 	if err == nil || !strings.Contains(err.Error(), "is alive and does not answer this one") {
 		t.Errorf("with a certificate of somebody else: %v", err)

@@ -31,7 +31,7 @@ func TestOneMessageReachesAllWhoAreStuck(t *testing.T) {
 			t.Errorf("%s reads %q, want %q", who.name, got, want)
 		}
 	}
-	// An attendee answers as to any direct message.
+	// An attendee replies to it like to any direct message.
 	live.acked(record{"type": "dm", "target_id": "facilitator", "message": "That helped."}, "p2")
 	if got := desk.next("dm"); got.text("message") != "That helped." {
 		t.Errorf("the facilitator gets %v", got)

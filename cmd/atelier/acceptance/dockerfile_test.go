@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// TestTheImageCanBeBuilt runs the steps of the Dockerfile without a container engine. Each
-// stage is a folder that holds only what the file copies, and its commands run with the
-// programs of this machine. (The Dockerfile once copied a folder that the build no longer
-// read, and lacked a file that the build did read.)
+// The test runs the steps of the Dockerfile without a container engine. Each stage is a folder
+// with only the files that it copies, and its commands use the programs of this machine. (The
+// Dockerfile once copied a folder that the build no longer read, and lacked a file that the build
+// did read.)
 func TestTheImageCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "it installs the app's packages and compiles everything again")
@@ -72,8 +72,8 @@ func TestTheImageIsBuiltFromEveryPageOfTheHandbook(t *testing.T) {
 	}
 }
 
-// buildContext is what an engine is sent: the files of the repository that .dockerignore
-// does not leave out.
+// buildContext is the folder that an engine receives: the files of the repository without those
+// in .dockerignore.
 func buildContext(t *testing.T) string {
 	t.Helper()
 	dir, root := t.TempDir(), "../../.."
@@ -97,7 +97,7 @@ func buildContext(t *testing.T) string {
 			}
 		}
 		content, err := os.ReadFile(filepath.Join(root, name))
-		if left || err != nil { // deleted, and still in the index
+		if left || err != nil { // deleted, but still in the index
 			continue
 		}
 		put(t, filepath.Join(dir, name), content)
@@ -115,14 +115,14 @@ func put(t *testing.T, path string, content []byte) {
 	}
 }
 
-// imageBuild is one that is being built.
+// imageBuild is an image that is being built.
 type imageBuild struct {
 	t      *testing.T
 	stages map[string]string // folders by name
 	args   map[string]string
 	root   string // of this stage
 	dir    string // the working directory, as the image names it
-	last   string // what it runs
+	last   string // the command that it runs
 }
 
 var (
@@ -203,21 +203,21 @@ func (im *imageBuild) copy(words []string) {
 	}
 }
 
-// command runs in the folder of its stage; an absolute path of the image is one in it.
+// command runs in the folder of its stage. Absolute paths of the image are mapped to the stage.
 func (im *imageBuild) command(text string) {
 	im.t.Helper()
 	text = variable.ReplaceAllStringFunc(text, func(v string) string { return im.args[v[2:len(v)-1]] })
 	text = strings.ReplaceAll(text, " /empty", " "+im.root+"/empty")
 	cmd := exec.CommandContext(im.t.Context(), "sh", "-ec", text)
 	cmd.Dir = filepath.Join(im.root, im.dir)
-	cmd.Env = append(os.Environ(), "NEED_PROGRAMS=") // which no engine hands on
+	cmd.Env = append(os.Environ(), "NEED_PROGRAMS=") // no engine passes it on
 	if out, err := cmd.CombinedOutput(); err != nil {
 		im.t.Fatalf("RUN %s: %v\n%s", text, err, out)
 	}
 }
 
-// The image has one program, so that is the only one that a page runs in a container. (A
-// page once ran cat, which the image lacks.)
+// The image contains one program, so pages can only run that program in a container. (A page once
+// ran cat, which the image lacks.)
 func TestContainersAreAskedForTheirOneProgram(t *testing.T) {
 	t.Parallel()
 	executed := regexp.MustCompile(`(?:compose|docker) exec (?:-\S+ )*(atelier|node\d) (\S+)`)

@@ -15,7 +15,7 @@ func TestEveryOperationIsDocumentedAndNoOther(t *testing.T) {
 	for _, op := range offered() {
 		served = append(served, op.Method+" "+op.Path)
 	}
-	for name := range commerceOperations { // of another package; shop.described asks them
+	for name := range commerceOperations { // of another package; shop.described verifies them
 		served = append(served, strings.Replace(name, "/api/", "/", 1))
 	}
 	for path, item := range openAPI.root["paths"].(map[string]any) {
@@ -50,7 +50,7 @@ func walk(v any, at pointer, visit func(pointer, map[string]any)) {
 	}
 }
 
-// inExample reports whether a place is content of an example.
+// inExample reports whether a position is inside an example.
 func inExample(at pointer) bool {
 	return slices.Contains(at, "examples") || slices.Contains(at, "example")
 }
@@ -111,8 +111,8 @@ func TestEveryExampleIsValid(t *testing.T) {
 	}
 }
 
-// Every schema must compile, and schemas of answers must be closed, so that an undocumented
-// field is an error everywhere.
+// Every schema must compile, and response schemas must be closed. Any undocumented field is then
+// an error.
 func TestSchemasOfAnswersAreClosed(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*document{openAPI, asyncAPI} {
@@ -189,7 +189,7 @@ func TestTheServerServesItsDocuments(t *testing.T) {
 	if got := b.get("/asyncapi.json").object().text("asyncapi"); got != "3.0.0" {
 		t.Errorf("asyncapi %q", got)
 	}
-	// They have the version of the program.
+	// The documents have the version of the program.
 	program := b.get("/app").object().text("version")
 	for _, path := range []string{"/openapi.json", "/asyncapi.json"} {
 		if info := b.get(path).object()["info"].(map[string]any); info["version"] != program || program == "" {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The clients of these tests are worth as much as what they notice.
+// The test clients are useful only if they detect undocumented responses.
 func TestTheClientsNoticeWhatIsNotDocumented(t *testing.T) {
 	t.Parallel()
 	good := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {unknownID}}

@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// TestErasingWhilePeopleTalkLosesNothing: while a facilitator deletes messages,
-// others talk. The cleaning of the log took messages for deleted that came
-// after the view it judged by: they were missing from the replay, and after a
-// kill for good.
+// A facilitator deletes messages while others chat. The cleaning of the log once removed messages
+// that arrived after the view that it had used. They were missing from the replay, and after a
+// kill they were lost permanently.
 func TestErasingWhilePeopleTalkLosesNothing(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -99,9 +98,8 @@ func TestErasingWhilePeopleTalkLosesNothing(t *testing.T) {
 	}
 }
 
-// TestDamageIsReportedAndNotServed walks an operator through a disk that lost
-// bits: the scrub finds them, nothing damaged is served, and a damaged log
-// needs a decision.
+// The test takes an operator through a disk with lost bits. The scrub finds them, the server
+// returns nothing damaged, and a damaged log needs a decision.
 func TestDamageIsReportedAndNotServed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -154,7 +152,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "--recover-damaged") {
 		t.Fatalf("a damaged log: %v\n%s", err, out)
 	}
-	// The files of the lost part of the log are nobody's now, and must stay.
+	// The files of the lost part of the log now have no owner, and must stay.
 	orphan := filepath.Join(data, "objects/workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250/made-git")
 	long := time.Now().AddDate(-1, 0, 0)
 	err = errors.Join(os.MkdirAll(filepath.Dir(orphan), 0o700), os.WriteFile(orphan, nil, 0o600), os.Chtimes(orphan, long, long))
@@ -175,7 +173,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	}
 	scrub("damaged: blob", 1) // without a server as well
 
-	// Without its MANIFEST the store would begin empty.
+	// Without its MANIFEST the store would start empty.
 	if err := os.Remove(filepath.Join(data, "store/MANIFEST")); err != nil {
 		t.Fatal(err)
 	}

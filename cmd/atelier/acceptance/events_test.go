@@ -46,7 +46,7 @@ func (b *browser) follow(codelab, query string, opts ...option) (*stream, int) {
 	return s, 200
 }
 
-// next reads up to an event of a type.
+// next reads up to and including an event of a type.
 func (s *stream) next(kind string) message {
 	s.t.Helper()
 	id, beat := "", false
@@ -69,8 +69,8 @@ func (s *stream) next(kind string) message {
 			if err := m.decode([]byte(value)); err != nil {
 				s.t.Fatal(err)
 			}
-			// The position of a client is a stored message, or the position in a welcome or
-			// resync.
+			// The id carries a client's position. It belongs to stored messages, and to a welcome
+			// or resync with exactly that position.
 			placed := m["ts"] != nil
 			if m.kind() == "welcome" || m.kind() == "resync" {
 				placed = id == fmt.Sprintf("%v:%v", m["epoch"], m["seq"])
@@ -150,7 +150,8 @@ func TestTheEventStreamGoesOnAfterTheLastEventID(t *testing.T) {
 	if m := other.next("resync"); m.text("reason") != "epoch" {
 		t.Errorf("heard %v", m)
 	}
-	// A position without its number: it is not known what was missed, and silence would hide it.
+	// With an epoch but no number, the server cannot determine which events were missed. Silence
+	// would hide the gap.
 	placeless, _ := lin.follow(c.id, "", header("Last-Event-ID", epoch+":"))
 	if m := placeless.next("resync"); m.text("epoch") != epoch {
 		t.Errorf("heard %v", m)

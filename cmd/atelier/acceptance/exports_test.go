@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// table reads an export; each row by the name of its column.
+// table reads an export. Each row is a map by column name.
 func (c *class) table(name string) []map[string]string {
 	c.t.Helper()
 	a := c.admin.get(c.path + "/export/" + name + ".csv").want(200)

@@ -15,8 +15,8 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// The scenarios in which many listen, in their smallest form: everything that is
-// said reaches everybody once and in order, also those who were away.
+// The test runs the scenarios with many listeners in their smallest form. Every message reaches
+// every client once and in order, including clients that were away.
 func TestManyListen(t *testing.T) {
 	t.Parallel()
 	conf := testConfig(t)
@@ -64,14 +64,14 @@ func TestManyListen(t *testing.T) {
 	}
 }
 
-// The REST scenario counts what it did, and finds what it wrote.
+// The REST scenario counts its requests, and finds everything that it wrote.
 func TestRestUnderLoad(t *testing.T) {
 	t.Parallel()
 	conf := testConfig(t)
 	conf.Limits.WritesPerMinute = 1_000_000
 	target := &server.Target{URL: "http://" + startServer(t, conf).Addr(), AdminID: adminID, AdminPW: adminPW}
 	base := rest.Config{Attendees: 5, ReadKinds: rest.Reads, WriteKinds: rest.Writes, Duration: time.Second, Seed: 7,
-		// Somebody watches, from a goroutine of its own.
+		// Progress runs in a separate goroutine.
 		Progress: func(string, time.Duration, float64, int64, float64) {}}
 	timed := base
 	timed.Reading, timed.Writing = rest.Side{Connections: 4, Rate: 100}, rest.Side{Connections: 4, Rate: 60}

@@ -64,7 +64,7 @@ func filesIn(t testing.TB, data string) (paths []string) {
 	return paths
 }
 
-// wrongForms calls add for all ways to send a file wrongly.
+// wrongForms calls add for every wrong way to send a file.
 func wrongForms(good form, add adder) {
 	body, opts := good.encode()
 	bad := func(what string, status int, f form, change func(body []byte) []byte) {
@@ -85,7 +85,7 @@ func wrongForms(good form, add adder) {
 	bad("another field", http.StatusBadRequest, good, func(b []byte) []byte { return bytes.Replace(b, []byte(`name="file"`), []byte(`name="data"`), 1) })
 	bad("empty", http.StatusBadRequest, form{name: "a.txt"}, nil)
 	if good.most > 64<<20 {
-		return // has a test of its own
+		return // a separate test covers it
 	}
 	bad("too large", http.StatusRequestEntityTooLarge, form{name: "a.png", content: append(bytes.Clone(good.content), make([]byte, good.most+1-len(good.content))...)}, nil)
 	if !good.image {
@@ -97,9 +97,8 @@ func wrongForms(good form, add adder) {
 	bad("half an image", http.StatusBadRequest, form{name: "a.png", content: good.content[:len(good.content)-6]}, nil)
 }
 
-// A file goes through the server in small pieces, both ways. (It did not once:
-// asking for the body of a request reads all of it, even to see whether it is
-// a stream.)
+// A file passes through the server in small pieces, in both directions. (Once it did not: reading
+// the body of a request reads all of it, even to check whether it is a stream.)
 func TestALargeFileNeedsLittleMemory(t *testing.T) { // alone: it weighs the whole process
 	c := newClass(t)
 	const size = 50 << 20

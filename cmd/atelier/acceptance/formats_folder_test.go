@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// sizeRecord is a header with the size of a file, including zeros at its end. These are not
-// packed: a running store has files of a gigabyte that are mostly holes.
+// sizeRecord is a header with the size of a file, including the zeros at its end. These zeros are
+// not packed, because a running store has files of a gigabyte that are mostly holes.
 const sizeRecord = "ATELIER.size"
 
-// pack packs a data folder, also one that is in use, as a crash would leave it.
+// pack packs a data folder. A folder in use is packed as a crash would leave it.
 func pack(t *testing.T, folder, to string) {
 	t.Helper()
 	f, err := os.Create(to)
@@ -53,7 +53,7 @@ func pack(t *testing.T, folder, to string) {
 	}
 }
 
-// withoutTail reads a file without the zeros at its end, and its whole size.
+// withoutTail reads a file without the zeros at its end. It also returns the full size.
 func withoutTail(path string) (content []byte, size int, err error) {
 	f, err := os.Open(path)
 	if err != nil {

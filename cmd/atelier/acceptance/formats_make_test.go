@@ -12,11 +12,10 @@ import (
 	"atelier/transport/control"
 )
 
-// makeFormat makes the data folder of the present format. The server runs twice. Events of
-// the first run are in snapshots when the second begins. Events of the second run are in
-// the journal alone, since the folder is packed while it is in use, as a crash would leave
-// it. So the folder tests both ways to recover, and has a workshop with every feature for
-// each.
+// makeFormat creates the data folder of the current format. The server runs twice. When the
+// second run begins, snapshots contain the events of the first run. The events of the second run
+// are only in the journal, because the folder is packed while in use, as after a crash. The
+// folder therefore tests both ways to recover, each with a workshop that uses every feature.
 func makeFormat(t *testing.T, name string) {
 	data := t.TempDir()
 	up := upstreamtest.New(t)
@@ -27,7 +26,7 @@ func makeFormat(t *testing.T, name string) {
 	s := startOnFormat(t, cfg)
 	first := newClassOn(t, s.Addr(), everySetting("First"))
 	admin := first.admin
-	admin.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200) // is replaced, and erased
+	admin.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200) // is replaced and erased
 	f.Doors.AIKey = "made-up-ai-key"
 	admin.post("/admin/settings", record{"ai_api_key": encryptedWith(t, adminPW, f.Doors.AIKey)}).want(200)
 	first.teach(&f.Doors)
@@ -99,7 +98,7 @@ func (d *keptCredentials) tokens(admin *browser, name string) {
 	admin.delete("/admin/tokens/" + revoked.text("id")).want(204)
 }
 
-// everySetting are settings of which none is what it is by itself.
+// everySetting returns settings of which none has its default value.
 func everySetting(title string) record {
 	return record{
 		"title": title, "description": "D", "author": "Ada", "is_public": true, "guide_markdown": "# Guide", "quiz_enabled": true, "require_quiz": true,
@@ -107,7 +106,7 @@ func everySetting(title string) record {
 	}
 }
 
-// teach holds a workshop in which everything happens that leaves something.
+// teach runs a workshop with every action that leaves data.
 func (c *class) teach(d *keptCredentials) {
 	c.admin.login("Ada")
 	lin := c.join(open(c.t, c.addr), record{"name": "Lin", "code": "4711", "email": "lin@example.org"})
@@ -148,7 +147,7 @@ func (c *class) talk(lin, max *person) {
 	_, _ = live.conn.Close(), boss.conn.Close()
 }
 
-// help leaves a request of each state, and one that was offered.
+// help leaves one request in each state, and one that was offered.
 func (c *class) help(lin, max *person) {
 	lin.post(c.path+"/help", record{"step_number": 1, "message": "resolved"}).want(200)
 	c.admin.post(c.path+"/help/"+c.admin.get(c.path + "/help").list()[0].text("id")+"/resolve", nil).want(200)
@@ -164,7 +163,7 @@ func (c *class) comment(lin, max *person) {
 	max.post(c.path+"/inline-comments", guideAnchor(2, 7)).want(200)
 }
 
-// learn does everything that attendees need to do to complete.
+// learn does everything that attendees need for completion.
 func (c *class) learn(lin, max *person) {
 	lin.post(c.path+"/feedback", record{"difficulty": "2", "satisfaction": "5", "comment": "good"}).want(200)
 	q := c.quizzes(choice("one", 1), choice("several", []int{0, 2}), record{"question": "free", "quiz_type": "descriptive"})
@@ -187,9 +186,8 @@ func (c *class) learn(lin, max *person) {
 	lin.post(c.path+"/complete", nil).want(200)
 }
 
-// remove makes a little more, and takes it away again. What that takes from the
-// log is gone at once, and the state is in a snapshot: no workshop in
-// the journal alone can have had it.
+// remove creates some data and removes it again. A removal takes data out of the log at once and
+// writes a snapshot. A workshop that is only in the journal therefore cannot include removals.
 func (c *class) remove() {
 	gone := c.attendee("Gone")
 	gone.post(c.path+"/messages", record{"type": "chat", "message": "by who goes"}).want(200)
@@ -202,7 +200,7 @@ func (c *class) remove() {
 	c.admin.delete(c.path + "/attendees/" + gone.id).want(204)
 }
 
-// repository leaves branches, one with files that went.
+// repository leaves branches. One of them has deleted files.
 func (c *class) repository() {
 	c.workspace("branch", file("main.go", "package main\n"), file("docs/ä b.md", "# Hi\n"))
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start"}).want(200)
@@ -212,7 +210,7 @@ func (c *class) repository() {
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "end"}).want(200)
 }
 
-// folders leaves a workspace of folders after one that was deleted.
+// folders leaves a workspace of folders after a deleted workspace.
 func (c *class) folders() {
 	c.workspace("branch", file("gone", "gone"))
 	c.admin.delete(c.code()).want(204)
@@ -222,15 +220,15 @@ func (c *class) folders() {
 	c.admin.post(c.code()+"/folders/step-1-end/files", record{"files": []record{file("a.txt", "changed")}, "delete_files": []string{"b/c"}}).want(200)
 }
 
-// over is a workshop that has ended, for facilitators only.
+// over is a workshop that has ended and is visible only to facilitators.
 func (c *class) over() {
 	o := newClassOn(c.t, c.addr, record{"title": "Over", "is_public": false, "ai_enabled": false})
 	o.admin.post(o.path+"/registration", record{"open": false}).want(200)
 	o.admin.post(o.path+"/end", nil).want(200)
 }
 
-// large is a codelab whose snapshot has parts, and whose steps are in the value
-// log. Its text repeats itself, so that it packs well.
+// large is a codelab whose snapshot has parts, and whose steps are in the value log. Its
+// repetitive text compresses well.
 func (c *class) large() {
 	l := newClassOn(c.t, c.addr, record{"title": "Large"})
 	var steps []record

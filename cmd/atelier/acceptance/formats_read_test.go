@@ -38,12 +38,12 @@ import (
 	"atelier/transport/messages"
 )
 
-// holding is what a data folder holds, as what reads it in the server finds it.
+// holding is the content of a data folder, read by the server's own readers.
 type holding struct {
 	t     *testing.T
 	store *badger.Store
 	trail *audit.Trail
-	// state is all of it, by kind.
+	// state is the whole content, by kind.
 	state map[string]any
 
 	codelabs map[string]*codelabpb.Snapshot
@@ -52,7 +52,7 @@ type holding struct {
 	code map[string]map[string]map[string]string
 }
 
-// readFolder reads everything in a data folder. Nothing serves it meanwhile.
+// readFolder reads everything in a data folder. No server may run on it meanwhile.
 func readFolder(t *testing.T, data string) *holding {
 	t.Helper()
 	cfg := formatConfig(data)
@@ -92,7 +92,7 @@ func (h *holding) must(err error) {
 	}
 }
 
-// part returns an object of the state, making it when it is missing.
+// part returns an object of the state. It creates the object if it is missing.
 func (h *holding) part(name string) map[string]any {
 	if h.state[name] == nil {
 		h.state[name] = map[string]any{}
@@ -100,8 +100,7 @@ func (h *holding) part(name string) map[string]any {
 	return h.state[name].(map[string]any)
 }
 
-// readLogs reads the journal: for each actor up to where its snapshot goes, and
-// its events.
+// readLogs reads the journal: for each actor the position of its snapshot, and its events.
 func (h *holding) readLogs() {
 	h.t.Helper()
 	parse := map[string]func([]byte) (proto.Message, error){
@@ -127,8 +126,8 @@ func (h *holding) readLogs() {
 	}
 }
 
-// readActors recovers each actor as a server does, and takes its state by its
-// own snapshot.
+// readActors recovers each actor as a server does, and encodes its state with the actor's own
+// snapshot code.
 func (h *holding) readActors(list *catalog.List, register *files.Register) {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -200,8 +199,8 @@ func (h *holding) readFiles(register *files.Register, uploads *contents.Store) {
 			}
 		}
 	}
-	// What something refers to stays: were the reference not found, the file
-	// would go here, and be missed below.
+	// Referenced files stay. If a reference were not found, the file would be removed here, and
+	// the check below would report it.
 	h.must(register.Drop(names...))
 	h.must(register.Discard(sums...))
 	for _, b := range sums {
@@ -256,8 +255,8 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// plain is a message as JSON. A presence without content is in words, and a long text is
-// its hash.
+// plain returns a message as JSON. A presence message without content becomes words, and a long
+// text becomes its hash.
 func (h *holding) plain(m proto.Message) any {
 	h.t.Helper()
 	text, err := protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(m)
@@ -288,7 +287,7 @@ func inWords(v any) any {
 	return v
 }
 
-// keyText is a row's key as text.
+// keyText returns a record's key as text.
 func keyText(key []byte) string {
 	text := strings.ReplaceAll(string(key), "\x00", " ")
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {

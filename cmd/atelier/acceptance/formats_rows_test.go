@@ -24,16 +24,16 @@ import (
 	"atelier/persistence/secrets"
 )
 
-// heldTables are the tables whose rows are read here, or that hold only
-// operations in progress. A table that is added belongs here, and into the folder.
+// heldTables are the tables that are read here, and those that contain only operations in
+// progress. Add each new table here, and to the folder.
 var heldTables = []string{
 	"aiusage", "answers-production", "answers-sandbox", "audit", "auditby", "auditown", "blobuses", "checkouts-production", "checkouts-sandbox", "codelabs",
 	"erasure", "figures", "purge", "sessionfamilies", "tokenkeys", "tokens-production", "tokens-sandbox", "uploads", "uploaduses",
 	"workspaces",
 }
 
-// readRows reads the rows: those with a reader in the server by that one, so
-// that a name or key that changed is missed.
+// readRows reads the records. If the server has a reader for a table, readRows uses it, so a
+// changed name or key is detected.
 func (h *holding) readRows(list *catalog.List) {
 	h.t.Helper()
 	for _, m := range list.All() {
@@ -63,7 +63,7 @@ func (h *holding) readRows(list *catalog.List) {
 	h.decode("sessionfamilies", func() decodable { return &loginpb.SessionFamily{} })
 	h.decode("checkouts-production", func() decodable { return &tokenpb.Session{} })
 	h.decode("checkouts-sandbox", func() decodable { return &tokenpb.Session{} })
-	// Of these the keys say everything, or the content is sealed or a secret.
+	// The keys of these tables contain all the information, or their values are sealed or secret.
 	for _, table := range []string{"uploaduses", "blobuses", "answers-production", "answers-sandbox", "tokenkeys", "erasure", "auditown"} {
 		h.scan(table, func(key, value []byte) error { h.part(table)[keyText(key)] = hashOf(value); return nil })
 	}
@@ -88,12 +88,12 @@ func (h *holding) decode(table string, empty func() decodable) {
 	})
 }
 
-// readTokens reads the rows of tokens. Sealed parts show as their hash.
+// readTokens reads the token records. Sealed parts appear as their hash.
 func (h *holding) readTokens(cfg config.Config) {
 	h.t.Helper()
 	keys, err := secrets.LoadKeys(service.TokenKeyFile(cfg))
 	if errors.Is(err, fs.ErrNotExist) {
-		return // of the time before there were tokens
+		return // the folder is older than tokens
 	}
 	h.must(err)
 	for _, e := range []seal.Environment{seal.Production, seal.Sandbox} {
@@ -119,8 +119,8 @@ func (h *holding) readTokens(cfg config.Config) {
 	}
 }
 
-// readTables asks the closed store for the names of all tables: none must be
-// forgotten here. It knows the keys of persistence/badger/DESIGN.md.
+// readTables lists the names of all tables in the closed store, so that none is forgotten here.
+// It parses the keys of persistence/badger/DESIGN.md.
 func (h *holding) readTables(dir string) {
 	h.t.Helper()
 	db, err := badgerdb.Open(badgerdb.DefaultOptions(dir).WithReadOnly(true).WithLogger(nil))

@@ -17,9 +17,9 @@ import (
 	"atelier/transport/auth"
 )
 
-// open serves a folder and reads some of its data through the public interface, with the
-// credentials that were kept when the folder was made. It returns the replays of its
-// codelabs. Errors leave out the secrets that they concern.
+// open starts a server on a folder and reads some of its data through the public interface, with
+// the credentials that were kept when the folder was made. It returns the replays of its
+// codelabs. Errors omit the secrets that they concern.
 func (d keptCredentials) open(t *testing.T, data string, held *holding) map[string]replay {
 	up := upstreamtest.New(t)
 	cfg := formatConfig(data)
@@ -74,8 +74,8 @@ func (d keptCredentials) open(t *testing.T, data string, held *holding) map[stri
 	return streams
 }
 
-// replayed returns the events that a facilitator receives when the stored stream is replayed
-// from its beginning.
+// replayed returns the events that a facilitator receives in a replay of the stored stream from
+// its beginning.
 func (c *class) replayed() replay {
 	c.t.Helper()
 	live := c.admin.connect(c.id, "?since=0")
@@ -92,7 +92,7 @@ func (c *class) replayed() replay {
 	return out
 }
 
-// serves gets what people handed in.
+// serves downloads the files that people submitted.
 func (c *class) serves(held *holding) {
 	c.t.Helper()
 	for _, x := range held.codelabs[c.id].Submissions {
@@ -106,8 +106,7 @@ func (c *class) serves(held *holding) {
 	}
 }
 
-// servesCode reads each file of the workspace, and clones it where it is a
-// repository.
+// servesCode reads each file of the workspace. It also clones a repository.
 func (c *class) servesCode(t *testing.T, held *holding) {
 	w := held.codelabs[c.id].Workspace
 	if w == nil {
@@ -144,11 +143,11 @@ func (c *class) servesCode(t *testing.T, held *holding) {
 	})
 }
 
-// comesBack rejoins with name and code, and in the browser that there was.
+// comesBack rejoins with name and code, and with the session of the earlier browser.
 func (p keptPerson) comesBack(t *testing.T, addr string) {
 	t.Helper()
 	path := "/codelabs/" + p.Codelab
-	// The code is hashed under a key of the folder.
+	// The code is hashed with a key of the folder.
 	if got := open(t, addr).post(path+"/register", record{"name": p.Name, "code": p.Code}).object(); got.text("id") != p.ID {
 		t.Errorf("%s rejoins as another", p.Name)
 	}
@@ -163,7 +162,7 @@ func (p keptPerson) comesBack(t *testing.T, addr string) {
 	b.get(path + "/help").want(200)
 }
 
-// member is a participant that calls the handler with a kept key.
+// member returns a participant that calls the handler with a kept key.
 func (k keptMember) member(t *testing.T, addr, path string) *member {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -173,8 +172,8 @@ func (k keptMember) member(t *testing.T, addr, path string) *member {
 	}
 }
 
-// opens uses the tokens that were made. A token of a session is good for as long
-// as the folder is; the others have ended unless the folder was made just now.
+// opens uses the stored tokens. A session token is valid for the lifetime of the folder. The
+// other tokens have expired, unless the folder was made just now.
 func (k keptMarket) opens(t *testing.T, addr string) {
 	t.Helper()
 	business, platform := k.Business.member(t, addr, k.Path), k.Platform.member(t, addr, k.Path)
@@ -194,7 +193,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 			if platform.post("/tokenize", again, header("Idempotency-Key", x.Key)).object().text("token") != x.Token {
 				t.Errorf("%s: the same request with the same key gets another token", what)
 			}
-			// The session goes on: its next token ends when it does.
+			// The session continues: its next token expires when the session does.
 			next := platform.post("/tokenize", again).object().text("token")
 			if e := endOf(t, business.post("/introspect", use(next, x.Checkout)).object()); e.Sub(ends).Abs() > time.Second {
 				t.Errorf("%s: the next token ends at %s, want %s", what, e, ends)
@@ -203,7 +202,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 		for _, d := range differences(what, want, business.post("/introspect", use(x.Token, x.Checkout)).object()) {
 			t.Error(d)
 		}
-		// The error has no part of the answer, which may be a credential.
+		// The error omits the response, which may contain a credential.
 		codes := map[string]string{"redeemed": "token_used", "expired": "token_expired", "revoked": "token_revoked", "locked": "token_revoked"}
 		switch got, code := business.post("/detokenize", use(x.Token, x.Checkout)), codes[want.text("state")]; {
 		case code == "" && (got.status != 200 || !sameJSON(got.body, card)):

@@ -19,37 +19,37 @@ import (
 	"atelier/persistence/badger"
 )
 
-// Data folders of each storage format are in testdata, packed, and beside each
-// its contents: testdata/README.md says when and how they are made again.
+// testdata contains a packed data folder for each storage format, with a description of its
+// contents. testdata/README.md describes when and how they are made again.
 var (
 	writeFormat = flag.Bool("write-format", false, "make the data folder of the present format anew, in testdata")
 	renewFormat = flag.Bool("renew-formats", false, "write down anew what the data folders in testdata hold")
 )
 
-// fixture is what is known of a packed data folder.
+// fixture describes the contents of a packed data folder.
 type fixture struct {
 	Doors keptCredentials `json:"doors"`
-	// State is what the folder holds, see holding.
+	// State is the content of the folder, see holding.
 	State any `json:"state"`
 	// Streams are the replays of the codelabs from their beginning.
 	Streams map[string]replay `json:"streams"`
 }
 
-// keptCredentials are the credentials that people and programs kept when the folder was made. With
-// them they sign in again. All were made for the folder; none is a real secret.
+// keptCredentials are the credentials that people and programs kept when the folder was made.
+// With them they sign in again. All were made for the folder, and none is a real secret.
 type keptCredentials struct {
 	People []keptPerson `json:"people,omitempty"`
 	// Facilitator is the session cookie of a browser.
 	Facilitator string `json:"facilitator,omitempty"`
-	// APITokens are good, and RevokedTokens are not.
+	// APITokens are valid, RevokedTokens are not.
 	APITokens     []string     `json:"api_tokens,omitempty"`
 	RevokedTokens []string     `json:"revoked_tokens,omitempty"`
 	AIKey         string       `json:"ai_key,omitempty"`
 	Markets       []keptMarket `json:"markets,omitempty"`
 }
 
-// keptPerson is an attendee who comes back, by name and code or, with Session,
-// in the same browser.
+// keptPerson is an attendee who comes back, by name and code or, with Session, in the same
+// browser.
 type keptPerson struct {
 	Codelab string `json:"codelab"`
 	ID      string `json:"id"`
@@ -58,7 +58,7 @@ type keptPerson struct {
 	Session string `json:"session,omitempty"`
 }
 
-// keptMarket is a market of the handler with the tokens that were made there.
+// keptMarket is a market of the handler, with the tokens that were made in it.
 type keptMarket struct {
 	Path     string      `json:"path"`
 	Platform keptMember  `json:"platform"`
@@ -76,22 +76,22 @@ type keptMember struct {
 type keptToken struct {
 	Token    string `json:"token"`
 	Checkout string `json:"checkout"`
-	// Key is the idempotency key of its request; "" for none.
+	// Key is the idempotency key of its request, or "".
 	Key  string `json:"key,omitempty"`
 	Seen record `json:"seen"`
 }
 
-// replay is a stream as it is replayed: the seq and type of each frame.
+// replay is a replayed stream: the seq and type of each frame.
 type replay struct {
 	Epoch  string   `json:"epoch"`
 	Frames []string `json:"frames"`
 }
 
-// decades is how long things last in the folders: they are opened years after
-// they were made.
+// decades is the lifetime of everything in the folders, which are opened years after they were
+// made.
 const decades = 50 * 365 * 24 * time.Hour
 
-// formatConfig keeps what time would take away.
+// formatConfig sets lifetimes of decades for data that would otherwise expire.
 func formatConfig(data string) config.Config {
 	cfg := configOn(data)
 	cfg.Audit.RetentionDays = 36500
@@ -103,9 +103,9 @@ func formatConfig(data string) config.Config {
 	return cfg
 }
 
-// startOnFormat starts a server on a data folder; the caller stops it. Its checkout
-// sessions last longer than a configuration allows. Tokens whose policy sets a lifetime
-// have expired when a folder is opened, so only tokens of sessions can still be used.
+// startOnFormat starts a server on a data folder; the caller stops it. Its checkout sessions last
+// longer than a configuration allows. Tokens whose policy sets a lifetime have expired when a
+// folder is opened, so only session tokens can still be used.
 func startOnFormat(t *testing.T, cfg config.Config) *service.Service {
 	t.Helper()
 	if _, err := cfg.Check(); err != nil {
@@ -136,8 +136,7 @@ func TestFormatsOpen(t *testing.T) {
 		name := strings.TrimSuffix(packed, ".tar.gz")
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			f := readFixture(t, name)
-			// One copy is read and another is served: neither sees what the
-			// other may have changed.
+			// One copy is read and the other is served, so neither sees changes by the other.
 			held, served := t.TempDir(), t.TempDir()
 			unpack(t, packed, held)
 			unpack(t, packed, served)
@@ -156,8 +155,7 @@ func TestFormatsOpen(t *testing.T) {
 	}
 }
 
-// TestAFolderWithoutItsTokenKeysIsRefused: the rows by which that is noticed are
-// found in the folders of each format.
+// The folder of the current format contains the records that reveal the missing keys.
 func TestAFolderWithoutItsTokenKeysIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := formatConfig(t.TempDir())
@@ -208,17 +206,17 @@ func (f fixture) write(t *testing.T, name string) {
 	}
 }
 
-// differences lists the differences of two values, as JSON. An empty list and a zero are as
-// if they were not there: a field that is added breaks nothing.
+// differences lists the differences of two values, as JSON. An empty list and a zero count as
+// missing, so an additional field breaks nothing.
 func differences(at string, want, got any) []string {
 	return differ(at, asJSON(want), asJSON(got), true)
 }
 
-// varies is in the place of an answer that was another a minute later.
+// varies replaces a value that differed a minute later.
 const varies = "(varies)"
 
-// differ is differences between values that were read from JSON. Without whole, got can
-// have more members.
+// differ lists the differences between two JSON values. Unless whole is set, got can have more
+// fields.
 func differ(at string, want, got any, whole bool) (out []string) {
 	if isNothing(want) && isNothing(got) || want == varies {
 		return nil
@@ -249,7 +247,7 @@ func differ(at string, want, got any, whole bool) (out []string) {
 	return out
 }
 
-// asJSON is a value as it is read from JSON.
+// asJSON returns a value as it is after encoding and decoding as JSON.
 func asJSON(v any) (out any) {
 	text, err := json.Marshal(v)
 	if err == nil {

@@ -1,12 +1,12 @@
 package acceptance
 
-// kept returns the data of a market that is needed to use its tokens later.
+// kept returns the data of a market that later uses of its tokens need.
 func (m *market) kept() keptMarket {
 	keep := func(p *member) keptMember { return keptMember{p.id, p.identity, p.secret} }
 	return keptMarket{Path: m.path, Platform: keep(m.platform), Business: keep(m.business)}
 }
 
-// join lets everything happen that participants can do or suffer.
+// join makes everything happen that participants can do or that can happen to them.
 func (m *market) join() {
 	m.t.Helper()
 	public, _ := encryptionKeys(m.t)
@@ -21,9 +21,9 @@ func (m *market) join() {
 	m.admin.post("/admin/participants/"+other.id+"/disable", nil).want(200)
 }
 
-// hold makes a token of each policy, and one of each end. The end of a session is
-// remembered for 400 days, whatever the configuration says, which is not long
-// enough for a folder: actors/token/testdata has it.
+// hold makes a token of each policy, and one token for each way to end. The end of a session is
+// remembered for 400 days, whatever the configuration. That is too short for a folder, so
+// actors/token/testdata covers it.
 func (k *keptMarket) hold(m *market, prefix string) {
 	m.t.Helper()
 	add := func(checkout, policy string, seconds int, then func(token, checkout string)) {
@@ -45,7 +45,7 @@ func (k *keptMarket) hold(m *market, prefix string) {
 	add("ttl", "ttl", 1200, nil)
 	add("single use", "single_use", 0, nil)
 	add("single use, used", "single_use", 0, detokenize)
-	add("session", "session", 0, nil) // and so it stays
+	add("session", "session", 0, nil) // it stays active
 	add("session, used", "session", 0, detokenize)
 	add("session, another checkout", "session", 0, func(token, _ string) { m.business.post("/detokenize", use(token, "another")).want(403) })
 	add("session, revoked", "session", 0, func(token, checkout string) { m.business.post("/revoke", use(token, checkout)).want(204) })

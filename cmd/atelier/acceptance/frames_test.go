@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// cookies are the lines that set a cookie, by its name.
+// cookies returns the lines that set a cookie, by cookie name.
 func cookies(a answer) map[string]string {
 	out := map[string]string{}
 	for _, line := range a.header.Values("Set-Cookie") {
@@ -16,8 +16,8 @@ func cookies(a answer) map[string]string {
 	return out
 }
 
-// Browsers send a cookie from a frame of another site only if it says so; it is an
-// attendee's then, and nobody leads or signs in from there.
+// Browsers send a cookie from a frame of another site only if the cookie allows it. Such a cookie
+// belongs to an attendee. Facilitators cannot lead or sign in from there.
 func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -39,7 +39,7 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 		}
 	}
 
-	// A facilitator is nobody in a frame, whatever the browser shows.
+	// A facilitator has no session in a frame, whatever cookie the browser sends.
 	c.admin.get("/session").want(200)
 	for path, want := range map[string]int{"/session": 401, c.path + "/attendees": 401, "/admin/settings": 401, c.path + "?framed=1": 200} {
 		c.admin.send("GET", path, nil, framed).want(want)
@@ -57,8 +57,8 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 		open(t, c.addr).send("GET", path, nil, header("Sec-Fetch-Dest", "iframe")).want(403)
 	}
 
-	// A facilitator joins in a frame as somebody else, with a session of its own; the browser
-	// shows both then, and each page gets its own.
+	// A facilitator joins in a frame as an attendee, with a separate session. The browser then
+	// sends both sessions, and each page uses its own.
 	joined := c.admin.send("POST", c.path+"/register", record{"name": "Also Here"}, framed)
 	joined.want(200)
 	both := func(first, second string) option {
@@ -82,7 +82,7 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 		t.Errorf("behind a cookie that is none: %v", got)
 	}
 
-	// Without the key in the configuration no cookie goes to frames.
+	// Without the configuration key, frames get no cookie.
 	strict := newClass(t)
 	got := open(t, strict.addr).post(strict.path+"/register", record{"name": "Framed"}, framed)
 	if line := cookies(got)["svc_session"]; strings.Contains(line, "Partitioned") || !strings.Contains(line, "SameSite=Lax") {
@@ -90,14 +90,14 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 	}
 }
 
-// below is a browser of a server behind a path.
+// below returns a browser of a server behind a path.
 func below(t *testing.T, addr, prefix string) *browser {
 	b := open(t, addr)
 	b.base += prefix
 	return b
 }
 
-// A proxy passes on what is below a path, with it or without it.
+// A proxy forwards requests below a path, with or without the path prefix.
 func TestTheServerIsReachedBelowAPath(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -112,7 +112,7 @@ func TestTheServerIsReachedBelowAPath(t *testing.T) {
 			t.Errorf("%s has not %s", name, path)
 		}
 	}
-	// The tests speak http to it, where a browser would show no secure cookie.
+	// The tests use http, where a browser would not send a secure cookie.
 	shown := func(r *http.Request) {
 		r.Header.Set("Cookie", strings.Split(set["svc_session"], ";")[0]+"; "+strings.Split(set["svc_csrf"], ";")[0])
 		r.Header.Set("X-CSRF-Token", strings.TrimPrefix(strings.Split(set["svc_csrf"], ";")[0], "svc_csrf="))
@@ -146,7 +146,8 @@ func TestTheServerIsReachedBelowAPath(t *testing.T) {
 	if ws != nil || res.StatusCode != 403 && res.StatusCode != 401 {
 		t.Error("whoever leads has a socket in a frame")
 	}
-	// A request before a send is answered once, with the path taken off once.
+	// A request with "Expect: 100-continue" gets one response, and the path prefix is removed
+	// once.
 	admin.post("/codelabs", record{"title": "Asked first"}, shown, header("Expect", "100-continue")).want(200)
 	out := admin.post("/logout", nil, shown)
 	if out.want(204); out.header.Get("Clear-Site-Data") != "" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tagged are the reads that carry an entity tag.
+// tagged are the reads whose responses carry an entity tag.
 var tagged = []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/quizzes", "/feedback", "/materials", "/submissions"}
 
 func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
@@ -27,7 +27,7 @@ func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
 		}
 		who.get(c.path+path, header("If-None-Match", `"other"`)).want(200)
 		if path != "/feedback" && path != "/inline-comments" && path != "/materials" {
-			c.admin.get(c.path+path, header("If-None-Match", tag)).want(200) // an admin is shown more
+			c.admin.get(c.path+path, header("If-None-Match", tag)).want(200) // an admin receives more
 		}
 	}
 }
@@ -87,8 +87,8 @@ func TestEveryChangeShowsInTheTagAndTheSeq(t *testing.T) {
 	}
 }
 
-// A client that got an ack may read at once: the answer shows at least the
-// position of the ack.
+// A client that received an ack can read at once: the response includes at least the position of
+// the ack.
 func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -104,8 +104,8 @@ func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
 	}
 }
 
-// Of all who save what they opened at the same time one is stored, and the
-// others learn of it.
+// If several clients save the revision that they opened, one edit is stored and the others are
+// refused.
 func TestAnEditOfAnOldRevisionIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -163,8 +163,8 @@ func TestAnEditOfAnOldRevisionIsRefused(t *testing.T) {
 		if got := e.mark(c.admin.get(c.path + e.read)); got == "x" || got == "before" {
 			t.Errorf("%s: stored is %q", e.path, got)
 		}
-		// Actions of attendees are not edits; lists, weak tags, those of a coding
-		// and the star pass, and so does an edit without the header.
+		// Actions of attendees are not edits. Lists, weak tags, tags of a content coding and the
+		// star pass, and so does an edit without the header.
 		c.attendee("Lin "+e.path).post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 		for i, match := range []func(tag string) string{
 			func(tag string) string { return tag },
@@ -178,7 +178,7 @@ func TestAnEditOfAnOldRevisionIsRefused(t *testing.T) {
 		}
 		c.admin.put(c.path+e.path, e.body("last")).want(200)
 	}
-	// The two are edited apart.
+	// Quizzes and the codelab have separate revisions.
 	tag := c.admin.get(c.path + "/quizzes").header.Get("ETag")
 	c.admin.put(c.path, record{"title": "Other"}).want(200)
 	c.admin.put(c.path+"/quizzes", []record{}, header("If-Match", tag)).want(200)

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// FuzzJSONCommands sends any bytes as the body of any write. Each answer
-// is documented, and never the server's fault.
+// FuzzJSONCommands sends any bytes as the body of any write. Each response is documented and is
+// not a server error.
 func FuzzJSONCommands(f *testing.F) {
 	var writes []rest.Operation
 	for _, op := range offered() {
@@ -39,7 +39,7 @@ func FuzzJSONCommands(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, asAdmin bool, body string) {
 		op := writes[int(which)%len(writes)]
 		if op.Method == http.MethodDelete && strings.HasSuffix(op.Path, "{attendee_id}") {
-			return // it would end the fuzzing attendee
+			return // it would remove the fuzzing attendee
 		}
 		by := *lin.browser
 		if asAdmin {

@@ -15,8 +15,8 @@ import (
 
 const schemathesis = "schemathesis==4.32.5"
 
-// workbench is a copy of a folder of transport/rest/clients, or of testdata, beside a
-// running server.
+// workbench is a copy of a folder of transport/rest/clients, or of testdata, next to a running
+// server.
 type workbench struct {
 	t   *testing.T
 	dir string
@@ -36,7 +36,7 @@ func newWorkbench(t *testing.T, from string) *workbench {
 	return w
 }
 
-// run runs a program in the folder and returns what it wrote.
+// run runs a program in the folder and returns its output.
 func (w *workbench) run(program string, args ...string) string {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), program, args...)
@@ -48,7 +48,7 @@ func (w *workbench) run(program string, args ...string) string {
 	return string(out)
 }
 
-// read returns a file of the folder.
+// read returns the content of a file in the folder.
 func (w *workbench) read(name string) []byte {
 	w.t.Helper()
 	b, err := os.ReadFile(filepath.Join(w.dir, name))
@@ -58,11 +58,11 @@ func (w *workbench) read(name string) []byte {
 	return b
 }
 
-// indented is a line of a page that is a command.
+// indented matches the lines of a page that are commands.
 var indented = regexp.MustCompile(`(?m)^ {4}(.+)$`)
 
-// follow copies a folder of clients and runs the commands of its page. It returns what each
-// wrote, the last one last.
+// follow copies a folder of clients and runs the commands of its page. It returns the output of
+// each command, in order.
 func follow(t *testing.T, client string) (w *workbench, wrote []string) {
 	t.Helper()
 	w = newWorkbench(t, filepath.Join("..", "..", "..", "transport", "rest", "clients", client))
@@ -75,7 +75,7 @@ func follow(t *testing.T, client string) (w *workbench, wrote []string) {
 	return w, wrote
 }
 
-// holds is follow, of a program that holds a workshop.
+// holds is follow for a program that runs a workshop.
 func holds(t *testing.T, client string) (w *workbench, wrote []string) {
 	t.Helper()
 	w, wrote = follow(t, client)
@@ -85,15 +85,15 @@ func holds(t *testing.T, client string) (w *workbench, wrote []string) {
 	return w, wrote
 }
 
-// openapi-python-client leaves out what it cannot read, and warns: then a client
-// lacks an operation, or the answer of one.
+// openapi-python-client omits everything that it cannot parse, with a warning. The client would
+// then lack an operation or a response.
 func TestAPythonClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
 	w, wrote := holds(t, "python")
 	if warning := regexp.MustCompile(`.*(WARNING|Unable|Cannot).*`).FindString(strings.Join(wrote, "")); warning != "" {
 		t.Errorf("the generator leaves something out: %s", warning)
 	}
-	// Each operation and model is a module; one that cannot be imported is not a client.
+	// Each operation and model is a module, and each module must be importable.
 	for _, client := range []string{"atelier_client", "handler_client"} {
 		w.run("venv/bin/python", "-c", "import pkgutil, importlib, "+client+" as c\n"+
 			"for m in pkgutil.walk_packages(c.__path__, c.__name__ + '.'): importlib.import_module(m.name)")
@@ -103,7 +103,7 @@ func TestAPythonClientHoldsAWorkshop(t *testing.T) {
 func TestAGoClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
 	w, _ := holds(t, "go")
-	// A struct without them drops the members that are kept as they are given.
+	// A struct without AdditionalProperties drops fields that must be returned unchanged.
 	b := w.read("handler/client.go")
 	for _, name := range []string{"Credential", "JWK"} {
 		if !regexp.MustCompile(`type ` + name + ` struct \{[^}]*AdditionalProperties +map\[string\]`).Match(b) {
@@ -117,8 +117,8 @@ func TestATypeScriptClientHoldsAWorkshop(t *testing.T) {
 	holds(t, "typescript")
 }
 
-// ogen makes a client with types for each answer. It warns of header names that are not
-// written as Go writes them, and uses them all the same.
+// ogen generates types for each response. It warns about header names in another spelling than
+// Go's, but uses them.
 func TestAnOgenClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
 	_, wrote := holds(t, "ogen")
@@ -132,8 +132,7 @@ func TestAnOrvalClientHoldsAWorkshop(t *testing.T) {
 	holds(t, "orval")
 }
 
-// openapi-generator makes clients for Java of several libraries; okhttp-gson knows unions
-// with lists.
+// openapi-generator supports several Java libraries. okhttp-gson supports unions with lists.
 func TestAJavaClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
 	program(t, "javac")
@@ -141,7 +140,7 @@ func TestAJavaClientHoldsAWorkshop(t *testing.T) {
 	holds(t, "java")
 }
 
-// modelina stops at what it cannot read, and calls AnonymousSchema what has no name.
+// modelina stops at schemas that it cannot parse, and names unnamed schemas AnonymousSchema.
 func TestMessagesHaveModelsInTypeScriptAndPython(t *testing.T) {
 	t.Parallel()
 	w, wrote := follow(t, "messages")
@@ -164,12 +163,11 @@ func TestMessagesHaveModelsInTypeScriptAndPython(t *testing.T) {
 		"for m in pkgutil.iter_modules(messages.__path__): importlib.import_module('messages.' + m.name)")
 }
 
-// TestSchemathesisFindsNothing sends made-up requests: twenty for each operation, and some
-// at the bounds of each field. None is answered with an internal error, or with an
-// undocumented answer. The test does not verify that the server accepts every request that
-// the schemas allow, since some rules concern several fields, or a field and the stored
-// state. Nor does it verify that the server refuses all others, since it accepts null for an
-// optional field.
+// Schemathesis generates twenty requests for each operation, and more at the bounds of each
+// field. No response is an internal error or undocumented. The test does not verify that the
+// server accepts every request that the schemas allow, since some rules concern several fields,
+// or a field and the stored state. Nor does it verify that the server refuses all others, since
+// it accepts null for an optional field.
 func TestSchemathesisFindsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorkbench(t, filepath.Join("testdata", "generators", "schemathesis"))

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// gitClient is the git program with a home of its own. Without one the test is skipped;
-// NEED_PROGRAMS=1 makes that a failure.
+// gitClient is the git program with its own home folder. If git is missing, the test is skipped,
+// or fails with NEED_PROGRAMS=1.
 type gitClient struct {
 	t    testing.TB
 	home string
@@ -29,7 +29,7 @@ func newGit(t testing.TB) *gitClient {
 	return &gitClient{t, t.TempDir()}
 }
 
-// try runs git and returns what it says.
+// try runs git and returns its output.
 func (g *gitClient) try(dir string, args ...string) (string, error) {
 	return g.tryFed(dir, "", args...)
 }
@@ -62,7 +62,7 @@ func (g *gitClient) fed(dir, input string, args ...string) {
 	}
 }
 
-// fails runs git, which is to say each of the parts.
+// fails runs git, which must fail and print each of the parts.
 func (g *gitClient) fails(dir string, args []string, parts ...string) {
 	g.t.Helper()
 	out, err := g.try(dir, args...)
@@ -76,7 +76,7 @@ func (g *gitClient) fails(dir string, args []string, parts ...string) {
 	}
 }
 
-// clone clones and returns where.
+// clone clones a repository and returns its folder.
 func (g *gitClient) clone(from string, args ...string) string {
 	g.t.Helper()
 	dir := filepath.Join(g.t.TempDir(), "clone")
@@ -84,7 +84,7 @@ func (g *gitClient) clone(from string, args ...string) string {
 	return dir
 }
 
-// gitURL is the address of the code, with a person's secret in it.
+// gitURL returns the address of the code, which contains a person's secret.
 func (c *class) gitURL(b *browser) string {
 	c.t.Helper()
 	got := b.post(c.path+"/git-access", nil).object()
@@ -131,12 +131,12 @@ func TestAttendeesCloneWhatIsShared(t *testing.T) {
 	if got := g.run(dir, "log", "--format=%an <%ae> %s", "origin/step-1-start"); got != "Atelier <codelab@atelier.invalid> step-1-start" {
 		t.Errorf("the log is %s", got)
 	}
-	g.run(dir, "ls-remote", at+".git") // as people write it, too
+	g.run(dir, "ls-remote", at+".git") // people also write it so
 	first := g.run(dir, "rev-parse", "origin/step-1-start")
-	// New commits go on from the earlier ones.
+	// New commits extend the earlier ones.
 	c.point(3)
 	g.run(dir, "fetch", "-q")
-	g.run(dir, "fetch", "-q") // nothing is new
+	g.run(dir, "fetch", "-q") // nothing has changed
 	if got := g.run(dir, "log", "--format=%s", "origin/step-3-start"); got != "step-3-start\nstep-2-end\nstep-2-start\nstep-1-end\nstep-1-start" {
 		t.Errorf("the log is %s", got)
 	}
@@ -147,18 +147,19 @@ func TestAttendeesCloneWhatIsShared(t *testing.T) {
 		t.Errorf("the end of 2 is %q", got)
 	}
 	g.run(dir, "fsck", "--strict")
-	// A new clone has the same commits, and begins with the latest one.
+	// A new clone has the same commits, and starts at the latest one.
 	other := g.clone(at)
 	if a, b := g.run(other, "rev-parse", "HEAD"), g.run(dir, "rev-parse", "origin/step-3-start"); a != b {
 		t.Errorf("HEAD is %s, the latest is %s", a, b)
 	}
-	// An attendee registered elsewhere, without a secret or with another's has nothing.
+	// An attendee registered elsewhere, without a secret or with another codelab's secret, has no
+	// access.
 	g.fails(g.home, []string{"clone", "http://" + c.addr + "/git/" + c.id, "no"}, "terminal prompts disabled")
 	g.fails(g.home, []string{"clone", "http://x:wrong@" + c.addr + "/git/" + c.id, "no"}, "Authentication failed")
 	elsewhere := taughtCode(t, "branch", record{"share_code": "all"})
 	foreign := strings.Replace(elsewhere.gitURL(elsewhere.attendee("Max").browser), elsewhere.id, c.id, 1)
 	g.fails(g.home, []string{"clone", foreign, "no"}, "Authentication failed")
-	// Nobody pushes with a personal secret, and nothing is fetched when nothing is shared.
+	// A personal secret does not allow a push, and a fetch needs something shared.
 	g.fails(dir, []string{"push", "-q", "origin", "HEAD:step-1-start"}, "403")
 	c.admin.put(c.path, record{"share_code": "none"}).want(200)
 	g.fails(dir, []string{"fetch"}, "403")
@@ -228,9 +229,8 @@ func TestFacilitatorsCloneTheRepositoryItself(t *testing.T) {
 	g.fails(g.home, []string{"clone", folders.tokenURL(c.token("all")), "no"}, "not found")
 }
 
-// TestHundredsOfBranchesAreFetchedAtOnce uses the maximum number of branches of a
-// workspace. The lists of wanted and existing commits are then longer than one packet of
-// Git, and compressed.
+// The test uses the maximum number of branches of a workspace. The lists of wanted and existing
+// commits are then longer than one Git packet, and compressed.
 func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "TestFacilitatorsCloneTheRepositoryItself fetches a few")
@@ -259,7 +259,7 @@ func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	if n := branches(); n != 300 {
 		t.Errorf("%d branches were cloned", n)
 	}
-	// All that come after the one that changes are new: 100 wants beside 300 that it has.
+	// All commits after the changed one are new: 100 wants, while the client has 300.
 	states(101, 150, "second")
 	for i := range 40 {
 		g.write(dir, "own.txt", []byte(fmt.Sprint(i)), "of one's own")
@@ -271,7 +271,7 @@ func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	g.run(dir, "fsck", "--strict")
 }
 
-// TestACopyIsClonedWithoutItsOriginal: both have the same branches.
+// The copy keeps the same branches after its original is deleted.
 func TestACopyIsClonedWithoutItsOriginal(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -280,7 +280,7 @@ func TestACopyIsClonedWithoutItsOriginal(t *testing.T) {
 	run := c.copied()
 	run.admin.put(run.path, record{"share_code": "all"}).want(200)
 	c.admin.delete(c.code()).want(204)
-	dir := g.clone(run.gitURL(run.attendee("Max").browser), "--branch=step-2-end", "--depth=1") // a pack that was not made before
+	dir := g.clone(run.gitURL(run.attendee("Max").browser), "--branch=step-2-end", "--depth=1") // no earlier request made this pack
 	if got := contentOf(t, dir, "a", "name.txt"); got != "step-2-end" {
 		t.Errorf("the copy has %q", got)
 	}

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// everythingIn returns the content of an answer, with the compressed parts unpacked.
+// everythingIn returns the content of a response, with compressed parts decompressed.
 func everythingIn(t testing.TB, body []byte) []byte {
 	t.Helper()
-	// The bands cut compressed content into pieces; without their heads it is whole.
+	// Sideband packets split the compressed content. Without their headers it is complete again.
 	var whole []byte
 	for rest := body; len(rest) >= 4; {
 		var n int
@@ -36,15 +36,14 @@ func everythingIn(t testing.TB, body []byte) []byte {
 		if err != nil {
 			continue
 		}
-		b, _ := io.ReadAll(z) // what is not a stream ends with an error
+		b, _ := io.ReadAll(z) // bytes that are not a stream end with an error
 		out = append(out, b...)
 	}
 	return out
 }
 
-// TestNothingUnsharedLeaks: each tree that is not shared, and each commit of the author's,
-// has a word of its own. An attendee asks for every object there is, in every way, and for
-// none of them gets anything that has such a word.
+// Each unshared tree and each commit by the author contains a unique word. An attendee requests
+// every object in every way. No response contains such a word.
 func TestNothingUnsharedLeaks(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -61,7 +60,7 @@ func TestNothingUnsharedLeaks(t *testing.T) {
 		for _, which := range []string{"start", "end"} {
 			name := fmt.Sprintf("step-%d-%s", step, which)
 			c.admin.post(c.code()+"/branch", record{"step_number": step, "branch_type": which, "from": "main"}).want(200)
-			// First what was not meant for anybody, and then what is left of it.
+			// The first commit contains a draft, which the second one removes.
 			c.admin.post(c.code()+"/branches/"+name+"/files", record{"files": []record{file("draft/"+name, "classified draft")}, "commit_message": "classified"}).want(200)
 			word := "public "
 			if step == 3 || step == 2 && which == "end" {
@@ -126,7 +125,7 @@ func TestNothingUnsharedLeaks(t *testing.T) {
 			t.Errorf("%s: the answer has the word", what)
 		}
 	}
-	// The test can see the word where it is.
+	// The test can find a word that is present.
 	if all := ask("want "+tips[0]+able, "0000", "done\n"); !bytes.Contains(everythingIn(t, all), []byte("public")) {
 		t.Fatal("a pack of what is shared has no word of it")
 	}
@@ -142,7 +141,7 @@ func TestNothingUnsharedLeaks(t *testing.T) {
 				t.Errorf("%s: %s is not refused: %.100q", how, id, body)
 			}
 		}
-		// The commits that they claim to have are not revealed either, and make no difference.
+		// Claiming to have these commits does not reveal them either, and makes no difference.
 		if shared[id] {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// write writes a file of a clone and commits it.
+// write writes a file in a clone and commits it.
 func (g *gitClient) write(dir, path string, content []byte, message string) {
 	g.t.Helper()
 	at := filepath.Join(dir, path)
@@ -25,7 +25,7 @@ func (g *gitClient) write(dir, path string, content []byte, message string) {
 	g.run(dir, "commit", "-q", "-m", message)
 }
 
-// noise is content that cannot be compressed, the same each time.
+// noise returns content that cannot be compressed and is the same each time.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	x := uint64(88172645463325252)
@@ -44,8 +44,8 @@ func TestCodeIsPushed(t *testing.T) {
 	c := taughtCode(t, "branch", record{"share_code": "all"})
 	at := c.tokenURL(c.token("import"))
 	dir := g.clone(at)
-	// A small change of a text arrives as a delta of the stored file, and an unchanged
-	// folder is not sent.
+	// A small change of a text arrives as a delta of the stored file. An unchanged folder is not
+	// sent.
 	long := bytes.Repeat([]byte("a line of a text that is long enough\n"), 2000)
 	g.write(dir, "docs/long.md", long, "Write")
 	g.write(dir, "docs/other.md", []byte("other\n"), "And another")
@@ -55,7 +55,7 @@ func TestCodeIsPushed(t *testing.T) {
 	if got := string(c.admin.get(c.code() + "/branches/main/file?file=docs/long.md").want(200).body); !strings.HasSuffix(got, "an end\n") {
 		t.Errorf("main has %.100q", got)
 	}
-	// A merge, a new branch, another that goes, and one that is forced: all at once.
+	// One push contains a merge, a new branch, a deleted branch and a forced update.
 	g.run(dir, "checkout", "-q", "-b", "side", "HEAD~1")
 	g.write(dir, "run.sh", []byte("#!/bin/sh\n"), "Run")
 	g.run(dir, "update-index", "--chmod=+x", "run.sh")
@@ -78,7 +78,7 @@ func TestCodeIsPushed(t *testing.T) {
 		t.Errorf("run.sh is %v %v", i, err)
 	}
 	g.run(other, "fsck", "--strict")
-	// The rest of the interface goes on from there, and Git from that.
+	// REST continues from the pushed commits, and Git from those of REST.
 	c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("new", "by REST")}, "commit_message": "By REST"}).want(200)
 	g.write(dir, "old", []byte("x"), "Without what is new")
 	g.fails(dir, []string{"push", "-q", "origin", "main"}, "fetch first")
@@ -89,10 +89,10 @@ func TestCodeIsPushed(t *testing.T) {
 	if got := g.run(packed, "rev-parse", "main"); got != g.run(dir, "rev-parse", "main") {
 		t.Errorf("downloaded is %s", got)
 	}
-	// More than a client sends in one piece, and attendees see it.
+	// The push is larger than one request chunk of the client, and attendees receive it.
 	g.run(dir, "checkout", "-q", "-b", "big")
 	g.write(dir, "big.bin", noise(3<<20), "Large")
-	// Some clients ask first whether the body is wanted.
+	// Some clients first send "Expect: 100-continue".
 	asks := []string{"-c", "http.extraHeader=Expect: 100-continue"}
 	g.run(dir, append(asks, "push", "-q", "origin", "big:step-9-end")...)
 	g.fails(dir, append(asks, "push", "-q", c.tokenURL("wrong"), "big:step-9-start"), "Authentication failed")
@@ -166,14 +166,14 @@ func TestUnstorablePushesAreRefused(t *testing.T) {
 	g.fails(dir, []string{"push", "-q", folders.tokenURL(c.token("all")), "HEAD:main"}, "not found")
 }
 
-// A broken pack is reported in the format of Git's own server. The client then shows which
-// of the two failed: the pack, or a branch.
+// A broken pack is reported in the format of Git's own server. The client then shows whether the
+// pack or a branch failed.
 func TestADamagedPackIsReportedAsOne(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
 	at := c.tokenURL(c.token("all"))
-	dir := g.clone(at + ".git") // as people write it, too
+	dir := g.clone(at + ".git") // people also write it so
 	tip := g.run(dir, "rev-parse", "HEAD")
 	line := func(format string, args ...any) string {
 		s := fmt.Sprintf(format, args...)

@@ -13,8 +13,8 @@ import (
 	"atelier/bench/tokens"
 )
 
-// The load test runs against the real server: what it reports passes, and
-// holds nothing that it used.
+// The load test runs against the real server. Its report passes, and does not contain any secret
+// that it used.
 func TestTheTokenLoadTest(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{200, 0} {

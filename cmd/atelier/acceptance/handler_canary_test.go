@@ -18,10 +18,9 @@ import (
 	"atelier/transport/control"
 )
 
-// The whole suite is a canary: it tokenizes cards with one number and one name
-// and keeps every token, key and access token it is given. When all tests have
-// run, their log and everything that the common server left are searched for
-// them, raw.
+// The whole suite is a canary. It tokenizes cards with one number and one name, and keeps every
+// token, key and access token that it receives. After all tests, their log and all data of the
+// common server are searched for these secrets in raw form.
 
 // cardNumber and cardName are on every card of the suite.
 const (
@@ -32,7 +31,7 @@ const (
 // suiteLog is the log of every server that the suite starts in this process.
 var suiteLog logged
 
-// given are the secrets that servers gave away. Safe for concurrent use.
+// given are the secrets that servers returned. It is safe for concurrent use.
 var given secretSet
 
 type secretSet struct {
@@ -51,7 +50,7 @@ func (s *secretSet) add(secret string) {
 	}
 }
 
-// markers are the secrets in every form in which they could lie somewhere.
+// markers returns the secrets in every form in which they could be stored.
 func (s *secretSet) markers() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +71,8 @@ func (s *secretSet) markers() map[string]bool {
 	return out
 }
 
-// searchTheSuite looks for the markers, which must not appear anywhere. The common server
-// still runs.
+// searchTheSuite searches for the markers, which must not appear anywhere. The common server is
+// still running.
 func searchTheSuite() error {
 	markers := given.markers()
 	var errs []error
@@ -89,7 +88,7 @@ func searchTheSuite() error {
 		return errors.Join(errs...)
 	}
 	if len(given.all) < 20 {
-		return nil // only a few tests were chosen
+		return nil // only a few tests ran
 	}
 	whole := flag.Lookup("test.run").Value.String() == "" // a partial run can leave out the tests that use tokens
 	status, metrics := internal(common.s.InternalAddr(), "/metrics")
@@ -137,7 +136,7 @@ func searchTheSuite() error {
 	return errors.Join(errs...)
 }
 
-// wholeAudit is the audit trail as an admin reads it.
+// wholeAudit returns the audit trail as an admin reads it.
 func wholeAudit(addr string) ([]byte, error) {
 	client := &http.Client{Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()

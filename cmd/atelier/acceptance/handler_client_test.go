@@ -20,15 +20,15 @@ import (
 
 var handlerAPI = load("handler.openapi.json", handler.OpenAPI())
 
-// member is a participant of the tokenization handler as its own programs see
-// it: every answer is checked against the handler's description.
+// member is a participant of the tokenization handler, as its own programs are. It verifies every
+// response against the handler's description.
 type member struct {
 	t             testing.TB
 	base          string // address of the handler
 	http          *http.Client
 	id, identity  string
 	keyID, secret string
-	bearer        string // what is sent; the secret unless changed
+	bearer        string // sent as bearer; the secret unless changed
 }
 
 const (
@@ -36,9 +36,9 @@ const (
 	sandbox    = "/sandbox/handler"
 )
 
-// market is a server with a platform, a business, and the business's PSP. All of
-// them, the admin too, are at the same node: another learns within a second what was
-// changed at one, see TestDisablingCountsOnEveryNode.
+// market is a server with a platform, a business, and the business's PSP. All of them, and the
+// admin, use the same node, because another node receives a change only within a second. See
+// TestDisablingCountsOnEveryNode.
 type market struct {
 	t                       testing.TB
 	addr                    string
@@ -88,18 +88,18 @@ func (m *market) policy(p *member, policy string, seconds int) {
 	m.admin.post("/admin/participants/"+p.id+"/policy", record{"policy": policy, "ttl_seconds": seconds}).want(200)
 }
 
-// binding names a checkout of the business.
+// binding identifies a checkout of the business.
 func (m *market) binding(checkout string) record {
 	return record{"checkout_id": checkout, "identity": record{"access_token": m.business.identity}}
 }
 
-// tokenize makes a token for the business.
+// tokenize creates a token for the business.
 func (m *market) tokenize(checkout string, opts ...option) string {
 	m.t.Helper()
 	return m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding(checkout)}, opts...).object().text("token")
 }
 
-// use is the body of an operation on a token of the caller's own.
+// use returns the body of an operation on one of the caller's tokens.
 func use(token, checkout string) record {
 	return record{"token": token, "binding": record{"checkout_id": checkout}}
 }
@@ -113,7 +113,7 @@ func (p *member) post(path string, body any, opts ...option) answer {
 	return p.do(http.MethodPost, path, body, opts...)
 }
 
-// do makes a request below the base and validates the answer with the document.
+// do sends a request below the base and validates the response with the document.
 func (p *member) do(method, path string, body any, opts ...option) answer {
 	p.t.Helper()
 	a := p.send(method, path, body, opts...)
@@ -183,8 +183,8 @@ func (p *member) send(method, path string, body any, opts ...option) answer {
 	return answer{p.t, method + " " + path, res.StatusCode, res.Header, got}
 }
 
-// code is the code of an error answer with this status, which has exactly code
-// and content.
+// code returns the code of an error response with this status. The response must have exactly
+// code and content.
 func (a answer) code(status int) string {
 	a.t.Helper()
 	var fields map[string]string
@@ -194,7 +194,7 @@ func (a answer) code(status int) string {
 	return fields["code"]
 }
 
-// gives fails unless the answer is this error.
+// gives fails unless the response is this error.
 func (a answer) gives(status int, code string) answer {
 	a.t.Helper()
 	if got := a.code(status); got != code {
@@ -203,7 +203,7 @@ func (a answer) gives(status int, code string) answer {
 	return a
 }
 
-// encryptionKeys makes the keys of a business, JWKs.
+// encryptionKeys creates the keys of a business as JWKs.
 func encryptionKeys(t testing.TB) (public, private []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// log is the participant's own log.
+// log returns the participant's own log.
 func (p *member) log(query string) []record {
 	p.t.Helper()
 	return p.do(http.MethodGet, "/events"+query, nil).want(200).list()
 }
 
-// TestAParticipantReadsItsOwnLog: a participant reads every use of its tokens, by any
-// participant, and its own actions. It reads nothing of others, in either environment.
+// A participant reads every use of its tokens, by any participant, and its own actions. In both
+// environments it reads nothing about others.
 func TestAParticipantReadsItsOwnLog(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{production, sandbox} {
@@ -43,7 +43,7 @@ func TestAParticipantReadsItsOwnLog(t *testing.T) {
 			got = append(got, [5]string{e.text("type"), text(e["token_last_four"]), text(e["checkout_id"]), text(e["policy"]), e.text("by")})
 		}
 		if common.nodes != nil {
-			// Two nodes that write in one millisecond are in no order.
+			// Records that two nodes write in the same millisecond have no defined order.
 			inOrder := func(a, b [5]string) int { return slices.Compare(a[:], b[:]) }
 			slices.SortFunc(got, inOrder)
 			slices.SortFunc(want, inOrder)
@@ -51,7 +51,8 @@ func TestAParticipantReadsItsOwnLog(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("the log has\n%v, want\n%v", got, want)
 		}
-		// Of two nodes each takes the time before it commits, so a millisecond may be off.
+		// Each of two nodes takes the time before it commits, so the order can be off by a
+		// millisecond.
 		if at := texts(all, "at"); common.nodes == nil && !slices.IsSortedFunc(at, func(a, b string) int { return strings.Compare(b, a) }) {
 			t.Errorf("the newest is not first: %v", at)
 		}
@@ -65,7 +66,7 @@ func TestAParticipantReadsItsOwnLog(t *testing.T) {
 			t.Errorf("a stranger reads %v", got)
 		}
 
-		// Page by page.
+		// The rest is read page by page.
 		var ids []string
 		for at := ""; ; {
 			page := m.business.log("?limit=2" + at)

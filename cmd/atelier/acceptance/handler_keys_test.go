@@ -15,9 +15,8 @@ import (
 	"atelier/transport/control"
 )
 
-// TestKeysRotateOneAfterTheOther rotates from several places at once while tokens are made.
-// Each rotation makes a version of its own. No token is left under a key that another
-// rotation overwrote.
+// Several callers rotate keys at the same time while tokens are made. Each rotation makes its own
+// version. No token is left under a key that another rotation overwrote.
 func TestKeysRotateOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -58,8 +57,8 @@ func TestKeysRotateOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// The shares of sealing keys lie among the secrets, for their owner only, and in
-// no backup. A start destroys those whose time was over while nothing ran.
+// The shares of sealing keys are stored among the secrets. Only their owner can read them, and no
+// backup contains them. A start destroys the shares that expired while no server was running.
 func TestSharesLieAmongTheSecrets(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

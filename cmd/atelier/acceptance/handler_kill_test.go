@@ -17,14 +17,14 @@ import (
 // fate is the client's record of a token.
 type fate struct {
 	checkout string
-	used     int  // answered with the credential
-	asked    bool // a use was sent whose answer never came
+	used     int  // responses with the credential
+	asked    bool // a use was sent but got no response
 }
 
-// TestTokensSurviveSIGKILL kills the real server at random moments under load, starts it
-// again, and verifies its earlier answers. No token is redeemed twice, and no acknowledged
-// token is missing. A token whose operation was not answered is in one of its two states,
-// and not between them. LONG_TESTS=1 makes it a hundred rounds.
+// The test kills the real server at random moments under load, restarts it, and verifies its
+// earlier responses. No token is redeemed twice, and no acknowledged token is missing. A token
+// whose operation got no response is in one of its two states, not between them. LONG_TESTS=1
+// runs a hundred rounds.
 func TestTokensSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -69,8 +69,8 @@ func TestTokensSurviveSIGKILL(t *testing.T) {
 	}
 }
 
-// loadUntilKilled makes and uses tokens until the server is killed, when n
-// operations have been answered and others are in progress.
+// loadUntilKilled makes and uses tokens until the server is killed, after n responses and with
+// other operations in progress.
 func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string]*fate {
 	var mu sync.Mutex
 	tokens := map[string]*fate{}

@@ -54,7 +54,7 @@ func sameJSON(a, b []byte) bool {
 	return string(p) == string(q)
 }
 
-// TestEveryLineOfTheErrorTable goes through the table of transport/handler/RULES.md.
+// The test checks each line of the table in transport/handler/RULES.md.
 func TestEveryLineOfTheErrorTable(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
@@ -163,7 +163,7 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 	m.business.post("/detokenize", use("no token", "c")).gives(404, "token_not_found")
 	stranger.post("/detokenize", record{"token": "x", "binding": m.binding("c")}).gives(403, "participant_not_authorized")
 	both.post("/detokenize", record{"token": token, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
-	// The platform that tokenized cannot read back.
+	// The platform that tokenized a credential cannot read it back.
 	m.acknowledge(both)
 	given := both.post("/tokenize", record{"credential": visa(), "binding": m.binding("c")}).object().text("token")
 	both.post("/detokenize", record{"token": given, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
@@ -222,7 +222,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("d")}, header("Idempotency-Key", key)).gives(409, "idempotency_conflict")
 	good := record{"credential": visa(), "binding": m.binding("c")}
-	// The same data in another order, with other spaces and escapes, is the same request.
+	// The same data in another order, with different spaces and escapes, is the same request.
 	card, err := json.Marshal(visa())
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestIdempotencyKeys(t *testing.T) {
 			t.Errorf("another token for %s", body)
 		}
 	}
-	// A repeated member says two things.
+	// A repeated field is ambiguous.
 	for _, body := range []string{
 		`{"credential":` + string(card) + `,"binding":` + string(bound) + `,"bind\u0069ng":` + string(bound) + `}`,
 		`{"credential":` + strings.TrimSuffix(string(card), "}") + `,"x":{"y":[{"z":1,"z":2}]}},"binding":` + string(bound) + `}`,
@@ -248,7 +248,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		m.platform.post("/tokenize", good, func(r *http.Request) { r.Header["Idempotency-Key"] = bad }).gives(400, "invalid_request")
 	}
 	m.business.post("/detokenize", use(first, "c")).want(200)
-	// Its token has ended: the key is free, for another request too.
+	// The token has ended, so the key is free again, also for a different request.
 	if next := m.tokenize("d", header("Idempotency-Key", key)); next == first {
 		t.Error("a used token was answered again")
 	}
@@ -297,7 +297,7 @@ func TestOAuthClients(t *testing.T) {
 	}
 	anybody.post("/oauth/token", record{"grant_type": "client_credentials"}).gives(415, "invalid_request")
 
-	// An access token is of its environment, and ends with its key.
+	// An access token is valid in one environment, and becomes invalid with its key.
 	elsewhere := newMarket(t, m.addr, sandbox)
 	foreign := *elsewhere.business
 	foreign.bearer = client.bearer
@@ -361,7 +361,7 @@ func TestTheSpecificationDocument(t *testing.T) {
 			t.Error(servers)
 		}
 	}
-	// Errors are as in the document.
+	// The errors match the document.
 	codes := map[string]bool{}
 	v, _ := handlerAPI.at(pointer{"components", "schemas", "Error", "properties", "code", "enum"})
 	for _, c := range v.([]any) {
@@ -433,8 +433,8 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 	anybody.do("GET", "/keys/"+m.business.identity, nil).gives(404, "not_found")
 }
 
-// The owner of a business's encryption key can read every card that is encrypted to it. So
-// setting the key needs the same permission as reading a token, and leaves a log entry that
+// The owner of a business's encryption key can read every card that is encrypted to it. Setting
+// the key therefore needs the same permission as reading a token, and leaves a log entry that
 // names the keys.
 func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
 	t.Parallel()
@@ -484,8 +484,8 @@ func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
 	}
 }
 
-// A delegate's request for another takes its own acknowledgement; for its own
-// tokens introspecting and revoking take none.
+// A delegate needs a separate acknowledgement for requests on behalf of another participant. It
+// needs none to introspect and revoke its own tokens.
 func TestADelegateAcknowledgesFirst(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
@@ -506,8 +506,7 @@ func TestADelegateAcknowledgesFirst(t *testing.T) {
 	delegate.post("/revoke", record{"token": token, "binding": m.binding("c")}).want(204)
 }
 
-// The documents have the same bytes each time, so whoever has one need not get
-// it again.
+// The documents have the same bytes each time, so clients need not download them again.
 func TestTheHandlersDocumentsAreStable(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
@@ -533,7 +532,7 @@ func TestTheHandlersDocumentsAreStable(t *testing.T) {
 	}
 }
 
-// TestOneWinnerOverHTTP races callers for one token through the whole server.
+// Many callers race for one token through the whole server.
 func TestOneWinnerOverHTTP(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
@@ -616,7 +615,7 @@ func TestTokensOutliveAStopAndNotARestore(t *testing.T) {
 	m.business.post("/detokenize", use(m.tokenize("c"), "c")).want(200)
 }
 
-// move goes on with a server at another address.
+// move continues with a server at another address.
 func (m *market) move(addr string) {
 	m.addr, m.admin.base = addr, "http://"+addr
 	for _, p := range []*member{m.platform, m.business, m.psp} {

@@ -21,7 +21,7 @@ import (
 	"atelier/transport/control"
 )
 
-// part is a part of the health that somebody asked for.
+// part returns one part of the health response.
 func part(t *testing.T, b *browser, name string) record {
 	t.Helper()
 	p, ok := b.get("/admin/health").want(200).object()[name].(map[string]any)
@@ -55,7 +55,7 @@ func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
 	if all["certificate"] != nil || all["nodes"] != nil {
 		t.Errorf("without TLS and other nodes: %v", all)
 	}
-	// What waits is measured of one command in eight of an actor.
+	// Waiting times are measured for one in eight commands of an actor.
 	for range 8 {
 		c.admin.post(c.path+"/messages", record{"type": "chat", "message": "again"}).want(200)
 	}
@@ -63,7 +63,7 @@ func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
 		t.Errorf("commands have waited: %v", queue)
 	}
 
-	// The operator asks through the socket. rights.txt has who else may.
+	// The operator asks through the socket. rights.txt lists the other roles with access.
 	client, err := control.Dial(cfg.Server.Data)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
 	}
 }
 
-// The page and atelier doctor say the same of the last backup, word for word.
+// The page and atelier doctor describe the last backup in the same words.
 func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -83,7 +83,7 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 	data := cfg.Server.Data
 	for _, c := range []struct {
 		what string
-		made time.Duration // ago; 0: none was made
+		made time.Duration // age of the backup; 0 means none
 		ok   bool
 	}{
 		{"none", 0, false},
@@ -100,7 +100,7 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 			}
 		}
 		func() {
-			s := startUntilStopped(t, cfg) // what was looked at a moment ago counts as new
+			s := startUntilStopped(t, cfg) // the cached result is still recent
 			defer stop(t, s)
 			b := part(t, facilitator(t, s.Addr(), ""), "backup")
 			found := doctor.Examine(t.Context(), doctor.Options{Data: data, People: doctor.People, BackupAge: doctor.BackupAge, Now: time.Now})
@@ -129,7 +129,7 @@ func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
-	cert, key, roots := selfSigned(t, t.TempDir()) // for an hour
+	cert, key, roots := selfSigned(t, t.TempDir()) // valid for an hour
 	cfg.Server.TLSCert, cfg.Server.TLSKey = cert, key
 	admin := openWith(t, "https://"+startServer(t, cfg).Addr(), &tls.Config{RootCAs: roots})
 	admin.login("")
@@ -139,7 +139,8 @@ func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
 	}
 }
 
-// Any node shows its owner the people of all, and how the others are.
+// On any node, an owner reads the total number of people on all nodes and the state of the other
+// nodes.
 func TestHealthOfSeveralNodes(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -163,8 +164,7 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 		c.admin.get("/admin/health").want(200).into(&h)
 		return part(t, c.admin, "nodes"), h.Nodes.List
 	}
-	// The state of the nodes is looked at apart from the people connected to them, and perhaps
-	// later.
+	// The state of the nodes is read separately from the connected people, and perhaps later.
 	eventual(t, "both nodes, well", func() bool {
 		verdict, list := all()
 		return verdict["ok"] == true && len(list) == 2 && list[0]["alive"] == true && list[1]["alive"] == true
@@ -176,7 +176,7 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 	if b := part(t, c.admin, "backup"); b["ok"] != nil || b["at"] != nil {
 		t.Errorf("the other node may make the backups: %v", b)
 	}
-	// One that stops in order has not died.
+	// A node that stops in order has not died.
 	leave()
 	eventual(t, "one node that has stopped", func() bool {
 		verdict, list := all()
@@ -185,7 +185,7 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 	eventual(t, "the people of the one that is left", func() bool { return part(t, c.admin, "people").number("all") == 1 })
 }
 
-// A node whose database takes no writes loses its lease, and reports the reason.
+// A node whose database accepts no writes loses its lease, and reports the reason.
 func TestHealthOfAReadOnlyDatabase(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)

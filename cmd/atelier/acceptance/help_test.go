@@ -43,7 +43,7 @@ func TestASecondFacilitatorHearsWhoClaimedFirst(t *testing.T) {
 	if n := len(c.admin.get(c.path + "/help").list()); n != 0 {
 		t.Errorf("%d requests are open", n)
 	}
-	// The next question is a new request.
+	// A later question is a new request.
 	lin.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if own = lin.get(c.path + "/help").list(); len(own) != 2 || own[1].text("status") != "pending" {
 		t.Errorf("the attendee sees %v", own)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// pixel is a small image, another for each shade.
+// pixel returns a small image. Each shade gives a different image.
 func pixel(shade uint8) []byte {
 	m := image.NewGray(image.Rect(0, 0, 1, 1))
 	m.SetGray(0, 0, color.Gray{Y: shade})
@@ -19,7 +19,7 @@ func pixel(shade uint8) []byte {
 	return b.Bytes()
 }
 
-// photo is a JPEG with metadata: the place where it was taken, and its orientation.
+// photo returns a JPEG with metadata: the place where it was taken, and its orientation.
 func photo() []byte {
 	var b bytes.Buffer
 	_ = jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil)
@@ -52,8 +52,8 @@ func TestAnImageTellsNothingButThePicture(t *testing.T) {
 	}
 }
 
-// A photo among the materials is shown in place too, so its metadata is removed. A file
-// that only begins like an image is not shown in place.
+// A photo among the materials is also shown inline, so its metadata is removed. A file that only
+// begins like an image is not shown inline.
 func TestAnImageAmongTheMaterialsTellsNothingEither(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

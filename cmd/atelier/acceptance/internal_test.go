@@ -35,7 +35,7 @@ func TestTheInternalListenerServesProbesMetricsAndProfiles(t *testing.T) {
 	}
 }
 
-// public asks for a path as it stands, outside of /api too.
+// public requests a path as written, also outside of /api.
 func public(t *testing.T, addr, method, path string) answer {
 	t.Helper()
 	req, err := http.NewRequest(method, "http://"+addr+path, nil)
@@ -63,7 +63,7 @@ func TestEveryAnswerCarriesARequestID(t *testing.T) {
 			t.Errorf("%s %.40s: %d with id %q, want %d", try.method, try.path, got.status, id, try.status)
 		}
 		ids = append(ids, id)
-		// For a path outside of the interface, the answer is a text for people.
+		// Outside of the API, the response is a text for people.
 		if got.status >= 400 && try.path != "/nowhere" {
 			got.error()
 		}
@@ -93,8 +93,7 @@ func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
 	exchange(t, req).refused(413, "too large")
 }
 
-// TestMetricsTellWhatAnOperatorAsks: waits, latencies, failed logins, damage,
-// pauses, and the build.
+// The metrics include waits, latencies, failed logins, damage, pauses and the build.
 func TestMetricsTellWhatAnOperatorAsks(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

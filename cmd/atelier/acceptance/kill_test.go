@@ -123,8 +123,7 @@ func TestAcknowledgedWritesSurviveSIGKILL(t *testing.T) {
 	}
 }
 
-// confirmed reads up to the ack of a reference; false when the connection
-// breaks.
+// confirmed reads up to the ack of a reference. It returns false if the connection breaks.
 func confirmed(s *socket, ref string) bool {
 	for {
 		m, err := s.read()
@@ -137,7 +136,7 @@ func confirmed(s *socket, ref string) bool {
 	}
 }
 
-// A killed server that starts again has none of the simulated attendees of before the kill.
+// After a kill, the restarted server has none of the earlier simulated attendees.
 func TestARehearsalDoesNotSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
 	path, data := binary(t), t.TempDir()

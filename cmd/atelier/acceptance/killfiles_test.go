@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// try uploads a file to a server that might be killed meanwhile. It returns the record if
-// the upload was acknowledged.
+// try uploads a file to a server that can be killed meanwhile. If the upload was acknowledged, it
+// returns the record.
 func (p *person) try(c *class, content []byte) record {
 	body, opts := form{name: "a.bin", content: content}.encode()
 	req, err := http.NewRequest(http.MethodPost, anyNode(p.base)+"/api"+c.path+"/attendees/"+p.id+"/submissions", bytes.NewReader(body))
@@ -33,8 +33,7 @@ func (p *person) try(c *class, content []byte) record {
 	return made
 }
 
-// An acknowledged file is there after a kill. An upload that was cut off leaves no partial
-// file.
+// An acknowledged file survives a kill. An interrupted upload leaves no partial file.
 func TestFilesSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -20,7 +20,7 @@ import (
 	"atelier/transport/auth"
 )
 
-// probe asks the internal listener; 0 when it does not answer.
+// internal requests a path from the internal listener. The status is 0 if it does not respond.
 func internal(addr, path string) (status int, body string) {
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Get("http://" + addr + path)
@@ -38,7 +38,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	c := newClassOn(t, s.Addr(), record{})
 	lin := c.attendee("Lin")
 	live := lin.connect(c.id, "")
-	silent, _ := lin.dial("/ws/" + c.id) // reads nothing, so that the stop takes a moment
+	silent, _ := lin.dial("/ws/" + c.id) // reads nothing, so the stop takes a moment
 	events, _ := lin.follow(c.id, "")
 	if status, _ := internal(s.InternalAddr(), "/readyz"); status != 200 {
 		t.Errorf("before the stop readyz says %d", status)
@@ -132,8 +132,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	}
 }
 
-// everything is all that a facilitator can read of the codelab, except who is present at
-// the moment.
+// everything returns all that a facilitator can read of the codelab, except who is connected.
 func (c *class) everything() []string {
 	c.t.Helper()
 	var out []string
@@ -164,7 +163,7 @@ func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
 		stranger.get(c.path + "/chat").refused(401)
 		lin.get(c.path + "/submissions/download").refused(403)
 	}
-	if err := s.Stop(); err != nil { // what was counted is written at the latest now
+	if err := s.Stop(); err != nil { // the counts are written by now at the latest
 		t.Fatal(err)
 	}
 	c.admin.base = "http://" + startServer(t, cfg).Addr()
@@ -201,7 +200,7 @@ func TestTheFirstStartMakesItsSecrets(t *testing.T) {
 		if life == 0 {
 			cookie = b.cookie(auth.SessionCookie)
 		} else {
-			b.setCookie(auth.SessionCookie, cookie) // signed by the same key
+			b.setCookie(auth.SessionCookie, cookie) // signed with the same key
 			b.get("/session").want(200)
 		}
 		if err := s.Stop(); err != nil {
@@ -263,7 +262,7 @@ func TestAcknowledgedWritesSurviveAStopUnderLoad(t *testing.T) {
 	}
 }
 
-// With a backup and the key of rejoin codes, codes of four digits can be found by trying.
+// A backup together with the key of rejoin codes would allow trying all codes of four digits.
 func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -278,7 +277,7 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, _, _ = bytes.Cut(key, []byte("\n")) // behind it is its checksum
+	key, _, _ = bytes.Cut(key, []byte("\n")) // the rest is its checksum
 	comesBack := func(cfg config.Config, status int) *class {
 		t.Helper()
 		addr := startServer(t, cfg).Addr()
@@ -317,7 +316,7 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	}
 	comesBack(with, 200)
 	reset := comesBack(without, 409)
-	// The answer to any code, right or wrong, explains why none is accepted.
+	// For any code, right or wrong, the response explains why none is accepted.
 	for _, code := range []string{"4711", "no"} {
 		open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": code}).refused(409, "void")
 	}

@@ -10,7 +10,7 @@ import (
 	"atelier/transport/auth"
 )
 
-// limited fails unless an answer is 429 and says when to come back.
+// limited fails unless the response is 429 with a Retry-After of at most the given seconds.
 func limited(t *testing.T, a answer, most int) {
 	t.Helper()
 	a.refused(429, "too many")
@@ -55,13 +55,13 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 		login("192.0.2.1", adminID, "guess").refused(401)
 	}
 	limited(t, login("192.0.2.1", adminID, "guess"), 60)
-	limited(t, login("192.0.2.1", adminID, adminPW), 60) // the right one does not get through either
+	limited(t, login("192.0.2.1", adminID, adminPW), 60) // even the right password is refused
 	login("192.0.2.1", "other", "guess").refused(401)
 	login("192.0.2.2", adminID, adminPW).want(200)
 }
 
-// A facilitator was locked out by whoever guessed from the same address, and
-// could not even log in again beside the session they had.
+// Failed logins from the same address once locked out a facilitator, who could not even log in
+// again next to an existing session.
 func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -75,7 +75,7 @@ func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
 		t.Error("logging out forgets the browser")
 	}
 	session.login("")
-	session.setCookieAt("/api", auth.DeviceCookie, "") // of the time before devices
+	session.setCookieAt("/api", auth.DeviceCookie, "") // from before device cookies existed
 	login := func(b *browser, pw string) answer {
 		t.Helper()
 		return b.post("/login", record{"admin_id": adminID, "admin_pw": pw})
@@ -86,7 +86,7 @@ func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
 	limited(t, login(open(t, addr), adminPW), 120)
 	login(known, adminPW).want(200)
 	login(session, adminPW).want(200)
-	// It has as many failures of its own, wherever its mark is shown.
+	// A known browser has its own limit of failures, wherever its cookie is sent from.
 	copied := open(t, addr)
 	copied.setCookieAt("/api", auth.DeviceCookie, known.cookie(auth.DeviceCookie))
 	for range 4 {
@@ -95,7 +95,7 @@ func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
 	limited(t, login(copied, adminPW), 120)
 	limited(t, login(known, adminPW), 120)
 	login(session, adminPW).want(200)
-	// A mark of somebody else marks nothing.
+	// An invalid device cookie has no effect.
 	for _, bad := range []string{"x", session.cookie(auth.SessionCookie), device[:len(device)-4] + "AAAA"} {
 		b := open(t, addr)
 		b.setCookieAt("/api", auth.DeviceCookie, bad)
@@ -117,14 +117,14 @@ func TestFailuresOfAKnownBrowserAreNotChargedToItsAddress(t *testing.T) {
 	facilitator(t, addr, "")
 }
 
-// until repeats a request until it is limited: buckets of a second fill while a
-// busy machine takes its time.
+// until repeats a request until it is limited. Buckets that refill each second refill while a
+// busy machine is slow.
 func until(t *testing.T, what string, most int, try func(i int) answer) {
 	t.Helper()
 	untilIn(t, what, most, 2, try)
 }
 
-// untilIn is until with the longest wait, seconds, that the answer may ask for.
+// untilIn is until with the longest wait in seconds that the response may request.
 func untilIn(t *testing.T, what string, most, wait int, try func(i int) answer) {
 	t.Helper()
 	for i := range most {
@@ -159,7 +159,7 @@ func TestAnIPv6NetworkIsLimitedAsOne(t *testing.T) {
 	from("2001:db8:1:3::1").post(c.path+"/register", record{"name": "B"}).want(200)
 	until(t, "reads", 400, func(int) answer { return next().get("/codelabs") })
 	from("2001:db8:1:3::1").get("/codelabs").want(200)
-	// IPv4 written as IPv6 is IPv4.
+	// An IPv4 address in IPv6 form counts as IPv4.
 	for i := range 3 {
 		from([]string{"192.0.2.1", "::ffff:192.0.2.1"}[i%2]).post("/login", wrong).refused(401)
 	}
@@ -235,11 +235,11 @@ func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
 	}
 	try("", c.path, record{"name": "Lin", "join_code": code}).want(200)
 	until(t, "a taken name", 30, func(int) answer { return try("", c.path, record{"name": "Lin", "join_code": code}) })
-	// Coming back where registration is closed counts as well.
+	// A rejoin counts as well while registration is closed.
 	until(t, "coming back", 30, func(i int) answer {
 		return try(fmt.Sprint("192.0.2.", i), closed.path, record{"name": "Back", "code": "1"})
 	})
-	// Failed tries count as other writes do: codes cannot be tried for ever.
+	// Failed attempts count like other writes, so codes cannot be guessed without limit.
 	until(t, "guessing the code", 900, func(int) answer { return try("", c.path, record{"name": "X", "join_code": "WRONG!"}) })
 }
 

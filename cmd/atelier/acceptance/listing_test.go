@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// listed is a codelab as the list shows it to somebody.
+// listed returns a codelab as the list shows it to this browser.
 func (c *class) listed(b *browser) record {
 	c.t.Helper()
 	for _, m := range b.get("/codelabs").list() {
@@ -50,8 +50,7 @@ func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
 	}
 }
 
-// TestTheListTellsAssistantsOfTheirCodelabs: assistants get the facilitators' view of their
-// own codelabs, and the public view of all others.
+// Assistants get the facilitators' view of their own codelabs, and the public view of all others.
 func TestTheListTellsAssistantsOfTheirCodelabs(t *testing.T) {
 	t.Parallel()
 	c, other := newClass(t), newClass(t)
@@ -76,12 +75,12 @@ func TestTheListTellsAssistantsOfTheirCodelabs(t *testing.T) {
 	}
 }
 
-// stepOf is a step with planned minutes.
+// stepOf returns a step with planned minutes.
 func stepOf(title string, minutes int) record {
 	return record{"title": title, "content_markdown": "", "duration_minutes": minutes}
 }
 
-// TestTheListTellsHowMuchThereIsToDo to everybody, also once the steps are others.
+// The list shows the number of steps and minutes to everybody, also after the steps have changed.
 func TestTheListTellsHowMuchThereIsToDo(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -106,8 +105,7 @@ func TestTheListTellsHowMuchThereIsToDo(t *testing.T) {
 	}
 }
 
-// The figures are those of the store, so that a codelab that rests need not
-// wake for the list.
+// The figures come from the store, so the list does not load an inactive codelab.
 func TestTheListKnowsItsFiguresAfterARestart(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -169,7 +167,7 @@ func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
 	}
 }
 
-// TestCodelabsAreFound by title and author, and by their code by facilitators alone.
+// Everybody finds codelabs by title and author. Only facilitators find them by their code.
 func TestCodelabsAreFound(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "Concurrency Ünlimited", "author": "Grace of the search"})

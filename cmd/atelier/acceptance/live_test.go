@@ -45,7 +45,7 @@ func TestTheSameRefIsAppliedOnceAlsoAfterReconnecting(t *testing.T) {
 	if first.seq() != again.seq() || first.seq() != other.seq() || posted.number("seq") != first.seq() {
 		t.Errorf("acks at %d, %d, %d, %d", first.seq(), again.seq(), other.seq(), posted.number("seq"))
 	}
-	// The reference is the person's own.
+	// References belong to one person.
 	max.connect(c.id, "").acked(record{"type": "chat", "message": "mine"}, "r1")
 	if got := texts(lin.get(c.path+"/chat").list(), "message"); !slices.Equal(got, []string{"once", "mine"}) {
 		t.Errorf("the chat holds %q", got)
@@ -189,7 +189,7 @@ func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
 	if n := boss.count("attendee_left"); n != 1 {
 		t.Errorf("%d times somebody left", n)
 	}
-	// A removed attendee has left, too.
+	// A removed attendee also counts as having left.
 	three := lin.connect(c.id, "")
 	boss.until("Lin again", func(m message) bool { return m.kind() == "attendee_joined" && joined(lin.id)(m) })
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
@@ -211,7 +211,7 @@ func TestScreenSharesAndSignalsAreRelayedUnderTheSendersOwnName(t *testing.T) {
 	if m := a.next("screen_share_status"); m["active"] != true || m.text("sender_id") != "facilitator" {
 		t.Errorf("heard %v", m)
 	}
-	// An attendee cannot speak as somebody else.
+	// An attendee cannot impersonate others.
 	a.say(record{"type": "attendee_screen_status", "active": true, "sender": "Facilitator", "sender_id": "facilitator", "attendee_id": max.id, "seq": 1})
 	if m := boss.next("attendee_screen_status"); m.text("attendee_id") != lin.id || m.text("sender_id") != lin.id || m.text("sender") != "Lin" {
 		t.Errorf("heard %v", m)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A crowd of unfinished bodies, from nobody, took 5 MiB of memory each.
+// Many unfinished bodies from anonymous clients each used 5 MiB of memory.
 func TestStrangersSendLittle(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -24,7 +24,7 @@ func TestStrangersSendLittle(t *testing.T) {
 	c.admin.post("/codelabs", record{"title": "A codelab", "description": "d", "unknown": long}).want(200)
 }
 
-// half sends the head of a request and a part of its body, and keeps the connection.
+// half sends the head of a request and a part of its body, and keeps the connection open.
 func half(t *testing.T, b *browser, path string, declared, sent int) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", b.site().Host)
@@ -57,7 +57,7 @@ func TestBodiesShareABudget(t *testing.T) {
 	cfg.Limits.BodyMemoryMiB = 64
 	s := startServer(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
-	for range 2 { // there is room for one: while it grows it takes 46 MiB
+	for range 2 { // there is room for one, which takes 46 MiB while it grows
 		half(t, c.admin, c.path+"/steps", 30<<20, 20<<20)
 	}
 	c.eventually("a body is refused", func() bool {
@@ -73,11 +73,11 @@ func TestBodiesShareABudget(t *testing.T) {
 	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
 	}
-	// A small body has room.
+	// A small body is accepted.
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 }
 
-// A body that is encoded would be read as what it is not.
+// The server would misread an encoded body.
 func TestAnEncodedBodyIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -85,5 +85,5 @@ func TestAnEncodedBodyIsRefused(t *testing.T) {
 		c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", encoding)).refused(415)
 	}
 	c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", "identity")).want(200)
-	c.admin.get(c.path, header("Content-Encoding", "gzip")).want(200) // of nothing
+	c.admin.get(c.path, header("Content-Encoding", "gzip")).want(200) // there is no body
 }

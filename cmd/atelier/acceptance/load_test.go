@@ -12,8 +12,8 @@ import (
 	"atelier/bench/workshop"
 )
 
-// The uploads scenario in its smallest form: everything that is uploaded is
-// taken, and a workshop at the same time loses nothing.
+// The uploads scenario runs in its smallest form. Every upload is accepted, and a workshop at the
+// same time loses nothing.
 func TestAWorkshopWithUploads(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An owner who ends one of their sessions ends its connections, too.
+// When owners end one of their sessions, its connections end too.
 func TestTheOwnerEndsASessionOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -28,8 +28,8 @@ func TestTheOwnerEndsASessionOfTheirOwn(t *testing.T) {
 	c.admin.get("/account").want(200)
 }
 
-// A helper who opens their link again and again is a known browser each time; their
-// wrong passwords are counted together all the same.
+// A helper who opens the link again and again is a known browser each time. Failed passwords are
+// nevertheless counted together.
 func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -51,12 +51,11 @@ func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 	if tried > cfg.Limits.LoginFailures {
 		t.Errorf("%d passwords were tried", tried)
 	}
-	// Neither does this lock out others.
+	// This does not lock out others either.
 	c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
 }
 
-// Failed logins of a helper without the cookie of a known browser are counted by login,
-// too.
+// Failed logins of a helper without the cookie of a known browser are also counted by login.
 func TestWrongPasswordsOfOneLoginWithoutACookieAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -83,8 +82,7 @@ func TestWrongPasswordsOfOneLoginWithoutACookieAreCountedTogether(t *testing.T) 
 	}
 }
 
-// The name that a person has now is reserved, and not the one that they had when they
-// signed in.
+// A person's current name is reserved, not the name at the time of the sign-in.
 func TestARenamedPersonsNameIsReserved(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -99,8 +97,8 @@ func TestARenamedPersonsNameIsReserved(t *testing.T) {
 	open(t, c.addr).post(c.path+"/register", record{"name": "Berta"}).want(200)
 }
 
-// A browser in which a person has signed in is theirs: others' failures do not lock it
-// out, and where the owner has signed in since it is the owner's.
+// Failed attempts by others do not lock out a browser in which a person has signed in. If the
+// owner signs in there later, the browser is the owner's.
 func TestAKnownBrowserIsLockedOutByNobody(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -118,7 +116,7 @@ func TestAKnownBrowserIsLockedOutByNobody(t *testing.T) {
 	fay.post("/logout", nil).want(204)
 	fay.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).refused(429)
 	fay.post("/login", record{"admin_id": "Fay-Known", "admin_pw": goodPassword}).want(200)
-	// The owner signs in elsewhere, and then in the browser that was Fay's.
+	// The owner's browser is used by Fay, and then by the owner again.
 	other := open(t, s.Addr())
 	other.http.Jar = c.admin.http.Jar
 	other.post("/login", record{"admin_id": "fay-known", "admin_pw": goodPassword}).want(200)
@@ -140,11 +138,11 @@ func TestAssistantsCannotUseTheAI(t *testing.T) {
 	}
 }
 
-// A claim and the disabling of the claimant at once: whichever comes first, a disabled
-// person has no claim afterwards.
+// A claim races with the disabling of the claimant. In either order, a disabled person has no
+// claim afterwards.
 func TestAClaimByAPersonDisabledMeanwhileIsReleased(t *testing.T) {
 	t.Parallel()
-	onOneServer(t) // another node may know of the end a second later; its sweep releases then
+	onOneServer(t) // another node can learn of the end a second later; its sweep then releases
 	c := newClass(t)
 	const rounds = 30
 	asked := make([]string, rounds)

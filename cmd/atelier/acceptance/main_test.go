@@ -24,12 +24,12 @@ func TestMain(m *testing.M) {
 	}
 	common.stop()
 	if code == 0 {
-		// fasthttp's pools look every ten seconds whether they were stopped, and
-		// its clock never stops.
+		// fasthttp's pools check every ten seconds whether they were stopped, and its clock never
+		// stops.
 		err := goleak.Find(goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-			// The cleaner of the load test's idle connections ends with the last of
-			// them, some seconds after.
+			// The load test's cleaner of idle connections ends some seconds after the last
+			// connection.
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// material uploads a file and makes it a material.
+// material uploads a file and creates a material from it.
 func (c *class) material(title, name, content string) record {
 	c.t.Helper()
 	up := c.admin.sendFile("/upload/material", name, []byte(content)).object()
@@ -78,7 +78,7 @@ func TestBadMaterialsAreRefused(t *testing.T) {
 	}
 }
 
-// A file goes with the last that refers to it, at once, and no earlier.
+// A file is removed with its last reference, immediately but not earlier.
 func TestAFileGoesWithItsLastReference(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -111,8 +111,7 @@ func TestAFileGoesWithItsLastReference(t *testing.T) {
 	}
 }
 
-// An image that the text uses goes with the codelab, and one that a message
-// shows goes with the message.
+// An image in the text is removed with the codelab, and an image in a message with the message.
 func TestTextsKeepTheirImages(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -17,8 +17,7 @@ import (
 	"atelier/transport/auth"
 )
 
-// A process that holds credentials leaves no core dump, and can be weighed
-// nevertheless.
+// A process with credentials leaves no core dump, but its memory can be measured.
 func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "the setting changes seldom")
@@ -26,7 +25,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 		t.Skip("builds the binary")
 	}
 	path := binary(t)
-	// The child inherits it, or nothing would have to be switched off.
+	// The child inherits the limit. Otherwise there would be nothing to switch off.
 	var before unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_CORE, &before); err != nil || before.Max == 0 {
 		t.Skip("core dumps are off already")
@@ -46,7 +45,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	}
 }
 
-// The unit has the same settings, for other processes than the server, and makes files readable
+// The unit has the same settings, for processes other than the server, and makes files readable
 // only to their owner.
 func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	t.Parallel()
@@ -61,8 +60,8 @@ func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	}
 }
 
-// TestNoBallotIsInMemoryBesideItsVotersCookie: the buffers of requests keep what was read, and a
-// core taken after the poll is closed would reveal who voted what.
+// Buffers of requests keep earlier content. A core dump taken after the poll is closed could
+// otherwise reveal each person's vote.
 func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
 	t.Parallel()
 	cmd, addr := run(t, binary(t), t.TempDir())
@@ -86,8 +85,9 @@ func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
 				}
 				at += i
 				cookies++
-				// As near as the body of a request is to its header, and as it was sent: the
-				// texts of the closed poll, which can be anywhere, name nobody.
+				// The search covers the distance from a request's header to its body, and the
+				// ballot as it was sent. The texts of the closed poll can be anywhere, but
+				// contain no names.
 				if bytes.Contains(part[max(at-512, 0):min(at+len(cookie)+2048, len(part))], []byte(`"text":"`+ballot)) {
 					found[ballot] = true
 				}
@@ -99,7 +99,8 @@ func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
 	}
 }
 
-// memoryOf returns the memory that a core dump of a process could have: its own pages, by mapping.
+// memoryOf returns the memory that a core dump of a process could contain: its own pages, by
+// mapping.
 func memoryOf(t *testing.T, pid int) (parts [][]byte) {
 	t.Helper()
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
@@ -123,7 +124,7 @@ func memoryOf(t *testing.T, pid int) (parts [][]byte) {
 		if _, err := fmt.Sscanf(fields[0], "%x-%x", &from, &to); err != nil {
 			t.Fatal(err)
 		}
-		// Only what is in use can be read; most of the heap's reservation is not.
+		// Only memory in use can be read. Most of the heap's reservation is not in use.
 		const step = 4 << 20
 		for at := from; at < to; at += step {
 			part := make([]byte, min(step, to-at))

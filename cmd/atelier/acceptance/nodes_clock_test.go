@@ -12,8 +12,9 @@ import (
 	"atelier/transport/control"
 )
 
-// TestNodesCompareTheirClocks with the database's. One that is far off leaves serving to those
-// that are right; times of a codelab are counted by the clock that has set them.
+// Each node compares its clock with the database's. A node whose clock is far off leaves the
+// serving to nodes with correct clocks. The times of a codelab follow the clock of the node that
+// set them.
 func TestNodesCompareTheirClocks(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -35,8 +36,8 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 		}
 		return shown.Now
 	}
-	// Its own clock is right, but it compares one that is behind by five seconds. On a busy
-	// machine half of each comparison's round trip is lacking.
+	// The second node's own clock is right, but it compares with one that is five seconds behind.
+	// On a busy machine the result can lack half of the round trip of each comparison.
 	var before, after time.Time
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -53,7 +54,7 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 		before, after = now(first), now(second)
 		return after.Sub(before) >= 3*time.Second
 	})
-	// The same codelab on the other node: there the clock is that of the second.
+	// The other node now owns the same codelab, so the second node's clock counts.
 	place(t, operator(t, cfgs[0].Server.Data), control.Placing{Do: "move", Node: "node2", Codelab: c.id})
 	eventual(t, "it knows its new owner's clock", func() bool {
 		before, after = now(first), now(second)
@@ -79,7 +80,7 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 		return status == 503 && said["reason"] == "clock"
 	})
 	eventual(t, "the other says so", func() bool { return strings.Contains(told(), "node node2 serves nobody") })
-	// Where no other is right it may be the database's clock that is wrong.
+	// If no other node has a correct clock, the database's clock can be the wrong one.
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// fullable gives a server a data folder on a disk of its own; fill leaves no byte on it,
-// and free takes that back.
+// fullable puts the data folder of a server on a separate disk. fill uses all its space, and free
+// releases that space.
 func fullable(t *testing.T, cfg *config.Config) (fill, free func()) {
 	t.Helper()
 	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
@@ -55,15 +55,15 @@ func fullable(t *testing.T, cfg *config.Config) (fill, free func()) {
 	}
 }
 
-// readiness is the answer of a server to /readyz.
+// readiness returns a server's response to /readyz.
 func readiness(s *service.Service) (status int, body record) {
 	status, text := internal(s.InternalAddr(), "/readyz")
 	_ = json.Unmarshal([]byte(text), &body)
 	return status, body
 }
 
-// TestANodeWithAFullDiskCannotKeepItsWord, so it says so and does nothing for which it would
-// have to: anonymous votes were lost with it, and it stopped tokens and polls on every node.
+// A node with a full disk reports this and does nothing that needs reliable storage. Such a node
+// once lost anonymous votes, and stopped tokens and polls on every node.
 func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
@@ -85,7 +85,7 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 		p.vote(c, poll, record{"choice": []int{i % 2}}).want(200)
 	}
 
-	// Tokens go on where they can be kept.
+	// Tokens continue on nodes that can store them.
 	tokenize := func(node int) string {
 		status, code, token := m.platform.at(nodes[node].Addr()+m.path, "/tokenize", record{"credential": visa(), "binding": m.binding("full")})
 		if status != 200 {
@@ -106,7 +106,7 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 	eventual(t, "the others know", func() bool {
 		said = record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any))
 		text := said.text("text")
-		for _, n := range said["list"].([]any) { // each tells its figures in its own second
+		for _, n := range said["list"].([]any) { // each node reports its own figures once per second
 			if _, known := n.(map[string]any)["clock_offset_ms"].(float64); !known {
 				return false
 			}
@@ -120,7 +120,7 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 		}
 	}
 
-	// It has no secret of a poll that could be lost with it.
+	// It stores no secret of a poll that could be lost with it.
 	c.admin.base = "http://" + nodes[1].Addr()
 	refused := c.admin.send("POST", c.path+"/polls/"+elsewhere.text("id")+"/open", nil)
 	if refused.status != 503 || strings.Contains(string(refused.body), "internal") {
@@ -143,7 +143,7 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 		t.Errorf("left there: %v", left)
 	}
 
-	// With room again it fetches what it lacks before it serves.
+	// When it has space again, it fetches the missing data before it serves.
 	free()
 	eventual(t, "the node is ready again", func() bool {
 		status, _ := readiness(nodes[1])
@@ -154,8 +154,8 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 	}
 }
 
-// TestReadingNeedsNoRoom: what people have sent is read through a node that has no room for
-// a copy of it, and that serves on where no other can.
+// People's uploads can be read through a node that has no room for a copy. Such a node keeps
+// serving if no other node can.
 func TestReadingNeedsNoRoom(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 1, postgrestest.Database(t), testConfig(t))
@@ -169,7 +169,7 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 	if err := node.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	node = startLasting(t, cfgs)[0] // which has no copies yet
+	node = startLasting(t, cfgs)[0] // it has no copies yet
 	fill()
 	c.admin.base = "http://" + node.Addr()
 	if got := c.admin.get(path + "/" + sent + "/file").want(200); string(got.body) != content {
@@ -183,5 +183,5 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 		status, said := readiness(node)
 		return status == 503 && said["reason"] == "disk_full"
 	})
-	c.admin.post(c.path+"/polls", record{"lines": "Still here?\n- yes\n- no"}).want(200) // in the database
+	c.admin.post(c.path+"/polls", record{"lines": "Still here?\n- yes\n- no"}).want(200) // stored in the database
 }

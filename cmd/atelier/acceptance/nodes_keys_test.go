@@ -11,7 +11,7 @@ import (
 	"atelier/transport/control"
 )
 
-// rotateKeys makes a new token key on a node.
+// rotateKeys creates a new token key on a node.
 func rotateKeys(data string) (string, error) {
 	client, err := control.Dial(data)
 	if err != nil {
@@ -21,8 +21,8 @@ func rotateKeys(data string) (string, error) {
 	return client.RotateKeys()
 }
 
-// Keys rotate while all nodes run. A token made under any key is found at once on each
-// node, also on one that was not running.
+// Keys rotate while all nodes run. Each node immediately finds tokens made under any key, also a
+// node that was not running.
 func TestKeysRotateWhileNodesRun(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
@@ -60,7 +60,7 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 			}
 		}
 	}
-	// On all at one time: each is done, and nothing is lost.
+	// All nodes rotate at the same time. Each rotation succeeds, and nothing is lost.
 	var all sync.WaitGroup
 	for i := range nodes {
 		all.Go(func() {
@@ -76,7 +76,7 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 			at(i).business.post("/detokenize", use(token, checkout)).want(200)
 		}
 	}
-	// A node that is away takes them when it starts.
+	// A node that was away receives the keys when it starts.
 	if err := nodes[2].Stop(); err != nil {
 		t.Fatal(err)
 	}

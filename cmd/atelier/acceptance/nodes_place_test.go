@@ -14,7 +14,7 @@ import (
 	"atelier/transport/control"
 )
 
-// operator asks a node's control socket.
+// operator returns a client of a node's control socket.
 func operator(t *testing.T, data string) *control.Client {
 	t.Helper()
 	client, err := control.Dial(data)
@@ -25,8 +25,8 @@ func operator(t *testing.T, data string) *control.Client {
 	return client
 }
 
-// TestANodeIsTakenOutOfService: its people go to the others, who own what it owned, and
-// everything that was said is there. It stays so through a new start.
+// A drained node's clients move to the other nodes, which take over its actors. No message is
+// lost. The node stays drained after a restart.
 func TestANodeIsTakenOutOfService(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
@@ -73,7 +73,8 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 	if got := chatOf(who.get(c.path + "/chat").body); got != "before\non node 1\non node 2\n" {
 		t.Errorf("the others have %q", got)
 	}
-	// It has started over and owns nothing; a node that is stopped while it does counts as dead.
+	// It has started again and owns nothing. A node that is stopped while it starts again counts
+	// as dead.
 	eventual(t, "a node that has started over", func() bool {
 		_, why := internal(servers[0].InternalAddr(), "/readyz")
 		return status(0).Since.After(began) && strings.Contains(why, "is drained")
@@ -105,11 +106,10 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 	}
 	eventual(t, "nodes that serve again", func() bool { return ready(servers[0]) && ready(servers[1]) })
 	who.base = "http://" + servers[0].Addr()
-	who.connect(c.id, "") // also for a listener
+	who.connect(c.id, "") // also for a client with an open connection
 }
 
-// TestNobodyIsLeftToServe: where the nodes that are not drained have stopped, status says
-// what is wrong.
+// If all nodes that are not drained have stopped, status reports the problem.
 func TestNobodyIsLeftToServe(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -136,7 +136,7 @@ func TestNobodyIsLeftToServe(t *testing.T) {
 	eventual(t, "a node that serves again", func() bool { return ready(second) && !told() })
 }
 
-// TestACodelabIsMovedToANode, whichever node owns it, also if none does. It stays there.
+// A codelab moves to a node whether another node owns it or none does, and stays there.
 func TestACodelabIsMovedToANode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -153,7 +153,7 @@ func TestACodelabIsMovedToANode(t *testing.T) {
 	}
 	for _, node := range []string{"node2", "node1", "node2"} {
 		place(t, op, control.Placing{Do: "move", Node: node, Codelab: c.id})
-		// The database says whose it is a moment before that node has taken it.
+		// The database names the new owner shortly before that node has taken over.
 		want := map[string]int{"node1": 1}[node]
 		eventual(t, "a codelab on "+node, func() bool { return owns(0) == want })
 	}
@@ -165,7 +165,7 @@ func TestACodelabIsMovedToANode(t *testing.T) {
 	}
 }
 
-// TestADeadNodeIsForgotten: until then it is a problem, however long ago it died.
+// Until it is forgotten, a dead node is a problem, however long ago it died.
 func TestADeadNodeIsForgotten(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
@@ -196,8 +196,8 @@ func TestADeadNodeIsForgotten(t *testing.T) {
 	}
 }
 
-// A node that was drained, died and was forgotten serves when it comes back: nobody would
-// look for a wish about a node that is in no list.
+// A node that was drained, died and was forgotten serves again when it comes back. Operators
+// would not look for a drain on a node that no list contains.
 func TestAForgottenNodeIsNotDrained(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
@@ -215,8 +215,8 @@ func TestAForgottenNodeIsNotDrained(t *testing.T) {
 	}
 }
 
-// TestCodelabsAreSpread: what was all made on one node is on all a little later, and
-// nothing that is said meanwhile is lost.
+// Codelabs that were all created on one node are soon spread over all nodes, and no message is
+// lost meanwhile.
 func TestCodelabsAreSpread(t *testing.T) {
 	t.Parallel()
 	const count = 90
@@ -264,7 +264,7 @@ func TestCodelabsAreSpread(t *testing.T) {
 	}
 }
 
-// place has something done with nodes, again while a busy machine has lost a lease.
+// place runs a placement, and retries it if a busy machine has lost a lease.
 func place(t *testing.T, op *control.Client, p control.Placing) {
 	t.Helper()
 	eventual(t, fmt.Sprintf("%+v", p), func() bool {

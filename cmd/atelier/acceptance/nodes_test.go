@@ -26,14 +26,14 @@ import (
 )
 
 const (
-	// testLease is how long a lease lasts where a test waits for its end.
+	// testLease is the length of a lease in tests that wait for its end.
 	testLease = 2 * time.Second
-	// lastingLease outlasts the pauses of a busy machine. A third of it is for how long a
-	// node waits for an answer before it asks again.
+	// lastingLease is longer than the pauses of a busy machine. A node waits a third of it for a
+	// response before it retries.
 	lastingLease = 9 * time.Second
 )
 
-// link passes connections on to a server, until it is cut.
+// link forwards connections to a server until it is cut.
 type link struct {
 	network  string
 	to       string
@@ -97,7 +97,7 @@ func (k *link) pass(to, from net.Conn) {
 	delete(k.open, from)
 }
 
-// set cuts the link, or restores it.
+// set cuts the link or restores it.
 func (k *link) set(cut bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -109,7 +109,7 @@ func (k *link) set(cut bool) {
 	}
 }
 
-// throughLinks gives each configuration a way of its own to the database.
+// throughLinks gives each configuration a separate link to the database.
 func throughLinks(t testing.TB, dsn string, cfgs []config.Config) (links []*link) {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -132,13 +132,13 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// startShort starts nodes whose leases end soon after they lost the database.
+// startShort starts nodes whose leases end soon after they lose the database.
 func startShort(t *testing.T, cfgs []config.Config) []*service.Service {
 	t.Helper()
 	return startLeased(t, testLease, cfgs)
 }
 
-// startLasting starts nodes that keep their leases on a busy machine, too.
+// startLasting starts nodes that keep their leases even on a busy machine.
 func startLasting(t *testing.T, cfgs []config.Config) []*service.Service {
 	t.Helper()
 	return startLeased(t, lastingLease, cfgs)
@@ -154,9 +154,9 @@ func startLeased(t *testing.T, lease time.Duration, cfgs []config.Config) (nodes
 	return nodes
 }
 
-// apart gives each node a way of its own to a NATS that all use, and returns the
-// ways: a node without one reaches nobody. Servers within the nodes would inform each other
-// of ways around.
+// apart gives each node a separate link to one NATS server, and returns the links. A node without
+// its link reaches no other. NATS servers within the nodes would inform each other of alternative
+// routes.
 func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	t.Helper()
 	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true})
@@ -179,8 +179,8 @@ func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	return ways
 }
 
-// TestAnIsolatedNodeReleasesItsActors: a node that reaches no other releases the actors
-// that it owns. It serves again when it reaches another node.
+// A node that reaches no other node releases its actors. It serves again when it reaches another
+// node.
 func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
@@ -216,12 +216,12 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	}
 }
 
-// said is what a client did to a codelab's chat.
+// said is one operation of a client on a codelab's chat.
 type said struct {
 	post string // "" for a read
 }
 
-// chatModel is a chat as everybody should see it: a list that only grows.
+// chatModel is a chat as all clients should see it: a list that only grows.
 var chatModel = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, input, output any) (bool, any) {
@@ -233,9 +233,8 @@ var chatModel = porcupine.Model{
 	Equal: func(a, b any) bool { return a == b },
 }
 
-// TestTakeoversAreNotNoticed: one node after the other loses the database, so that others
-// take over, and comes back. Meanwhile every read on any node shows the acknowledged
-// messages of all nodes, each once.
+// One node after another loses the database, so that others take over, and then comes back.
+// Meanwhile every read on any node contains the acknowledged messages of all nodes, each once.
 func TestTakeoversAreNotNoticed(t *testing.T) {
 	t.Parallel()
 	rounds := 3
@@ -267,7 +266,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 		clients.Go(func() {
 			for n := 0; ; n++ {
 				if client%2 == 0 {
-					time.Sleep(5 * time.Millisecond) // somebody writes; others look as fast as they can
+					time.Sleep(5 * time.Millisecond) // one client writes; the others read as fast as they can
 				}
 				select {
 				case <-stop:
@@ -319,11 +318,10 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 	t.Logf("%d operations, %d messages", len(history), posted.Load())
 }
 
-// mostRead is how many messages one read returns.
+// mostRead is the maximum number of messages in one read.
 const mostRead = 1000
 
-// explain names the first thing in a history that cannot have happened on one
-// server.
+// explain describes the first operation in a history that is impossible on a single server.
 func explain(history []porcupine.Operation) string {
 	slices.SortFunc(history, func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
 	longest, acked := "", map[string]int64{}
@@ -362,8 +360,8 @@ func explain(history []porcupine.Operation) string {
 	return "reads and messages are in no order"
 }
 
-// repeat sends a request until some node has answered it well; nil when the end
-// comes before.
+// repeat sends a request until a node responds successfully. It returns nil if the test ends
+// first.
 func repeat(b *browser, bases func(int) string, n int, method, path string, body any, stop chan struct{}) []byte {
 	for ; ; n++ {
 		b.base = bases(n)
@@ -390,7 +388,7 @@ func chatOf(body []byte) string {
 	return all.String()
 }
 
-// ready reports whether a node would take traffic.
+// ready reports whether a node would accept traffic.
 func ready(s *service.Service) bool {
 	res, err := (&http.Client{Timeout: patience}).Get("http://" + s.InternalAddr() + "/readyz")
 	if err != nil {

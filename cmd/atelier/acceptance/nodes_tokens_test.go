@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// TestTokensAreUsedOnceOnAnyNode: many clients use a token at once, each on another node,
-// and one gets the credential. This holds also while a node loses the database.
+// Many clients use one token at once, each on another node, and exactly one gets the credential.
+// This also holds while a node loses the database.
 func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 	t.Parallel()
 	rounds := 6
@@ -43,7 +43,7 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 		for n := range 8 {
 			checkout := fmt.Sprintf("round-%d-%d", round, n)
 			var token string
-			// A busy machine may keep a node from renewing its lease.
+			// A busy machine can prevent a node from renewing its lease.
 			eventual(t, "a token", func() bool {
 				var status int
 				status, _, token = post((round+1)%3, m.platform, "/tokenize", record{"credential": visa(), "binding": m.binding(checkout)})
@@ -77,7 +77,7 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 				if won.Load() > 1 || won.Load() == 0 && open.Load() == 0 {
 					t.Errorf("round %d: %d got the credential, %d heard that it was used, %d do not know", round, won.Load(), lost.Load(), open.Load())
 				}
-				if won.Load() == 0 { // whoever does not know may have used it, and nobody else
+				if won.Load() == 0 { // only a client without a result can have used it
 					if status, code, _ := post((round+1)%3, m.psp, "/detokenize", record{"token": token, "binding": m.binding(checkout)}); status == http.StatusOK && lost.Load() > 0 {
 						t.Errorf("round %d: a used token was used: %d %s", round, status, code)
 					}
@@ -97,8 +97,7 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 	}
 }
 
-// TestDisablingCountsOnEveryNode: what an admin changes at one node counts on the
-// others, too, without anybody asking there for it.
+// An admin's change on one node takes effect on the others without a request there.
 func TestDisablingCountsOnEveryNode(t *testing.T) {
 	t.Parallel()
 	nodes := startLasting(t, nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t)))
@@ -118,8 +117,8 @@ func TestDisablingCountsOnEveryNode(t *testing.T) {
 	}
 }
 
-// at posts to a handler at another address; the answer is its code, or the token
-// or the number that it gives. Without a status there was none.
+// at posts to a handler at another address. It returns the status, the error code, and the token
+// or card number. The status is 0 without a response.
 func (p *member) at(base, path string, body any) (status int, code, answer string) {
 	raw, err := json.Marshal(body)
 	if err != nil {

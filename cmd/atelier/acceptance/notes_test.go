@@ -19,7 +19,7 @@ const (
 	unnoted = "# Begin\r\n\nRead this.\n\n- one\n- two\n\nEnd.\n"
 )
 
-// withNotes is a class whose first step and guide have notes.
+// withNotes returns a class whose first step and guide have notes.
 func (c *class) withNotes() {
 	c.t.Helper()
 	c.admin.put(c.path, record{"guide_markdown": noted, "is_public": true}).want(200)
@@ -29,7 +29,7 @@ func (c *class) withNotes() {
 	c.steps = c.steps[:2]
 }
 
-// texts are the guide and the first step as somebody reads them.
+// texts returns the guide and the first step as this browser reads them.
 func (c *class) texts(b *browser, query string) (guide, step string) {
 	c.t.Helper()
 	var both []any
@@ -43,7 +43,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 	c.withNotes()
 	lin, anyone := c.attendee("Lin"), open(t, c.addr)
 	helper := c.assistant("helper@example.org")
-	both := c.join(facilitator(t, c.addr, ""), record{"name": "Max"}) // leads, and takes part
+	both := c.join(facilitator(t, c.addr, ""), record{"name": "Max"}) // leads and takes part
 
 	for name, who := range map[string]struct {
 		*browser
@@ -62,7 +62,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 		t.Errorf("the list of those who lead has %q", lab.text("guide_markdown"))
 	}
 
-	// Everything else that others read.
+	// The requests cover everything else that others can read.
 	named := strings.NewReplacer("{id}", c.id, "{attendee_id}", lin.id, "{code}", c.meta().text("join_code"))
 	for _, op := range rest.Operations() {
 		path := named.Replace(op.Path)
@@ -76,7 +76,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 		}
 	}
 
-	// The AI gets the text that the caller may read.
+	// The AI receives only the text that the caller may read.
 	for _, q := range []struct {
 		who  *browser
 		told bool
@@ -90,7 +90,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 	}
 }
 
-// unpacked is the body of an answer, followed by the unpacked files if it is an archive.
+// unpacked returns the body of a response, followed by the unpacked files if it is an archive.
 func unpacked(t *testing.T, a answer) []byte {
 	t.Helper()
 	out := a.body
@@ -104,7 +104,7 @@ func unpacked(t *testing.T, a answer) []byte {
 	return out
 }
 
-// TestNoFrameTellsANote: the frames that attendees get of a change have no part of the text.
+// Attendees' frames about a change contain no part of the text.
 func TestNoFrameTellsANote(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -119,7 +119,7 @@ func TestNoFrameTellsANote(t *testing.T) {
 	}
 }
 
-// TestATextIsKeptByRole: facilitators and others never get each other's stored text.
+// Facilitators and others never receive each other's cached text.
 func TestATextIsKeptByRole(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -141,8 +141,8 @@ func TestATextIsKeptByRole(t *testing.T) {
 	}
 }
 
-// TestCommentsHoldOnToTheTextWithoutNotes: the same place for everybody, and whoever
-// changes a note alone changes nothing for them.
+// A comment has the same position for everybody. A change of a note alone changes nothing for
+// attendees.
 func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -174,7 +174,7 @@ func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
 	}
 }
 
-// TestNotesAreKept in everything that facilitators export.
+// Notes are included in all exports for facilitators.
 func TestNotesAreKept(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -197,7 +197,7 @@ func TestNotesAreKept(t *testing.T) {
 	}
 }
 
-// TestAGuideOfNotesAloneIsNone to others.
+// For everybody else, a guide that contains only notes counts as missing.
 func TestAGuideOfNotesAloneIsNone(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "```notes\nx\n```\n"})

@@ -71,7 +71,7 @@ func TestFacilitatorsOfferHelp(t *testing.T) {
 	c.admin.post(c.path+"/help", record{"attendee_id": lin.id, "message": strings.Repeat("ä", 501)}).refused(400, "message")
 	max.post(c.path+"/help", record{"attendee_id": lin.id, "step_number": 1}).refused(403)
 	lin.post(c.path+"/help", record{"message": "where?"}).refused(400, "step_number")
-	// A browser with both roles: a request without a name is the attendee's own.
+	// The browser has both roles. A request without a name acts as the attendee.
 	both := c.join(facilitator(t, c.addr, "Grace"), record{"name": "Both"})
 	both.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if q := c.admin.get(c.path + "/help").list(); len(q) != 1 || q[0].text("attendee_id") != both.id {
@@ -108,7 +108,8 @@ func TestARequestSaysWhatItIsAboutAndWhenItIsItsTurn(t *testing.T) {
 	if h := max.get(c.path + "/help").list()[0]; h["position"] != nil || h["wait_seconds"] != nil {
 		t.Errorf("to whom somebody comes reads %v", h)
 	}
-	// A repeated request keeps its place, and its message unless it brings a new one.
+	// A repeated request keeps its place. It also keeps its message, unless the repetition
+	// contains a new one.
 	lin.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if h := lin.get(c.path + "/help").list()[0]; h.number("position") != 1 || h.text("message") != "I am Lin" || h.number("step_number") != 2 {
 		t.Errorf("asked again it is %v", h)

@@ -16,13 +16,13 @@ import (
 	"atelier/transport/control"
 )
 
-// versioned is a node whose program is another one. It is stopped once.
+// versioned is a node with another version of the program. It is stopped only once.
 type versioned struct {
 	*service.Service
 	stop func() error
 }
 
-// startVersion starts a node that speaks this version to the others.
+// startVersion starts a node that uses this version towards the other nodes.
 func startVersion(t *testing.T, c config.Config, version int, program string) (versioned, error) {
 	t.Helper()
 	if _, err := c.Check(); err != nil {
@@ -37,8 +37,8 @@ func startVersion(t *testing.T, c config.Config, version int, program string) (v
 	return v, nil
 }
 
-// Nodes are replaced one after the other: each version works with the next. The
-// one behind that is refused, and changes nothing for those that run.
+// Nodes are replaced one by one, and each version works with the next. A node two versions away
+// is refused, and does not affect the running nodes.
 func TestVersionsThatWorkTogether(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
@@ -69,7 +69,7 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 			t.Errorf("codelab %d is %.200s", i, got.body)
 		}
 	}
-	// The first has ended, so the third can begin.
+	// The first version has ended, so the third can start.
 	if err := a.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,8 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 	}
 }
 
-// Nodes of the first version did not seal their messages, and would receive nothing from
-// this one: none starts beside the other.
+// Nodes of the first version did not seal their messages, and could not receive sealed ones. A
+// node of one version therefore refuses to start next to the other.
 func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, versions := range map[string][2]int{"the earlier comes": {0, 1}, "this one comes": {1, 0}} {
@@ -95,7 +95,7 @@ func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnOperatorSeesTheNodes by the command, the probe and the metrics.
+// The command, the probe and the metrics show the nodes to an operator.
 func TestAnOperatorSeesTheNodes(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
@@ -124,7 +124,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
-	for range 2 { // else the first gives the second its codelab, which owns less
+	for range 2 { // otherwise the first node gives its codelab to the second, which owns less
 		onB.post("/codelabs", record{"title": "at home"}).want(200)
 	}
 	id := onA.post("/codelabs", record{"title": "seen"}).object().text("id")
@@ -167,8 +167,8 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	if _, err := nodes.StoppedStatus(testConfig(t)); err == nil {
 		t.Error("a server that stands alone has a cluster")
 	}
-	// The other one sees that it stopped in order, which is no problem; a node that
-	// died is one.
+	// The other node reports an orderly stop, which is not a problem. A node that died is a
+	// problem.
 	if st := status(); len(st.Problems) != 0 || len(st.Nodes) != 2 || st.Nodes[1].Alive || !st.Nodes[1].Stopped || st.Nodes[1].Protocol == 0 {
 		t.Errorf("beside a node that stopped: %+v", st)
 	}
@@ -187,9 +187,9 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	}
 }
 
-// The password is changed while no node is alive: the first that starts says what
-// it is, and a node that still has the old one is refused. (Once agreed, no node ever
-// started with another.)
+// The password changes while no node is alive. The first node that starts decides, and a node
+// that still has the old password is refused. (Before, nodes that had agreed on a password never
+// accepted another one.)
 func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))

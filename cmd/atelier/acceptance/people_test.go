@@ -9,13 +9,13 @@ import (
 
 const goodPassword = "correct horse battery"
 
-// leader is somebody who was invited, in a browser of their own.
+// leader is an invited person with a separate browser.
 type leader struct {
 	*browser
 	id string
 }
 
-// invite invites somebody, and returns the token for accepting.
+// invite creates an invitation, and returns the token for accepting it.
 func invite(admin *browser, who record) (id, token string) {
 	admin.t.Helper()
 	made := admin.post("/admin/people", who).want(200).object()
@@ -27,7 +27,7 @@ func invite(admin *browser, who record) (id, token string) {
 	return made.text("id"), token
 }
 
-// lead invites somebody, who accepts.
+// lead invites a person, who accepts.
 func lead(admin *browser, addr string, who record) *leader {
 	admin.t.Helper()
 	id, token := invite(admin, who)
@@ -50,15 +50,15 @@ func (c *class) assistant(login string) *leader {
 	return lead(c.admin, c.addr, record{"login": login, "name": "Asa", "role": "assistant", "codelabs": []string{c.id}})
 }
 
-// helper is a helper for a day.
+// helper returns a helper for one day.
 func (c *class) helper() *leader {
 	c.t.Helper()
 	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	return lead(c.admin, c.addr, record{"name": "Hal", "role": "assistant", "codelabs": []string{c.id}, "expires_at": until})
 }
 
-// shutsOut verifies that a browser is refused: at once on the node that made the change,
-// and within a second on others.
+// shutsOut verifies that a browser is refused: immediately on the node that made the change, and
+// within a second on others.
 func (c *class) shutsOut(b *browser, path string, status int) {
 	c.t.Helper()
 	if common.nodes == nil {
@@ -85,7 +85,7 @@ func TestAnInvitationMakesALogin(t *testing.T) {
 	if s := b.get("/session").want(200).object(); s.text("role") != "assistant" || s.text("rank") != "assistant" || s.text("sub") != id {
 		t.Errorf("the session is %v", s)
 	}
-	// Once.
+	// The token works once.
 	other := open(t, c.addr)
 	other.post("/invitations/look", record{"token": token}).refused(404)
 	other.post("/invitations/accept", record{"token": token, "password": goodPassword}).refused(404)
@@ -93,7 +93,7 @@ func TestAnInvitationMakesALogin(t *testing.T) {
 	c.admin.post("/admin/people", record{"login": "ann+1@EXAMPLE.org", "name": "Max", "role": "facilitator"}).refused(409)
 	c.admin.post("/admin/people", record{"login": adminID, "name": "Max", "role": "facilitator"}).refused(409)
 
-	// What others know: no hash, no token.
+	// The list of people contains no hash and no token.
 	people := c.admin.get("/admin/people")
 	for _, secret := range []string{token, goodPassword, "argon2"} {
 		if strings.Contains(string(people.body), secret) {
@@ -130,7 +130,7 @@ func TestNobodyWithoutALoginIsInvited(t *testing.T) {
 	}
 }
 
-// What ends a person's rights ends their sessions and connections.
+// When a person loses rights, the sessions and connections end.
 func TestLossOfRightsEndsSessionsAndConnections(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(c *class, path string){
@@ -176,12 +176,12 @@ func TestAHelperForADay(t *testing.T) {
 	first.post("/invitations/accept", record{"token": token}).want(200)
 	first.get(c.path + "/help").want(200)
 	live := first.connect(c.id, "")
-	// One phone at a time; the second is asked.
+	// One phone replaces the other. The second must confirm.
 	second.post("/invitations/accept", record{"token": token}).refused(409, "another phone")
 	first.get(c.path + "/help").want(200)
 	second.post("/invitations/accept", record{"token": token, "here": true}).want(200)
 	second.get(c.path + "/help").want(200)
-	// Facilitators see it: in the list, and in the audit trail of the codelab.
+	// Facilitators see it in the list, and in the audit trail of the codelab.
 	fay := c.facilitator("fay-sees")
 	for _, p := range fay.get("/admin/people").list() {
 		if p.text("id") == id && p["moved_at"] == nil {
@@ -241,12 +241,12 @@ func TestNamesOfFacilitators(t *testing.T) {
 	if said := c.admin.get(c.path + "/chat").list(); len(said) != 1 || said[0].text("sender_name") != "Asa" {
 		t.Errorf("the chat is %v", said)
 	}
-	// Nobody calls themselves like her while she is here. Other nodes learn of a login a
-	// moment later.
+	// While she is here, others cannot use her name. Other nodes learn of a login slightly later.
 	if common.nodes == nil {
 		open(t, c.addr).post(c.path+"/register", record{"name": "ASA"}).refused(409)
 	}
-	// Where she does not lead the name is anybody's; a facilitator's is nowhere.
+	// In codelabs that she does not lead, her name is available. A facilitator's name is reserved
+	// everywhere.
 	other := newClassOn(t, c.addr, record{})
 	other.join(open(t, c.addr), record{"name": "Asa"})
 	c.facilitator("fay-by-name")
@@ -256,7 +256,7 @@ func TestNamesOfFacilitators(t *testing.T) {
 		}
 		open(t, c.addr).post(lab.path+"/register", record{"name": "fay"}).refused(409)
 	}
-	// She sees no e-mails.
+	// She cannot read e-mail addresses.
 	c.join(open(t, c.addr), record{"name": "Lin", "email": "lin@example.org"})
 	if b := string(asa.get(c.path + "/attendees").want(200).body); strings.Contains(b, "example.org") || !strings.Contains(b, "Lin") {
 		t.Errorf("the attendees are %s", b)
@@ -288,7 +288,7 @@ func TestAnAccountOfOnesOwn(t *testing.T) {
 		}
 	}
 	live := second.connect(c.id, "")
-	// Another's cannot be ended.
+	// Facilitators cannot end the sessions of others.
 	c.facilitator("nosy-facilitator").delete("/account/sessions/" + theirs).refused(404)
 	fay.delete("/account/sessions/" + theirs).want(204)
 	fay.delete("/account/sessions/" + theirs).refused(404)
@@ -317,7 +317,7 @@ func TestAttacksOnAccounts(t *testing.T) {
 		b.post("/invitations/look", record{"token": token}).refused(404)
 		b.post("/invitations/accept", record{"token": token, "password": goodPassword}).refused(404)
 	}
-	// Fixation: a session that somebody planted gains nothing by a login.
+	// Session fixation: the owner of a planted session gains nothing from a login in it.
 	_, token := invite(c.admin, record{"login": "fixed", "name": "Fix", "role": "facilitator"})
 	planted := open(t, c.addr)
 	c.join(planted, record{"name": "Mallory"})
@@ -327,7 +327,7 @@ func TestAttacksOnAccounts(t *testing.T) {
 	victim.post("/invitations/accept", record{"token": token, "password": goodPassword}).want(200)
 	mallory := open(t, c.addr)
 	mallory.get("/admin/people", header("Cookie", "svc_session="+before)).refused(403)
-	// By another codelab's id.
+	// Requests with the id of another codelab are refused.
 	c, other := newClassOn(t, c.addr, record{"is_public": false}), newClassOn(t, c.addr, record{"is_public": false})
 	asa := c.assistant("asa-elsewhere")
 	for _, path := range []string{"/overview", "/help", "/attendees", "/presence", "/quizzes/submissions"} {
@@ -386,8 +386,8 @@ func TestScopesOfAPITokens(t *testing.T) {
 	}
 }
 
-// The time of an answer does not reveal an unknown login: as much is computed. A request that
-// is refused for its address or form costs nothing.
+// The response time does not reveal whether a login exists, because both cases compute the same.
+// A request that is refused for its address or form costs nothing.
 func TestAnUnknownLoginComputesAsMuch(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

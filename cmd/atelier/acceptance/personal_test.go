@@ -10,8 +10,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// TestThePageOnPersonalDataIsTrue follows the page: it answers a request for personal data,
-// and then a request to erase them.
+// The test follows the page: it answers a request for personal data, and then a request to erase
+// it.
 func TestThePageOnPersonalDataIsTrue(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../deploy/PERSONAL_DATA.md")

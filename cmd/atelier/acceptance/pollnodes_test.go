@@ -11,9 +11,9 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// TestAnAnonymousPollOutlivesItsNode: every node has the secret before the poll opens, and
-// a node that starts later fetches it. When the first node has ended, another one counts
-// the votes. Then no running node has the secret any more.
+// Every node has the secret before the poll opens, and a node that starts later fetches it. After
+// the first node has ended, another node counts the votes. Then no running node has the secret
+// any longer.
 func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
@@ -54,20 +54,21 @@ func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 	if fmt.Sprint(closed["counts"]) != "[3 3]" || closed["void"] != false {
 		t.Errorf("closed: %v", closed)
 	}
-	// The one that is away destroys it when it is back.
+	// The node that was away destroys the secret when it is back.
 	eventual(t, "the secret is destroyed", func() bool { return secrets(1) == 0 && secrets(2) == 0 })
 }
 
-// TestANodeThatWasAwayHasTheSecretsAgain: a node that loses its lease comes back without a
-// new start. It did not ask for the secrets of polls that were opened meanwhile, and when
-// it owned such a codelab later it closed the poll void, with all votes lost.
+// A node that loses its lease comes back without a restart. It once did not fetch the secrets of
+// polls that had opened meanwhile. When it later owned such a codelab, it closed the poll as
+// void, and all votes were lost.
 func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
 	links := throughLinks(t, dsn, cfgs)
 	first, third := startLasting(t, cfgs[:1])[0], startLasting(t, cfgs[2:])[0]
-	// Last: a busy machine may keep it from renewing its lease, and a start waits for all.
+	// This node starts last: on a busy machine it can fail to renew its lease, and a start waits
+	// for all nodes.
 	second := startShort(t, cfgs[1:2])[0]
 	c := newClassOn(t, first.Addr(), record{})
 	var people []*person
@@ -115,8 +116,8 @@ func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
 	}
 }
 
-// TestAPollWaitsForTheNodeThatHasItsSecret: the node that closes it has lost its own copy,
-// and the only other one is down. The poll closed void, with all votes lost.
+// The node that closes the poll has lost its copy of the secret, and the only other node with one
+// is down. The poll was once closed as void, and all votes were lost.
 func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -142,7 +143,7 @@ func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
 	if err := os.Remove(kept[0]); err != nil {
 		t.Fatal(err)
 	}
-	// A new secret may be of a command in progress: nodes look only at older ones.
+	// A new secret can belong to a command in progress, so nodes check only older ones.
 	old, _ := filepath.Glob(filepath.Join(cfgs[1].Server.Data, "secrets", "ballots-*"))
 	if len(old) != 1 || os.Chtimes(old[0], time.Time{}, time.Now().Add(-time.Hour)) != nil {
 		t.Fatalf("the secret of the other node is in %v", old)

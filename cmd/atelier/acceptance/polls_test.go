@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// poll makes a draft and opens it.
+// poll creates a draft and opens it.
 func (c *class) poll(p record) record {
 	c.t.Helper()
 	made := c.admin.post(c.path+"/polls", p).want(200).object()
@@ -43,7 +43,7 @@ func TestARoomVotes(t *testing.T) {
 	if poll["ends_at"] == nil || poll["of"] != float64(1) || poll["opened_at"] == nil {
 		t.Errorf("opened: %v", poll)
 	}
-	// The node that answers learns of a connection later than the node that has it.
+	// The responding node learns of a connection later than the node that has it.
 	asked := func(m message) bool { return m["of"] == float64(1) || common.nodes != nil }
 	boss.until("the poll is open, and asks one person", func(m message) bool {
 		x, _ := m["poll"].(map[string]any)
@@ -56,7 +56,7 @@ func TestARoomVotes(t *testing.T) {
 	if fmt.Sprint(mine["mine"]) != "map[choice:[1]]" || mine["counts"] != nil {
 		t.Errorf("after voting: %v", mine)
 	}
-	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // which was option 0
+	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // it once counted as option 0
 	c.admin.put(at, record{"right": []any{nil}}).refused(400, "right")
 	max.vote(c, poll, record{"choice": []int{0}}).want(200)
 	boss.until("two votes", func(m message) bool { return m["type"] == "poll_counts" && fmt.Sprint(m["counts"]) == "[1 1]" })
@@ -92,11 +92,11 @@ func TestARoomVotes(t *testing.T) {
 	c.admin.post(c.path+"/polls", record{"quiz_id": unknownID}).refused(400, "quiz_id")
 }
 
-// TestAnonymousVotesStayAnonymous searches everything that the server sends and stores:
-// answers, frames, tables, audit, log, backup, and its files.
+// The test searches everything that the server sends and stores: responses, frames, tables,
+// audit, log, backup, and its files.
 func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	t.Parallel()
-	onOneServer(t) // whose files are read
+	onOneServer(t) // the test reads the server's files
 	c, dir := newClassOfItsOwn(t)
 	boss := c.admin.connect(c.id, "")
 	poll := c.poll(record{"kind": "text", "question": "What is still unclear?", "anonymous": true})
@@ -156,7 +156,7 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 			t.Errorf("the table has %v", row)
 		}
 	}
-	for _, p := range people { // nor does what they take home of themselves say it
+	for _, p := range people { // people's own exports do not contain it either
 		takeout := p.get(c.path + "/attendees/" + p.id + "/export").want(200)
 		if bytes.Contains(takeout.body, []byte("ballot-of")) {
 			t.Error("a takeout holds an anonymous text")
@@ -165,7 +165,7 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	c.admin.post(c.path+"/polls/"+poll.text("id")+"/open", nil).refused(409, "reset")
 }
 
-// inFiles looks for bytes in all files of the data folder.
+// inFiles searches all files of the data folder for bytes.
 func inFiles(t *testing.T, dir, when string, wanted []byte) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -183,13 +183,13 @@ func inFiles(t *testing.T, dir, when string, wanted []byte) {
 	}
 }
 
-// newClassOfItsOwn is a class on a server whose data folder can be read.
+// newClassOfItsOwn returns a class on a server whose data folder can be read.
 func newClassOfItsOwn(t *testing.T) (*class, string) {
 	cfg := testConfig(t)
 	return newClassOn(t, startServer(t, cfg).Addr(), record{}), cfg.Server.Data
 }
 
-// TestAPollThatEndedWhileTheServerWasDown is closed before anybody reads it.
+// The server closes such a poll before anybody can read it.
 func TestAPollThatEndedWhileTheServerWasDown(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -261,7 +261,7 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 		t.Errorf("merged: %v", merged)
 	}
 	c.admin.post(at+"/stop", nil).want(200)
-	// It holds for whoever the same browser registers as.
+	// The rule applies to every registration of the same browser.
 	again := c.join(lin.browser, record{"name": "Lin again"})
 	again.post(c.path+"/questions", record{"text": "Why, again?"}).refused(409, "stopped your questions")
 	again.post("/logout", record{"codelab_id": c.id}).want(204)
@@ -282,8 +282,8 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 	max.post(c.path+"/questions", record{"text": "Why?"}).refused(409, "switched off")
 }
 
-// TestOnePersonAsksOnceInAWhile: the second question within ten seconds is 429, and one
-// that is refused for another reason does not count.
+// A second question within ten seconds gets 429. A question that is refused for another reason
+// does not count.
 func TestOnePersonAsksOnceInAWhile(t *testing.T) {
 	t.Parallel()
 	onOneServer(t) // each node counts for itself
@@ -298,7 +298,7 @@ func TestOnePersonAsksOnceInAWhile(t *testing.T) {
 	}
 	max.post(c.path+"/questions", record{"text": "And how?"}).want(200)
 	third := c.attendee("Third")
-	var accepted atomic.Int32 // all at once found that they need not wait
+	var accepted atomic.Int32 // concurrent requests all once passed the limit
 	var many sync.WaitGroup
 	for range 8 {
 		b := third.with()
@@ -349,8 +349,7 @@ func TestTheTimerIsTheServers(t *testing.T) {
 	}
 }
 
-// TestACopyAndAnArchiveHaveThePollsAsDrafts, with their steps, and neither votes nor
-// questions.
+// The drafts keep their steps, but contain no votes or questions.
 func TestACopyAndAnArchiveHaveThePollsAsDrafts(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})

@@ -2,8 +2,7 @@ package acceptance
 
 import "testing"
 
-// TestOneRecordIsReadAsTheListShowsIt: a class of thousands is megabytes, and
-// each of its browsers needs one record of them.
+// A class of thousands has megabytes of records, and each of its browsers needs only one of them.
 func TestOneRecordIsReadAsTheListShowsIt(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -31,7 +30,7 @@ func TestOneRecordIsReadAsTheListShowsIt(t *testing.T) {
 	lin.get(c.path+"/attendees/nobody").refused(404, "attendee")
 }
 
-// TestFacilitatorsSeeWhoIsConnected from the start: the messages announce changes only.
+// Facilitators read who is connected from /presence, because messages announce only changes.
 func TestFacilitatorsSeeWhoIsConnected(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -47,7 +46,7 @@ func TestFacilitatorsSeeWhoIsConnected(t *testing.T) {
 	ada.get(c.path+"/presence").refused(403, "")
 }
 
-// TestAttendeesKnowWhichQuestionsTakeSeveralAnswers and no more of the answers.
+// Attendees learn which questions accept several answers, but nothing else about the answers.
 func TestAttendeesKnowWhichQuestionsTakeSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

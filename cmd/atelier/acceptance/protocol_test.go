@@ -46,7 +46,7 @@ func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// More than the client's buffer goes out in several frames.
+	// A message longer than the client's buffer is sent in several frames.
 	_, err = w.Write([]byte(`{"type":"chat","message":"in parts","pad":"` + strings.Repeat("x", 20_000) + `"}`))
 	if err != nil || w.Close() != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestARefusedConnectionIsAnsweredBeforeTheUpgrade(t *testing.T) {
 	}
 }
 
-// The minimum interval between them has its own test in transport/messages.
+// The minimum interval between summaries has a separate test in transport/messages.
 func TestSummariesComeWithChangesOnly(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -124,9 +124,9 @@ func TestSummariesComeWithChangesOnly(t *testing.T) {
 	boss.until("Lin on step 2", func(m message) bool {
 		return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0
 	})
-	// Attendees get one too, when it is their turn.
+	// Attendees also get a summary, later.
 	s.until("a summary", func(m message) bool { return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0 })
-	// Messages to facilitators without a change come before the next change.
+	// A summary without a change would arrive before the next change.
 	s.acked(record{"type": "step_progress", "step_number": 3}, "end")
 	boss.until("Lin on step 3", func(m message) bool {
 		return m.kind() == "progress_summary" && m["per_step"].([]any)[2] == 1.0

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// loggedInFrom is the address under which the newest login was audited.
+// loggedInFrom returns the address in the audit record of the newest login.
 func loggedInFrom(t *testing.T, b *browser) string {
 	t.Helper()
 	return b.get("/admin/audit-logs?action=admin_login_success&limit=1").list()[0].text("ip")
@@ -22,11 +22,11 @@ func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
 		"no proxy is trusted": {startServer(t, testConfig(t)).Addr(), map[string]string{"192.0.2.1": "127.0.0.1", "": "127.0.0.1"}},
 		"loopback is trusted": {startServer(t, trusting).Addr(), map[string]string{
 			"": "127.0.0.1", "192.0.2.1": "192.0.2.1",
-			// Anybody may have written the part left of the first address that is no
-			// proxy of ours.
+			// Anybody can forge the part to the left of the first address that is not a trusted
+			// proxy.
 			"6.6.6.6, 192.0.2.1": "192.0.2.1", "6.6.6.6, 192.0.2.1, 10.1.2.3": "192.0.2.1", "10.9.9.9": "10.9.9.9",
 			"rubbish": "127.0.0.1", "192.0.2.1, rubbish, 10.1.2.3": "10.1.2.3", "2001:db8::7": "2001:db8::7", "192.0.2.1:4711": "192.0.2.1", "[2001:db8::7]:80": "2001:db8::7", "[2001:db8::8]": "2001:db8::8", "::ffff:192.0.2.9": "192.0.2.9", ",,": "127.0.0.1",
-			// A zone would make many of one address.
+			// With a zone, one address would count as many.
 			"2001:db8::7%eth0": "2001:db8::7", "fe80::1%<script>": "fe80::1", "6.6.6.6, 192.0.2.1, ::ffff:10.1.2.3%1": "192.0.2.1",
 		}},
 	} {
@@ -43,9 +43,9 @@ func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
 	}
 }
 
-// A header that comes in several lines means the same as one line with commas:
-// some proxies add a line of their own behind the one that the client sent.
-// Only the first was read, so that clients could choose their address.
+// A header on several lines means the same as one line with commas, because some proxies add a
+// line after the client's own line. The server once read only the first line, so clients could
+// choose their address.
 func TestForwardedAddressesInSeveralLinesAreOneList(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// chapters is a claat file with steps given as "Title" or "Title=text".
+// chapters returns a claat file with steps given as "Title" or "Title=text".
 func chapters(id string, steps ...string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "id: %s\nsummary: S\n\n# Guided tour\n", id)
@@ -22,7 +22,7 @@ func (b *browser) publish(query string, file []byte) answer {
 	return b.sendFile("/codelabs/import?"+query, "tour.md", file)
 }
 
-// changes are the steps of an answer in short: "Title change".
+// changes returns the steps of a response in short form: "Title change".
 func changes(r record) string {
 	var out []string
 	for _, s := range r["steps"].([]any) {
@@ -55,7 +55,7 @@ func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
 	if got := changes(dry); got != "Zero changed, One moved, Three changed" && got != "Zero added, One same, Three changed, Two removed" {
 		t.Errorf("a dry run says %s", got)
 	}
-	// A step that takes the place of another says whose, and a removed id is reported.
+	// A step that replaces another one names it, and a removed id is reported.
 	dry = b.publish("into="+c.id+"&dry_run=1", chapters(tour+"-2", "One", "Brand new", "Three")).object()
 	if st := record(dry["steps"].([]any)[1].(map[string]any)); st.text("was") != "Two" || dry.text("slug_was") != tour || dry["title_was"] != nil {
 		t.Errorf("a dry run says %v", dry)
@@ -98,24 +98,25 @@ func TestInvalidPublicationsAreRefused(t *testing.T) {
 	b.publish("match=1&into="+one.text("id"), file).refused(400, "not both")
 	b.publish("dry_run=1", file).refused(400, "into or match")
 	b.publish("match=perhaps", file).refused(400, "match")
-	// A trial that is mistyped publishes nothing.
+	// A misspelt dry run publishes nothing.
 	b.publish("match=1&dryrun=1", file).refused(400, "dryrun", "dry_run")
 	b.publish("into=00000000-0000-0000-0000-000000000000", file).refused(404)
 	b.publish("match=1", packed(t, "codelab.json", `{"format":"atelier-codelab","format_version":1,"title":"T"}`, "steps/01.md", "---\ntitle: A\n---\nx")).refused(400, "no id")
 	b.publish("into="+one.text("id"), []byte("no tutorial")).refused(400)
 
-	// Another's id is left out, and the file is published all the same.
+	// If the id belongs to another codelab, it is left out, and the file is published
+	// nevertheless.
 	other := b.upload(chapters("three-"+t.Name(), "Three")).object()
 	into := b.publish("into="+other.text("id"), chapters("one-"+t.Name(), "Four")).object()
 	if into.text("slug") != "three-"+t.Name() || len(into["left_out"].([]any)) != 1 {
 		t.Errorf("published %v", into)
 	}
-	// A second import of one file is another codelab, which the id does not find.
+	// A second import of the same file is another codelab, which the id does not find.
 	twice := b.upload(chapters("one-"+t.Name(), "One")).object()
 	if twice["slug"] != nil || twice.text("id") == one.text("id") {
 		t.Errorf("imported %v", twice)
 	}
-	// Once the codelab is deleted, its id is free.
+	// After the codelab is deleted, its id is available.
 	b.delete("/codelabs/" + one.text("id")).want(204)
 	if again := b.publish("match=1", chapters("one-"+t.Name(), "One")).object(); again["created"] != true {
 		t.Errorf("published %v", again)
@@ -125,7 +126,7 @@ func TestInvalidPublicationsAreRefused(t *testing.T) {
 	lin.publish("into="+other.text("id"), file).refused(403)
 }
 
-// Of two pipelines that publish a new file at once one makes the codelab.
+// If two pipelines publish a new file at the same time, one of them creates the codelab.
 func TestOfTwoPipelinesOneMakesTheCodelab(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
@@ -148,7 +149,7 @@ func TestOfTwoPipelinesOneMakesTheCodelab(t *testing.T) {
 	}
 }
 
-// A picture keeps its address, so that a version with the same pictures changes nothing.
+// A picture keeps its address, so a version with the same pictures changes nothing.
 func TestPicturesOfAVersionStayTheSame(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
@@ -163,7 +164,7 @@ func TestPicturesOfAVersionStayTheSame(t *testing.T) {
 	}
 }
 
-// The same picture under two names is two files, each of which stays where it is.
+// The same picture under two names is two files, and each keeps its place.
 func TestAPictureUnderTwoNamesStaysInBothPlaces(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
@@ -236,7 +237,7 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
 }
 
-// A refused file can be corrected and sent again: its id is still free.
+// A refused file can be corrected and sent again, because its id is still available.
 func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
@@ -246,7 +247,7 @@ func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 		t.Errorf("made %v", made)
 	}
 
-	// Nor is it from another codelab than the one into which it was refused.
+	// The refused file does not bind its id to the codelab that it was published into.
 	id = "elsewhere-" + t.Name()
 	c := newClass(t)
 	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "may have 50000")

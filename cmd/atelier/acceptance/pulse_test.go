@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// pulseOf is the pulse in an attendee's record, as somebody reads it.
+// pulseOf returns the pulse in an attendee's record, as this browser reads it.
 func (c *class) pulseOf(b *browser, id string) record {
 	c.t.Helper()
 	for _, a := range b.get(c.path + "/attendees").list() {
@@ -50,7 +50,7 @@ func TestAPulseIsForFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
 	if p := c.pulseOf(max.browser, lin.id); p != nil {
 		t.Errorf("another attendee reads %v", p)
 	}
-	// Moving on ends it, with the same message.
+	// Moving on ends the pulse, with the same message.
 	one.acked(record{"type": "step_progress", "step_number": 3}, "m")
 	for _, s := range []*socket{two, boss} {
 		if m := s.next("pulse"); m["state"] != nil || m.number("step_number") != 3 {
@@ -120,7 +120,7 @@ func TestAPulseGoesWithItsStepAndItsAttendee(t *testing.T) {
 	}
 	a, boss := lin.connect(c.id, ""), c.admin.connect(c.id, "")
 	step := func(id, title string) record { return record{"id": id, "title": title, "content_markdown": ""} }
-	// Their step stays and another comes before it.
+	// Their step stays, and a new step comes before it.
 	c.admin.put(c.path+"/steps", record{"steps": []record{step("", "new"), step(c.steps[0], "one"), step(c.steps[1], "two")}}).want(200)
 	if p := c.pulseOf(c.admin, lin.id); p.text("state") != "fine" || p.number("step_number") != 3 {
 		t.Errorf("it is %v where its step has moved", p)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// asks opens a request of somebody, and returns its id.
+// asks opens a help request of an attendee and returns its id.
 func (c *class) asks(p *person) string {
 	c.t.Helper()
 	p.post(c.path+"/help", record{"step_number": 1}).want(200)
@@ -70,7 +70,7 @@ func TestSeveralRequestsAreAnsweredWithOneMessage(t *testing.T) {
 	if n := len(c.admin.get(c.path + "/help").list()); n != 3 {
 		t.Fatalf("%d requests are open", n)
 	}
-	for range 2 { // again it changes nothing
+	for range 2 { // a repetition changes nothing
 		c.admin.post(c.path+"/help/answer", answer).want(200)
 	}
 	if m := own.next("help_resolved"); m.text("message") != answer["message"] || m.text("id") != a {
@@ -123,7 +123,7 @@ func TestWhereSomebodySits(t *testing.T) {
 	lin.put(path, record{"muted": false}).refused(403)
 	max.put(path, record{"place": "elsewhere"}).refused(403)
 	c.admin.put(path, record{"place": "elsewhere"}).refused(403)
-	// An attendee who comes back keeps the seat, or says another.
+	// An attendee who comes back keeps the seat, unless the request contains another.
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	if place(c.admin) != "by the window" {
 		t.Errorf("after coming back it is %v", place(c.admin))
@@ -182,14 +182,14 @@ func TestOneSessionSpeaksForTheFacilitators(t *testing.T) {
 	}
 }
 
-// Everybody's claims are found, offered ones too, despite later claims of others.
+// All claims of each disabled helper are found, including offers, despite later claims by others.
 func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	offers, claims := c.helper(), c.helper()
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	claims.post(c.path+"/help/"+c.asks(max)+"/claim", nil).want(200)
-	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200) // the last, so that no later claim names them
+	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200) // it comes last, so no later claim names them
 	for i, out := range []*leader{offers, claims} {
 		c.admin.put("/admin/people/"+out.id, record{"disabled": true}).want(200)
 		waiting := 0

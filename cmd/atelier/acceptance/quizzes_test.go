@@ -52,7 +52,7 @@ func TestTheServerGrades(t *testing.T) {
 			t.Errorf("%q gives %v", try.answers, got)
 		}
 	}
-	// A later answer replaced the earlier one.
+	// The later answer replaced the earlier one.
 	stored := c.admin.get(c.path + "/quizzes/submissions").list()
 	if len(stored) != 3 || stored[0].text("attendee_name") != "Lin" || stored[2].text("answer") != "because" {
 		t.Errorf("stored are %v", stored)
@@ -74,12 +74,12 @@ func TestAttendeesNeverSeeTheRightAnswers(t *testing.T) {
 			t.Errorf("an admin sees %v", q)
 		}
 	}
-	// Nor can an attendee get the admin's answer by its entity tag.
+	// An attendee cannot get the admin's response with its entity tag either.
 	tag := c.admin.get(c.path + "/quizzes").header.Get("ETag")
 	lin.get(c.path+"/quizzes", header("If-None-Match", tag)).want(200)
 }
 
-// shown are the right answers that a read of the quizzes carries.
+// shown returns the right answers that a response of the quizzes contains.
 func shown(a answer) string {
 	var out []string
 	for _, q := range a.list() {
@@ -123,7 +123,8 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 			t.Errorf("another sees %s", got)
 		}
 	}
-	// Judged again, and still theirs when an earlier attendee goes.
+	// The answers are judged again, and stay with their attendee when an earlier attendee is
+	// removed.
 	c.admin.delete(c.path + "/attendees/" + max.id).want(204)
 	kept := choice("one", 2)
 	kept["id"] = q[0].text("id")

@@ -36,8 +36,8 @@ func TestOfManyAtOnceOneGetsTheName(t *testing.T) {
 	for _, s := range status {
 		count[s]++
 	}
-	// A wrong code is refused with 409 ten times, and with 429 afterwards; of three
-	// nodes each gives its third of the ten, which is three.
+	// A wrong code gets 409 ten times, and 429 afterwards. Each of three nodes grants a third of
+	// the ten, rounded to three.
 	if count[200] != 1 || count[409]+count[429] != 19 || count[409] < 9 {
 		t.Errorf("the answers are %v", count)
 	}
@@ -65,8 +65,8 @@ func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
 	}
 }
 
-// One reader stays, another comes and goes at any moment: both must receive the same, in
-// the same order.
+// One reader stays, and another one disconnects and reconnects at random moments. Both must
+// receive the same messages in the same order.
 func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -133,8 +133,7 @@ func TestOneRefSentManyTimesAtOnceIsAppliedOnce(t *testing.T) {
 	}
 }
 
-// Every request during the deletion of a codelab is answered with that, and nothing comes
-// back.
+// Every request during the deletion of a codelab is refused accordingly, and nothing reappears.
 func TestDeletingUnderTheFeetOfEveryone(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

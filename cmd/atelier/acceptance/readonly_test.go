@@ -18,7 +18,7 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Storage.MinFreeMiB = 1 << 40 // no disk has so much
+	cfg.Storage.MinFreeMiB = 1 << 40 // more than any disk has
 	s = startServer(t, cfg)
 	for _, b := range []*browser{c.admin, lin.browser} {
 		b.base = "http://" + s.Addr()
@@ -49,7 +49,7 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 	}
 }
 
-// On a full disk a facilitator can sign in and delete.
+// On a full disk, a facilitator can still sign in and delete.
 func TestOnAFullDiskSpaceCanBeFreed(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -65,7 +65,8 @@ func TestOnAFullDiskSpaceCanBeFreed(t *testing.T) {
 	if err := syscall.Statfs(cfg.Server.Data, &disk); err != nil {
 		t.Fatal(err)
 	}
-	// More than is free, and less than twice as much: half of it is the reserve.
+	// The value is more than the free space, and less than twice as much, because half of it is
+	// the reserve.
 	cfg.Storage.MinFreeMiB = int(disk.Bavail*uint64(disk.Bsize)>>20) * 3 / 2
 	s = startServer(t, cfg)
 	lin.base = "http://" + s.Addr()

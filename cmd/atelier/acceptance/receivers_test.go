@@ -25,8 +25,8 @@ import (
 	"time"
 )
 
-// TestReceiversAcceptOnlyWhatIsSigned: the samples of transport/rest/clients/webhooks take a
-// delivery of the server once, and nothing that is forged or old.
+// The samples of transport/rest/clients/webhooks accept each delivery of the server once, and
+// reject forged and old deliveries.
 func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
 	t.Parallel()
 	addr := privateServer(t).Addr()
@@ -78,7 +78,7 @@ func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
 			} {
 				status := r.send(x.id, x.at, x.key, []byte(x.body))
 				if status == cutOff && what == "too much" {
-					continue // it did not read what it refuses
+					continue // the sample did not read the refused body
 				}
 				if status != x.status {
 					t.Errorf("%s is answered %d, want %d", what, status, x.status)
@@ -101,7 +101,7 @@ type sampleReceiver struct {
 	*httptest.Server
 	t       *testing.T
 	address string
-	passed  chan delivery // what the server has sent, and the sample accepted
+	passed  chan delivery // deliveries that the server sent and the sample accepted
 }
 
 func newSampleReceiver(t *testing.T) *sampleReceiver {
@@ -128,8 +128,8 @@ func newSampleReceiver(t *testing.T) *sampleReceiver {
 	return r
 }
 
-// start runs the sample until the test ends, and returns the lines that it prints. The
-// deliveries before it listens fail, and are tried again.
+// start runs the sample until the test ends, and returns the lines that it prints. Deliveries
+// before it listens fail, and are retried.
 func (r *sampleReceiver) start(command []string, secret string) <-chan string {
 	r.t.Helper()
 	cmd := exec.CommandContext(r.t.Context(), command[0], command[1:]...)
@@ -169,7 +169,7 @@ func next(t *testing.T, lines <-chan string) string {
 	}
 }
 
-// send sends a delivery that is signed with a secret, and returns the status.
+// send sends a delivery signed with a secret, and returns the status.
 func (r *sampleReceiver) send(id string, at time.Time, secret string, body []byte) int {
 	r.t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -181,8 +181,7 @@ func (r *sampleReceiver) send(id string, at time.Time, secret string, body []byt
 	return r.sendSigned(id, at, "v1,"+base64.StdEncoding.EncodeToString(m.Sum(nil)), body)
 }
 
-// cutOff stands for an answer that was lost: the receiver closed the connection while a body was
-// sent.
+// cutOff represents a lost response: the receiver closed the connection during the body.
 const cutOff = 0
 
 func (r *sampleReceiver) sendSigned(id string, at time.Time, signature string, body []byte) int {

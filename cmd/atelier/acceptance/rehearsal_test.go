@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// rehearses starts a rehearsal, and waits until somebody simulated is there.
+// rehearses starts a rehearsal, and waits until a simulated attendee is there.
 func (c *class) rehearses(people int, more record) (first record) {
 	c.t.Helper()
 	body := record{"people": people, "minutes": 10}
@@ -31,7 +31,7 @@ func (c *class) simulated() []record {
 	return slices.DeleteFunc(c.admin.get(c.path+"/attendees").list(), func(a record) bool { return a["simulated"] != true })
 }
 
-// rehearsalOver checks that a rehearsal has left nothing.
+// rehearsalOver verifies that a rehearsal has left nothing.
 func (c *class) rehearsalOver() {
 	c.t.Helper()
 	if m := c.meta(); m["rehearsal"] != nil {
@@ -40,7 +40,7 @@ func (c *class) rehearsalOver() {
 	if all := c.simulated(); len(all) > 0 {
 		c.t.Errorf("left are %v", all)
 	}
-	// Another node learns of connections a moment later.
+	// Another node learns of connections slightly later.
 	eventual(c.t, "nobody simulated is connected", func() bool {
 		return len(c.admin.get(c.path + "/presence").object()["attendee_ids"].([]any)) == 0
 	})
@@ -102,8 +102,8 @@ func TestARehearsalMakesWayForPeople(t *testing.T) {
 		t.Errorf("who came is %v", got)
 	}
 
-	// While people are connected, a rehearsal needs force. Real attendees can then have the
-	// names of simulated ones.
+	// While people are connected, a rehearsal needs force. Real attendees can then have the names
+	// of simulated ones.
 	live := lin.connect(c.id, "")
 	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "connected")
 	one = c.rehearses(2, record{"force": true})
@@ -126,7 +126,7 @@ func TestARehearsalMakesWayForPeople(t *testing.T) {
 	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "has ended")
 }
 
-// What leaves the server has no simulated attendees: tables, the summary, the list,
+// Data that leaves the server contains no simulated attendees: tables, the summary, the list,
 // certificates, webhooks.
 func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 	t.Parallel()
@@ -162,15 +162,15 @@ func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 	if copied := c.admin.post(c.path+"/copy", nil).object(); copied["rehearsal"] != nil {
 		t.Errorf("a copy has %v", copied["rehearsal"])
 	}
-	// The webhook's next event is about somebody else.
+	// The webhook's next event concerns another person.
 	c.admin.post(c.path+"/end", nil).want(200)
 	if d := r.next("workshop_ended"); d.data().number("attendees") != 1 {
 		t.Errorf("of the end it says %s", d.body)
 	}
 }
 
-// With people beside them simulated attendees are not counted among those whom an
-// anonymous poll asks.
+// If real people take part, an anonymous poll does not count simulated attendees among those it
+// asks.
 func TestAnonymousPollsAskPeopleAlone(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -17,8 +17,7 @@ import (
 	"atelier/transport/control"
 )
 
-// makeRelease uses every feature, and keeps the folder, its backup, and the answers of
-// REST.
+// makeRelease uses every feature, and keeps the folder, its backup, and the REST responses.
 func makeRelease(t *testing.T, name string) {
 	data := t.TempDir()
 	cfg := releaseConfig(t, data)
@@ -52,7 +51,7 @@ func makeRelease(t *testing.T, name string) {
 	}
 	pack(t, data, name+".tar.gz")
 
-	// Each is read twice, by servers of its own, a minute apart.
+	// Each request is sent twice, to separate servers, a minute apart.
 	asked := w.questions(ids)
 	r.Answers = r.twice(t, asked, func() config.Config {
 		again := t.TempDir()
@@ -75,8 +74,8 @@ func makeRelease(t *testing.T, name string) {
 	}
 }
 
-// dumpRelease keeps what a node with PostgreSQL leaves that has the release's backup: its
-// folders with a dump of the database.
+// dumpRelease keeps the data of a PostgreSQL node that has restored the release's backup: its
+// folders, with a dump of the database.
 func dumpRelease(t *testing.T, name string) {
 	t.Helper()
 	data := t.TempDir()
@@ -89,8 +88,8 @@ func dumpRelease(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What only this version of PostgreSQL's programs reads: their own commands, and a
-	// setting that earlier servers lack.
+	// The test removes lines that only this version of PostgreSQL's programs can read: their own
+	// commands, and a setting that earlier servers lack.
 	dump = regexp.MustCompile(`(?m)^(\\(un)?restrict .*|SET transaction_timeout = .*)\n`).ReplaceAll(dump, nil)
 	if err := os.WriteFile(filepath.Join(data, dumped), dump, 0o600); err != nil {
 		t.Fatal(err)
@@ -122,7 +121,7 @@ func saveBackup(t *testing.T, cfg config.Config, name string) {
 	writeZipped(t, name, f)
 }
 
-// gather lets a room do what leaves something and is newer than the first folders.
+// gather uses the features that leave data and are newer than the first folders.
 func (c *class) gather(w *badWorld) {
 	c.t.Helper()
 	steps := c.readSteps()
@@ -146,7 +145,7 @@ func (c *class) gather(w *badWorld) {
 	w.own.put(c.path+"/attendees/"+w.own.id, record{"place": "row 4"}).want(200)
 	w.own.post(c.path+"/feedback", record{"difficulty": "2", "satisfaction": "5", "comment": "good"}).want(200)
 	c.admin.put(c.path, record{"share_code": "all", "is_public": true, "guide_markdown": noted, "organiser": "A school", "hours": 3, "accent": "rust"}).want(200)
-	for _, id := range []string{c.id, w.others["id"], w.folders} { // time takes nothing away
+	for _, id := range []string{c.id, w.others["id"], w.folders} { // time removes nothing from it
 		c.admin.put("/codelabs/"+id, record{"email_retention_days": 36500, "chat_retention_days": 36499}).want(200)
 	}
 	c.admin.put(c.path+"/timer", record{"seconds": 600, "label": "Try it", "kind": "exercise"}).want(200)
@@ -156,13 +155,13 @@ func (c *class) gather(w *badWorld) {
 	c.admin.post(c.path+"/copy", nil).want(200)
 }
 
-// people makes facilitators in addition to the owner, and a system that gets webhooks.
+// people creates facilitators in addition to the owner, and a system that receives webhooks.
 func (c *class) people(w *badWorld) {
 	c.t.Helper()
 	c.facilitator("fay")
 	c.assistant("asa")
-	c.admin.delete("/admin/webhooks/" + w.ids["webhook_id"]).want(204) // it reaches nobody, and tries
-	c.admin.delete("/admin/people/" + w.ids["person_id"]).want(204)    // an invitation ends
+	c.admin.delete("/admin/webhooks/" + w.ids["webhook_id"]).want(204) // it reaches no receiver, and retries
+	c.admin.delete("/admin/people/" + w.ids["person_id"]).want(204)    // an invitation expires
 	to := newReceiver(w.t)
 	id, _ := c.hook(to, record{"events": []string{"attendee_registered"}})
 	c.attendeeOf(w, "Bo")
@@ -172,12 +171,12 @@ func (c *class) people(w *badWorld) {
 	c.admin.post(c.path+"/end", nil).want(200)
 }
 
-// attendeeOf joins a codelab that is private.
+// attendeeOf joins a private codelab.
 func (c *class) attendeeOf(w *badWorld, name string) *person {
 	return c.join(open(c.t, c.addr), record{"name": name, "join_code": w.ids["code"]})
 }
 
-// ids returns the ids for paths of the codelab in which people were taught.
+// ids returns the ids for the paths of a person's codelab.
 func (c *class) ids(p keptPerson) map[string]string {
 	ids := map[string]string{"id": c.id, "attendee_id": p.ID, "branch": "main", "code": c.meta().text("join_code")}
 	for _, s := range c.admin.get(c.path + "/submissions").list() {
@@ -188,14 +187,14 @@ func (c *class) ids(p keptPerson) map[string]string {
 	return ids
 }
 
-// questions sends all GET requests of the table, with each set of ids, as everybody who is
-// allowed to send them.
+// questions sends all GET requests of the table, with each set of ids, as every caller who may
+// send them.
 func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	w.t.Helper()
 	seen := map[string]bool{}
 	for _, p := range probes {
 		method, template, _ := strings.Cut(p.op, " ")
-		// These describe the machine and the program.
+		// These responses describe the machine and the program.
 		if method != "GET" || p.ok != 0 || slices.Contains([]string{"/admin/health", "/app", "/openapi.json", "/asyncapi.json"}, template) {
 			continue
 		}
@@ -225,13 +224,13 @@ func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	return out
 }
 
-// twice returns the answers that servers on two copies share. The others are logged.
+// twice returns the responses that are equal on servers with two copies. It logs the others.
 func (r keptRelease) twice(t *testing.T, asked []keptAnswer, copied func() config.Config) (out []keptAnswer) {
 	t.Helper()
 	var read [2][]keptAnswer
 	for i := range read {
 		if i > 0 {
-			time.Sleep(61 * time.Second) // it is no test that waits
+			time.Sleep(61 * time.Second) // runs only while a release is recorded
 		}
 		t.Run(fmt.Sprint("reading ", i), func(t *testing.T) {
 			read[i] = r.ask(t, serveRelease(t, copied()), asked)

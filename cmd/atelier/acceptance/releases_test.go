@@ -23,24 +23,25 @@ import (
 	"atelier/transport/auth"
 )
 
-// Each release leaves a data folder in which every feature was used, a backup of it, and
-// the answers of REST for both. testdata/README.md describes when they are made.
+// Each release leaves a data folder in which every feature was used, a backup of it, and the REST
+// responses for both. testdata/README.md describes when they are made.
 var writeRelease = flag.String("write-release", "", "make what a release leaves, in testdata: its version, like 1.0")
 
-// keptRelease is what is known of the folder of a release.
+// keptRelease describes the folder of a release.
 type keptRelease struct {
-	People []keptPerson `json:"people"` // the first is of the codelab with one of everything
+	People []keptPerson `json:"people"` // the first attends the codelab with one of everything
 	// Facilitator is the owner's session cookie.
 	Facilitator string       `json:"facilitator"`
 	APIToken    string       `json:"api_token"`
 	Markets     []keptMarket `json:"markets"`
-	// Answers are the answers of the folder, Restored the answers of its backup in another folder.
+	// Answers are the responses of the folder. Restored are the responses of its backup in
+	// another folder.
 	Answers  []keptAnswer `json:"answers"`
 	Restored []keptAnswer `json:"restored"`
 }
 
-// keptAnswer is what a GET answered: of JSON and CSV the content, of others that they came.
-// Values that differ a minute later are left out.
+// keptAnswer is the response to a GET: the content of JSON and CSV, and otherwise only its
+// existence. Values that differ a minute later are left out.
 type keptAnswer struct {
 	Path   string `json:"path"`
 	As     string `json:"as"` // see callers
@@ -49,18 +50,18 @@ type keptAnswer struct {
 	Body   any    `json:"body,omitempty"`
 }
 
-// askOwner and the others are the callers of a request.
+// These are the callers of a request.
 const (
 	askOwner    = "owner"
 	askAttendee = "attendee"
 	askNobody   = "nobody"
 )
 
-// passphraseOfReleases encrypts the secrets in the backups that are kept.
+// passphraseOfReleases encrypts the secrets in the stored backups.
 const passphraseOfReleases = "nothing in it opens anything"
 
-// TestReleasesOpen opens the data of each release with the current program: everything
-// answers as it did then, with members that came since.
+// The test opens the data of each release with the current program. Every response is as before,
+// except for additional fields.
 func TestReleasesOpen(t *testing.T) {
 	t.Parallel()
 	if *writeRelease != "" {
@@ -88,7 +89,7 @@ func TestReleasesOpen(t *testing.T) {
 			robot.token = r.APIToken
 			robot.get("/admin/participants").want(200)
 		})
-		// The way back from an update is its backup, in a new folder.
+		// To undo an update, an operator restores the backup into a new folder.
 		t.Run(filepath.Base(name)+" from its backup", func(t *testing.T) {
 			inLongRuns(t, "the key of a passphrase takes seconds")
 			addr := serveRelease(t, restoreRelease(t, name))
@@ -100,12 +101,12 @@ func TestReleasesOpen(t *testing.T) {
 	}
 }
 
-// restoredAt: a server has what the backup of a release has.
+// restoredAt verifies that a server has the content of a release's backup.
 func (r keptRelease) restoredAt(t *testing.T, addr string) {
 	t.Helper()
 	tell(t, withoutAll(r.Restored, r.ask(t, addr, r.Restored)))
 	for _, p := range r.People {
-		p.Session = "" // a restored server has not made it
+		p.Session = "" // a restored server did not create it
 		p.comesBack(t, addr)
 	}
 }
@@ -127,7 +128,7 @@ func readRelease(t *testing.T, name string) (r keptRelease) {
 	return r
 }
 
-// releaseConfig bounds nobody: a release is asked hundreds of things at once.
+// releaseConfig has no rate limits, because the test sends hundreds of requests at once.
 func releaseConfig(t *testing.T, data string) config.Config {
 	cfg := formatConfig(data)
 	cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute, cfg.Limits.QuestionsSeconds, cfg.Limits.ChecksPerMinute = 0, 0, 0, 0
@@ -175,7 +176,7 @@ func restoreInto(t *testing.T, cfg config.Config, name string) {
 	}
 }
 
-// dumped is the database in what a node of a release leaves, beside the node's folder and
+// dumped is the name of the database dump in a release's node data, next to the node's folder and
 // the store of files.
 const dumped = "database.sql"
 
@@ -198,13 +199,13 @@ func loadRelease(t *testing.T, name string) config.Config {
 	return cfg
 }
 
-// ask asks again what answers are to.
+// ask repeats the requests of the wanted responses.
 func (r keptRelease) ask(t *testing.T, addr string, wanted []keptAnswer) (out []keptAnswer) {
 	t.Helper()
 	who := map[string]*browser{askOwner: open(t, addr), askAttendee: open(t, addr), askNobody: open(t, addr)}
 	who[askOwner].setCookie(auth.SessionCookie, r.Facilitator)
 	who[askAttendee].setCookie(auth.SessionCookie, r.People[0].Session)
-	if who[askOwner].get("/session").status != 200 { // a restored server has made none
+	if who[askOwner].get("/session").status != 200 { // a restored server did not create it
 		who[askOwner].login("")
 		p := r.People[0]
 		who[askAttendee].post("/codelabs/"+p.Codelab+"/register", record{"name": p.Name, "code": p.Code}).want(200)
@@ -221,8 +222,7 @@ func (r keptRelease) ask(t *testing.T, addr string, wanted []keptAnswer) (out []
 	return out
 }
 
-// content is what can be compared of a body: JSON, or the rows of a table by the names of its
-// columns.
+// content returns the comparable part of a body: JSON, or the rows of a table by column name.
 func content(t *testing.T, kind string, body []byte) (out any) {
 	t.Helper()
 	switch kind {
@@ -248,7 +248,7 @@ func content(t *testing.T, kind string, body []byte) (out any) {
 	return out
 }
 
-// withoutAll lists the members of answers that are missing or differ.
+// withoutAll lists the fields of responses that are missing or differ.
 func withoutAll(want, got []keptAnswer) (out []string) {
 	for i, w := range want {
 		at := fmt.Sprintf("GET %s as %s", w.Path, w.As)
@@ -261,8 +261,7 @@ func withoutAll(want, got []keptAnswer) (out []string) {
 	return out
 }
 
-// TestLostMembersOfAnswersAreFound: the comparison of releases finds what goes, and lets come what
-// comes.
+// The comparison of releases reports missing fields, and ignores additional ones.
 func TestLostMembersOfAnswersAreFound(t *testing.T) {
 	t.Parallel()
 	was := asJSON(record{"name": "Lin", "zero": 0, "list": []int{1, 2}, "of": record{"x": 1}, "now": varies})
@@ -283,7 +282,7 @@ func TestLostMembersOfAnswersAreFound(t *testing.T) {
 	}
 }
 
-// inBoth is a value with a mark where two readings of it differ.
+// inBoth returns a value with a mark wherever two readings of it differ.
 func inBoth(a, b any) any {
 	x, isObject := a.(map[string]any)
 	y, too := b.(map[string]any)
@@ -309,7 +308,7 @@ func inBoth(a, b any) any {
 	return a
 }
 
-// write writes what is known of a release.
+// write writes the description of a release.
 func (r keptRelease) write(t *testing.T, name string) {
 	t.Helper()
 	text, err := json.MarshalIndent(r, "", " ")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// resume is the query of a client that comes back.
+// resume returns the query of a client that reconnects.
 func resume(epoch string, since int) string { return fmt.Sprintf("?epoch=%s&since=%d", epoch, since) }
 
 func TestReconnectingReplaysWhatWasMissedAndGoesOnLive(t *testing.T) {
@@ -46,7 +46,7 @@ func TestReconnectingReplaysWhatWasMissedAndGoesOnLive(t *testing.T) {
 	if n := again.count("step_progress"); n != 0 {
 		t.Errorf("the replay has %d messages for others", n)
 	}
-	// From the middle, and with nothing missed.
+	// The client resumes in the middle, and misses nothing.
 	mid := all.stored()[2].seq()
 	part := lin.connect(c.id, resume(start.text("epoch"), mid))
 	part.hear("live")
@@ -95,7 +95,7 @@ func TestAPositionThatCannotBeReplayedGetsAResync(t *testing.T) {
 		if m.text("reason") != at.reason || m.text("epoch") != epoch || m.seq() < start+30 {
 			t.Errorf("%s: %v", at.query, m)
 		}
-		// A read shows the state of the position.
+		// A read returns the state at this position.
 		if got := lin.get(c.path + "/chat").want(200).header.Get("X-Codelab-Seq"); got != fmt.Sprint(m.seq()) {
 			t.Errorf("resync at %d, the state at %s", m.seq(), got)
 		}

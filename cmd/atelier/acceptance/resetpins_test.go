@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// resetPins resets the codes of all, and gives the new ones.
+// resetPins resets the codes of all attendees and returns the new ones.
 func (c *class) resetPins() (codes []record) {
 	c.t.Helper()
 	list, _ := c.admin.post(c.path+"/reset-pins", nil).object()["codes"].([]any)
@@ -31,7 +31,7 @@ func TestAllCodesAreResetAtOnce(t *testing.T) {
 	if names := texts(codes, "name"); !slices.Equal(names, []string{"Person 0", "Person 1", "Person 2", "Person 3", "Person 4"}) {
 		t.Fatalf("the codes are of %q", names)
 	}
-	if code := live.closed(); code != 1008 { // what was granted before ends
+	if code := live.closed(); code != 1008 { // access from before the reset ends
 		t.Errorf("closed with %d, want 1008", code)
 	}
 	for i, code := range codes {

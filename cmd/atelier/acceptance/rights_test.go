@@ -17,15 +17,15 @@ import (
 	"atelier/transport/rest"
 )
 
-// rightsFile is the handwritten table of permissions, with a line per operation and a
-// column a role. The walk calls each operation in each role, in a way that reaches no
-// further than the question whether it may be called; an operation without a line fails.
+// rightsFile is the handwritten table of permissions, with a line per operation and a column per
+// role. The walk calls each operation in each role, in a way that tests only whether the call is
+// permitted. An operation without a line fails.
 const rightsFile = "testdata/rights.txt"
 
 var showRights = flag.Bool("show-rights", false, "print the table of rights as the server has it")
 
-// roles in the order of the columns. Roles that are refused come first: the last ones change
-// something.
+// rightsRoles are in the order of the columns. Refused roles come first, because the last roles
+// change something.
 var rightsRoles = []string{
 	"nobody", "attendee-elsewhere", "attendee", "assistant-elsewhere", "assistant", "helper", "token-import", "token-read", "token-all", "facilitator", "owner",
 }
@@ -38,7 +38,7 @@ func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
 	ops = append(ops, rest.Operations()...)
 	ops = append(ops, (&messages.Gateway{}).Operations()...)
 	ops = append(ops, (&ai.Service{}).Operations()...)
-	// What ends attendees' sessions, or the codelab, comes last.
+	// Operations that end attendees' sessions, or the codelab, come last.
 	last := []string{"POST /codelabs/{id}/reset-pins", "DELETE /codelabs/{id}"}
 	slices.SortStableFunc(ops, func(a, b rest.Operation) int {
 		return slices.Index(last, a.Method+" "+a.Path) - slices.Index(last, b.Method+" "+b.Path)
@@ -92,7 +92,7 @@ func readRightsOf(t *testing.T, file string, words int) map[string][]string {
 	return out
 }
 
-// rightsWorld is somebody of each role, and the codelab that it is about.
+// rightsWorld has a browser for each role, and their codelab.
 type rightsWorld struct {
 	c   *class
 	who map[string]*browser
@@ -129,14 +129,14 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 		at = before + unknownID + after
 	}
 	if strings.HasSuffix(at, "/events") {
-		at += "?since=none" // else the answer does not end
+		at += "?since=none" // otherwise the response does not end
 	}
 	if op.Root && !op.Basic {
-		return true // files are anybody's who has the address
+		return true // anyone with the address can read files
 	}
 	var body any
 	if op.Method != "GET" {
-		body = "[" // no operation takes it
+		body = "[" // no operation accepts it
 	}
 	var opts []option
 	if b := w.who[role]; op.Basic && b.token != "" {
@@ -146,11 +146,10 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 	return status != 401 && status != 403
 }
 
-// rightsMessagesFile has the same table for messages of clients in a codelab's room.
+// rightsMessagesFile is the same table for messages that clients send in a codelab's room.
 const rightsMessagesFile = "testdata/rights-messages.txt"
 
-// TestEveryRoleMaySayWhatTheTableSays sends each message of the document, as the
-// document writes it, to the private codelab of the walk.
+// The test sends each message as the document writes it to the walk's private codelab.
 func TestEveryRoleMaySayWhatTheTableSays(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -199,7 +198,7 @@ func TestEveryRoleMaySayWhatTheTableSays(t *testing.T) {
 	}
 }
 
-// reference is a place of a document.
+// reference is a position in a document.
 type reference struct {
 	Ref string `json:"$ref"`
 }

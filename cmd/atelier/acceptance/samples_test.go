@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestSamplesCanBeImported as their page shows, and nothing of them is left out.
+// The samples are imported as their page shows, and the import leaves nothing out.
 func TestSamplesCanBeImported(t *testing.T) {
 	t.Parallel()
 	boss := facilitator(t, common.get(t).Addr(), "")

@@ -25,9 +25,9 @@ const (
 	adminPW = "correct horse battery"
 )
 
-// testConfig is a configuration for a server on free ports and a temporary
-// folder, with small buffers. A test with a server of its own is the same where the
-// common one is several nodes, and is not repeated there.
+// testConfig is a configuration with free ports, a temporary folder and small buffers. If the
+// common server is several nodes, tests with their own server are not repeated, because nothing
+// differs for them.
 func testConfig(t testing.TB) config.Config {
 	t.Helper()
 	if os.Getenv("TEST_NODES") != "" {
@@ -60,16 +60,16 @@ func startServer(t testing.TB, c config.Config) *service.Service {
 	return s
 }
 
-// startUntilStopped runs the whole server; the caller stops it. A node's lease
-// lasts: what a lost one leads to is the subject of those that startShort.
+// startUntilStopped runs the whole server; the caller stops it. The lease of a node is long. The
+// tests that use startShort cover lost leases.
 func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	t.Helper()
 	return startWith(t, c, service.Options{Lease: lastingLease, Version: "1.2.3"})
 }
 
-// onceItCan tries something again while a folder is in use, or if it lost a short lease.
-// A program that another test starts holds for a moment, until it has begun, all that this
-// process had open: also the lock of a folder that is closed. A busy machine loses leases.
+// onceItCan retries while a folder is in use, or after the loss of a short lease. A program that
+// another test starts briefly inherits all open files of this process, including the lock of a
+// closed folder. A busy machine loses leases.
 func onceItCan(try func() error) error {
 	err := try()
 	for until := time.Now().Add(patience); (errors.Is(err, durable.ErrFenced) || errors.Is(err, durable.ErrUnavailable) || err != nil && strings.Contains(err.Error(), "in use by another process")) && time.Now().Before(until); {
@@ -103,8 +103,8 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 	return s
 }
 
-// nodeAddresses says of the address of each server that was started whether it is one of
-// several. The kernel gives a port again, so the newest server counts.
+// nodeAddresses records for each server address whether it belongs to one of several nodes. The
+// kernel reuses ports, so the newest server counts.
 var nodeAddresses sync.Map
 
 func isNode(base string) bool {
@@ -112,14 +112,13 @@ func isNode(base string) bool {
 	return is == true
 }
 
-// common is the server of all tests that need no configuration of their own.
-// Each makes its own codelab, so they do not meet. It trusts proxies on
-// loopback, so that a test can come from an address of its own, and counts no
-// writes, since all tests share one address.
+// common is the server of all tests that need no special configuration. Each test creates its own
+// codelab, so tests do not interfere. The server trusts proxies on loopback, so that a test can
+// use its own address. It does not limit writes, because all tests share one address.
 var common sharedServer
 
-// With TEST_NODES=3 it is a cluster of three, and every request of a
-// browser goes to another node: nobody may notice.
+// With TEST_NODES=3 it is a cluster of three nodes, and each request of a browser goes to another
+// node. No test may notice a difference.
 type sharedServer struct {
 	once  sync.Once
 	s     *service.Service
@@ -164,9 +163,9 @@ func (c *sharedServer) stop() {
 	postgrestest.Stop()
 }
 
-// folders returns the folders in which the common server stores anything. own is its data
-// folder, which has the control socket. all are also the data folders of the other nodes,
-// the folder that they share, and the database.
+// folders returns the folders in which the common server stores data. own is its data folder,
+// which contains the control socket. all are also the data folders of the other nodes, the folder
+// that they share, and the database.
 func (c *sharedServer) folders() (own string, all []string) {
 	if c.nodes == nil {
 		return c.data, []string{c.data}
@@ -174,15 +173,15 @@ func (c *sharedServer) folders() (own string, all []string) {
 	return filepath.Join(c.data, "node1"), []string{c.data, postgrestest.Folder()}
 }
 
-// onOneServer skips what several nodes do otherwise: they share what is allowed,
-// have addresses of their own, and learn of a revocation within a second.
+// onOneServer skips tests of behaviour that differs between several nodes: they share limits,
+// have separate addresses, and learn of a revocation within a second.
 func onOneServer(t *testing.T) {
 	if os.Getenv("TEST_NODES") != "" {
 		t.Skip("on one server only")
 	}
 }
 
-// anyNode is an address at which the server of this base is reached, too.
+// anyNode returns an address that also reaches the server of this base.
 func anyNode(base string) string {
 	if common.nodes == nil || base != "http://"+common.s.Addr() {
 		return base
@@ -190,8 +189,8 @@ func anyNode(base string) string {
 	return "http://" + common.nodes[common.turn.Add(1)%uint64(len(common.nodes))].Addr()
 }
 
-// startNodes starts n servers on one database, each with a folder in that of the
-// configuration.
+// startNodes starts n servers on one database. Each has a folder inside the configuration's
+// folder.
 func startNodes(t testing.TB, n int, dsn string, c config.Config) []*service.Service {
 	t.Helper()
 	var out []*service.Service
@@ -201,8 +200,8 @@ func startNodes(t testing.TB, n int, dsn string, c config.Config) []*service.Ser
 	return out
 }
 
-// nodeConfigs are the configurations of n nodes, which share the database, a folder and
-// the secret of the cluster.
+// nodeConfigs returns the configurations of n nodes, which share the database, a folder and the
+// secret of the cluster.
 func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config.Config) {
 	t.Helper()
 	addresses := freeAddresses(t, n)
@@ -222,5 +221,5 @@ func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config
 	return out
 }
 
-// freeAddresses are some that nobody listens on.
+// freeAddresses returns addresses on which nothing listens.
 func freeAddresses(t testing.TB, n int) []string { return bustest.Addresses(t, n) }

@@ -29,7 +29,7 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 	}
 	b.get("/session?codelab_id="+unknownID).refused(401, "login")
 
-	// Where both may call, the admin acts unless the query says otherwise.
+	// If a browser has both roles, the admin acts unless the query selects the attendee.
 	b.post(one.path+"/messages", record{"type": "chat", "message": "as admin"}).want(200)
 	b.post(one.path+"/messages?as=attendee", record{"type": "chat", "message": "as attendee"}).want(200)
 	chat := b.get(one.path + "/chat").list()
@@ -54,7 +54,7 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 			t.Errorf("%q shows join codes: %v", as, !sees)
 		}
 	}
-	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may, so the admin does
+	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may, so the admin acts
 	b.post(one.path+"/complete", nil).want(200)
 	if s := b.connect(one.id, "?as=attendee").welcome["you"].(map[string]any); s["id"] != first.id {
 		t.Errorf("as=attendee connects as %v", s)
@@ -67,7 +67,7 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 	}
 }
 
-// with is another window that has the cookies of this one as they are now.
+// with is another window with a copy of this browser's current cookies.
 func (b *browser) with() *browser {
 	b.t.Helper()
 	other := openWith(b.t, b.base, nil)
@@ -82,7 +82,7 @@ func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 	c := newClass(t)
 	b := open(t, c.addr)
 	c.join(b, record{"name": "Lin"})
-	old := b.with() // somebody who planted their session here would have it, too
+	old := b.with() // an attacker who planted this session would have it too
 	live := b.connect(c.id, "")
 	b.login("")
 	if b.cookie(auth.SessionCookie) == old.cookie(auth.SessionCookie) || b.cookie(auth.CSRFCookie) == old.cookie(auth.CSRFCookie) {
@@ -98,7 +98,7 @@ func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 	two.join(planted, record{"name": "Lin"})
 	planted.get("/admin/tokens").refused(403)
 	b.get("/session?codelab_id=" + two.id).refused(401) // grants flow forward only
-	// The token of one id is not good for another of the same family.
+	// The CSRF token of one session id is invalid for another id of the same family.
 	say := record{"type": "chat", "message": "x"}
 	b.post(c.path+"/messages", say, header(auth.CSRFHeader, old.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
 	// A connection stays with the family and ends with it.
@@ -110,7 +110,7 @@ func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 	b.get("/session").refused(401)
 }
 
-// Both answers brought a session without the other registration, and one of them was lost.
+// Both responses set a session without the other registration, and one registration was lost.
 func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -130,7 +130,8 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 			tab.get(each.path + "/chat").want(200)
 		}
 	}
-	// The first answer is used; a registration from the previous cookie is alone.
+	// The browser uses the first response. A registration with the previous cookie is not merged
+	// into it.
 	for _, each := range classes {
 		b.get(each.path + "/chat").refused(403)
 	}
@@ -140,17 +141,17 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	b.get(classes[0].path + "/chat").refused(403)
 }
 
-// The session that the browser had was gone with the answer.
+// A lost response once also lost the browser's earlier session.
 func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 	t.Parallel()
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
 	one.join(b, record{"name": "Lin"})
-	lost := two.join(b.with(), record{"name": "Lin"}) // the cookies of the answer get lost
+	lost := two.join(b.with(), record{"name": "Lin"}) // the cookies of the response get lost
 	b.get(one.path + "/chat").want(200)
 	two.join(b.with(), record{"name": "Max"})
-	// A person who asks again gets the same attendee, at another node a moment later; with
-	// another name they are another.
+	// A repeated registration with the same name gets the same attendee, on another node slightly
+	// later. With another name it creates a new attendee.
 	again := ""
 	two.eventually("the node that is asked knows the session", func() bool {
 		a := b.send("POST", two.path+"/register", record{"name": " LIN"})
@@ -164,7 +165,7 @@ func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 	}
 	b.post(two.path+"/messages", record{"type": "chat", "message": "here"}).want(200)
 	b.get(one.path + "/chat").want(200)
-	// The answer was used, so the name is taken.
+	// The response was used, so the name is taken.
 	b.with().post(two.path+"/register", record{"name": "Lin"}).refused(409)
 	open(t, two.addr).post(two.path+"/register", record{"name": "Lin"}).refused(409)
 }
@@ -194,7 +195,7 @@ func TestOneLeavesACodelabAndKeepsTheRest(t *testing.T) {
 	b.post("/logout", record{"codelab_id": 7}).refused(400, "codelab_id")
 }
 
-// A foreign page must not make a browser forget what it stores for this server.
+// A foreign page must not make a browser delete the data that it stores for this server.
 func TestOnlyALogoutThatEndedASessionClearsWhatABrowserStores(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -252,7 +253,7 @@ func TestACookieThatDoesNotVerifyCountsAsAbsent(t *testing.T) {
 		b.get("/session").refused(401)
 		b.get(c.path + "/chat").refused(401)
 		b.get("/codelabs").want(200)
-		// Without a valid session there is no CSRF token to ask for.
+		// Without a valid session the server issues no CSRF token.
 		b.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
 	}
 }
@@ -267,7 +268,7 @@ func TestASessionEndsWithItsLifetime(t *testing.T) {
 	lin.get("/session").want(200)
 	deadline := time.Now().Add(patience)
 	for {
-		lin.setCookie(auth.SessionCookie, cookie) // the jar forgets it by itself
+		lin.setCookie(auth.SessionCookie, cookie) // the jar removes it automatically
 		lin.setCookie(auth.CSRFCookie, csrf)
 		if lin.get("/session").status == 401 {
 			break
@@ -302,12 +303,12 @@ func TestTheCSRFTokenMustBelongToTheSession(t *testing.T) {
 	say := record{"type": "chat", "message": "x"}
 	lin.post(c.path+"/messages", say, withoutCSRF).refused(403, "X-CSRF-Token")
 	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, max.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
-	// The header alone is not enough: it must be what the cookie says.
+	// The header alone is not enough: it must match the cookie.
 	session, csrf := auth.SessionCookie+"="+lin.cookie(auth.SessionCookie), auth.CSRFCookie+"="
 	for _, cookies := range []string{session, session + "; " + csrf, session + "; " + csrf + max.cookie(auth.CSRFCookie)} {
 		open(t, c.addr).post(c.path+"/messages", say, header(auth.CSRFHeader, lin.cookie(auth.CSRFCookie)), header("Cookie", cookies)).refused(403, "X-CSRF-Token")
 	}
-	// Both halves of a foreign pair are no pair of this session.
+	// A matching pair of foreign values does not belong to this session.
 	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, "forged"), header("Cookie", auth.SessionCookie+"="+lin.cookie(auth.SessionCookie)+"; "+auth.CSRFCookie+"=forged")).refused(403)
 	lin.post("/logout", nil, withoutCSRF).refused(403)
 	lin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}, withoutCSRF).refused(403)
@@ -413,7 +414,7 @@ func TestAnotherPasswordEndsAdminsAndNothingElse(t *testing.T) {
 	both.get("/admin/tokens").refused(403)
 	lin.get(c.path + "/help").want(200)
 	robot.get("/admin/participants").want(200)
-	// What marked the browsers is void as well: they count as their address.
+	// The device cookies are void as well, so these browsers count as their address.
 	for range 3 {
 		c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).refused(401)
 	}

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// With TEST_NODES=3 the common server is three nodes. Only the files below are run so:
-// what they hold goes through what nodes share, so that it can be another there. With
-// LONG_TESTS=1 all are.
+// With TEST_NODES=3 the common server is three nodes. Then only the files below run, because
+// their behaviour depends on data that nodes share and can therefore differ. With LONG_TESTS=1
+// all files run.
 var onSeveralNodes = map[string]string{
 	"attendees logins presence resetpins rights sessions":                               "who is there and who may is known on every node",
 	"people signin operator":                                                            "grants of people end on every node",
@@ -29,8 +29,8 @@ var onSeveralNodes = map[string]string{
 	"badattempts limits": "what keeps somebody from guessing is counted together",
 }
 
-// onAnyNumber are those whose subject is the same on any number of nodes, or that start
-// their own servers.
+// onAnyNumber are the files whose subject is the same on any number of nodes, or that start their
+// own servers.
 var onAnyNumber = map[string]string{
 	"accesslog ai audit badinput compressed cors documents drift frames health internal proxy tls": "a node answers this without the others",
 	"app commerce": "it is served from what every node has",
@@ -41,7 +41,7 @@ var onAnyNumber = map[string]string{
 	"client class contract handler_client handler_canary server main several": "no tests, or those of this suite",
 }
 
-// named are the files of such a map: NAME_test.go.
+// named returns the file names of such a map: NAME_test.go.
 func named(groups map[string]string) map[string]bool {
 	files := map[string]bool{}
 	for names := range groups {
@@ -52,7 +52,7 @@ func named(groups map[string]string) map[string]bool {
 	return files
 }
 
-// testsOf are the names of the tests in each file here.
+// testsOf returns the names of the tests in each file of this package.
 func testsOf() (map[string][]string, error) {
 	paths, err := filepath.Glob("*_test.go")
 	if err != nil {
@@ -74,8 +74,8 @@ func testsOf() (map[string][]string, error) {
 	return tests, nil
 }
 
-// chooseTests has a run against several nodes run the tests that can differ there, unless
-// -run names others.
+// chooseTests limits a run on several nodes to the tests that can differ there, unless -run names
+// others.
 func chooseTests() error {
 	if os.Getenv("TEST_NODES") == "" || os.Getenv("LONG_TESTS") != "" || flag.Lookup("test.run").Value.String() != "" {
 		return nil
@@ -91,7 +91,7 @@ func chooseTests() error {
 	return flag.Set("test.run", "^("+strings.Join(chosen, "|")+")$")
 }
 
-// TestEachFileSaysWhetherNodesMatter: a new file goes into one of the two lists.
+// A new file must be added to one of the two lists.
 func TestEachFileSaysWhetherNodesMatter(t *testing.T) {
 	t.Parallel()
 	tests, err := testsOf()
@@ -113,7 +113,7 @@ func TestEachFileSaysWhetherNodesMatter(t *testing.T) {
 	}
 }
 
-// TestEachTestRunsBesideOthers, or says in its first line why it is alone.
+// A test that does not run in parallel explains the reason in its first line.
 func TestEachTestRunsBesideOthers(t *testing.T) {
 	t.Parallel()
 	tests, err := testsOf()
@@ -135,8 +135,8 @@ func TestEachTestRunsBesideOthers(t *testing.T) {
 	}
 }
 
-// beside is how many tests run concurrently where -parallel does not say. They wait
-// more than they compute.
+// beside is the number of tests that run concurrently without -parallel. Tests wait more than
+// they compute.
 const beside = 4
 
 func runBeside() error {
@@ -146,15 +146,15 @@ func runBeside() error {
 		return nil
 	}
 	if os.Getenv("TEST_NODES") != "" {
-		// Requests go to the nodes alternately: a test that runs alone meets the same nodes
-		// in each run.
+		// Requests alternate between the nodes. A test that runs alone therefore uses the same
+		// nodes in each run.
 		return flag.Set("test.parallel", "1")
 	}
 	return flag.Set("test.parallel", fmt.Sprint(beside))
 }
 
-// inLongRuns skips a test unless LONG_TESTS=1 is set. Such a test takes long, and a faster
-// test covers the same behaviour, or the behaviour seldom changes.
+// inLongRuns skips a test unless LONG_TESTS=1 is set. Such a test is slow, and a faster test
+// covers the same behaviour, or the behaviour seldom changes.
 func inLongRuns(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("LONG_TESTS") == "" {

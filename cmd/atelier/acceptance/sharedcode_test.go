@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// taughtCode is a class whose workspace has the states of three steps, each with a file
-// of its own.
+// taughtCode returns a class whose workspace has the states of three steps, each with a different
+// file.
 func taughtCode(t testing.TB, kind string, settings record) *class {
 	t.Helper()
 	c := newClassOn(t, common.get(t).Addr(), settings)
@@ -166,8 +166,8 @@ func TestOneStateIsDownloaded(t *testing.T) {
 	}
 }
 
-// TestFacilitatorsSeeWhoCaughtUp: by a download and by Git, of the branch or folder that
-// a workshop comes to last.
+// code_taken covers downloads and Git fetches. It names the branch or folder that comes last in
+// the workshop.
 func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	t.Parallel()
 	c := taughtCode(t, "branch", record{"share_code": "pointed"})
@@ -188,10 +188,10 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if a, b, others := taken(c.admin), taken(lin.browser), taken(max.browser); a != "step-1-start" || b != a || others != "" {
 		t.Errorf("facilitators read %q, Lin %q, Max %q", a, b, others)
 	}
-	// A repetition is announced once, and is in the audit trail each time.
+	// A repetition is announced once, but recorded in the audit trail each time.
 	before := len(c.audited())
 	lin.get(c.code() + "/download?branch=step-1-start").want(200)
-	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // nobody who takes part
+	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // this caller does not take part
 	if got := len(c.audited()); got != before+2 {
 		t.Errorf("%d records were added", got-before)
 	}
@@ -205,7 +205,7 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if who.text("actor_id") != lin.id || who["metadata"].(map[string]any)["name"] != "step-3-start" {
 		t.Errorf("the audit trail has %v", who)
 	}
-	g.run(dir, "fetch", "-q") // nothing is new: nothing was taken
+	g.run(dir, "fetch", "-q") // nothing has changed, so nothing was taken
 	if got := len(c.audited()); got != before+3 {
 		t.Errorf("%d records were added", got-before)
 	}
@@ -214,7 +214,7 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if other.count("code_taken") != 0 {
 		t.Error("another attendee heard of it")
 	}
-	// With "all", attendees are recorded as having taken code as soon as they begin.
+	// With "all", attendees count as having taken code as soon as they begin.
 	c.admin.put(c.path, record{"share_code": "all"}).want(200)
 	c.point(2)
 	g.clone(c.gitURL(lin.browser))

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A hangup reads the log level again, and ends nothing; neither does a reader of the
-// log that goes away, nor a stop by the terminal.
+// A hangup signal reloads the log level and does not end the server. Neither does a log reader
+// that disappears, or a stop signal from the terminal.
 func TestSignalsThatMustNotEndTheServer(t *testing.T) {
 	t.Parallel()
 	path, data := binary(t), t.TempDir()
@@ -80,6 +80,6 @@ func TestSignalsThatMustNotEndTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		b.get("/codelabs").want(200) // each writes a line that nobody reads
+		b.get("/codelabs").want(200) // each request writes a log line that is never read
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"atelier/transport/auth/oidc/oidctest"
 )
 
-// office is a server whose people sign in at an identity provider.
+// office is a server whose people sign in through an identity provider.
 type office struct {
 	*class
 	provider *oidctest.Provider
@@ -41,14 +41,14 @@ func (o *office) browser() *browser {
 	return b
 }
 
-// leads returns the address to which an answer redirects.
+// leads returns the address to which a response redirects.
 func leads(a answer) string {
 	a.t.Helper()
 	a.want(302)
 	return a.header.Get("Location")
 }
 
-// callback is the address to which the provider sends a browser that begins to sign in.
+// callback returns the address to which the provider redirects a browser that begins to sign in.
 func (o *office) callback(b *browser, to string) string {
 	o.t.Helper()
 	back := o.provider.Approve(leads(b.get("/login/oidc?to=" + url.QueryEscape(to))))
@@ -59,13 +59,13 @@ func (o *office) callback(b *browser, to string) string {
 	return path
 }
 
-// signIn signs somebody in, and returns the address of the redirect.
+// signIn signs a person in and returns the address of the redirect.
 func (o *office) signIn(b *browser) string {
 	o.t.Helper()
 	return leads(b.get(o.callback(b, "/admin/x")))
 }
 
-// comes signs somebody in, and returns their browser and id.
+// comes signs a person in and returns the browser and id.
 func (o *office) comes() (*browser, string) {
 	o.t.Helper()
 	b := o.browser()
@@ -75,7 +75,7 @@ func (o *office) comes() (*browser, string) {
 	return b, b.get("/session").want(200).object().text("sub")
 }
 
-// refuses verifies that somebody cannot sign in, and the reason.
+// refuses verifies that a person cannot sign in, and the reason.
 func (o *office) refuses(why string) {
 	o.t.Helper()
 	b := o.browser()
@@ -96,7 +96,7 @@ func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
 	if app := o.admin.get("/app").want(200).object(); record(app["oidc"].(map[string]any)).text("label") != "Sign in with Example" || app["password_login"] != true {
 		t.Errorf("the app is told %v", app)
 	}
-	// An attendee in the same browser stays one, with another session id.
+	// An attendee in the same browser stays an attendee, with another session id.
 	b := o.browser()
 	lin := o.join(b, record{"name": "Lin", "join_code": o.meta().text("join_code")})
 	before := b.cookie(auth.SessionCookie)
@@ -122,7 +122,7 @@ func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
 	if text := string(o.admin.get("/admin/people").body); strings.Contains(text, o.provider.URL) {
 		t.Error("the list tells the issuer")
 	}
-	// Their password is the provider's.
+	// The provider manages their password.
 	b.post("/account/password", record{"old": "x", "new": goodPassword}).refused(409)
 	b.post("/logout", nil).want(204)
 	b.get("/session").refused(401)
@@ -160,7 +160,7 @@ func TestSignInsThatAreRefused(t *testing.T) {
 	o.is("1", "a%b@example.org")
 	o.refuses("no_login")
 
-	// Somebody with a password of their own, or an owner's login.
+	// The login belongs to a person with a password, or to the owner.
 	o.facilitator("fay@example.org")
 	o.is("7", "fay@example.org")
 	o.refuses("other_login")
@@ -172,7 +172,7 @@ func TestSignInsThatAreRefused(t *testing.T) {
 		rows := string(o.admin.get("/admin/audit-logs?action=admin_login_failed").want(200).body)
 		return strings.Contains(rows, "not_allowed") && !strings.Contains(rows, "ann@")
 	})
-	// What takes no provider leaves no row.
+	// A callback without a sign-in in progress leaves no audit record.
 	o.browser().get("/login/oidc/callback?state=a&code=b").want(302)
 	if rows := string(o.admin.get("/admin/audit-logs?action=admin_login_failed").want(200).body); strings.Contains(rows, "expired") {
 		t.Error("a callback of nobody is audited")
@@ -202,7 +202,7 @@ func TestTheOwnerLinksOnce(t *testing.T) {
 	if _, id := o.comes(); id != fay.id {
 		t.Error("it is another person")
 	}
-	// Their password is void, and so is what it opened.
+	// Their password is void, and so are the sessions that it opened.
 	o.shutsOut(fay.browser, "/account", 401)
 	open(t, o.addr).post("/login", record{"admin_id": "fay@example.org", "admin_pw": goodPassword}).refused(401)
 	o.is("8", "fay@example.org")
@@ -238,7 +238,7 @@ func TestDisabledAndDeletedPeopleStayOut(t *testing.T) {
 	o.refuses("deleted")
 	o.is("1", "ann@example.org")
 	o.refuses("deleted")
-	// Until they are invited.
+	// They stay refused until they are invited again.
 	again, _ := invite(o.admin, record{"login": "ann@example.org", "name": "Ann", "role": "assistant"})
 	if _, sub := o.comes(); sub != again {
 		t.Error("it is another person")
@@ -283,12 +283,12 @@ func TestACallbackIsOfOneBrowserAndOnce(t *testing.T) {
 	}
 }
 
-// One visitor keeps coming back with codes that the provider never gave, on 24
-// connections: others sign in, and the trail has one row of it.
+// One visitor keeps sending codes that the provider never issued, on 24 connections. Others can
+// still sign in, and the audit trail has one record of it.
 func TestOneVisitorKeepsNobodyFromSigningIn(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, func(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1/32", "::1/128"} })
-	slow := make(chan struct{}) // the provider has not answered any of them
+	slow := make(chan struct{}) // the provider has answered none of them
 	o.provider.Serve("/token", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("code") == "made up" {
 			<-slow
@@ -320,7 +320,7 @@ func TestOneVisitorKeepsNobodyFromSigningIn(t *testing.T) {
 	}
 	close(slow)
 	visitor.Wait()
-	// After the last try every request is refused, also a correct one.
+	// After the last attempt every request is refused, also a correct one.
 	o.provider.Serve("/token", nil)
 	b := o.browser()
 	b.from = "203.0.113.9"

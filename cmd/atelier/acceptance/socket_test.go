@@ -14,7 +14,7 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// patience bounds every wait; a test that works never comes near.
+// patience limits every wait. A passing test never comes close.
 const patience = time.Minute
 
 // message is one realtime message.
@@ -31,16 +31,16 @@ func (m message) kind() string           { return record(m).text("type") }
 func (m message) text(key string) string { return record(m).text(key) }
 func (m message) seq() int               { return record(m).number("seq") }
 
-// socket is a WebSocket whose every message is checked against asyncapi.json.
+// socket is a WebSocket that verifies every message against asyncapi.json.
 type socket struct {
 	t    testing.TB
 	conn *websocket.Conn
-	// heard are all received messages, in their order.
+	// heard contains all received messages in order.
 	heard   []message
 	welcome message
 }
 
-// dial opens a WebSocket and returns the answer when it is refused.
+// dial opens a WebSocket. If the server refuses it, dial returns the response.
 func (b *browser) dial(path string, opts ...option) (*socket, *http.Response) {
 	b.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, anyNode(b.base)+"/api"+path, nil)
@@ -87,7 +87,7 @@ func (b *browser) connect(codelab, query string) *socket {
 	return s
 }
 
-// read takes the next message.
+// read returns the next message.
 func (s *socket) read() (message, error) {
 	_ = s.conn.SetReadDeadline(time.Now().Add(patience))
 	kind, text, err := s.conn.ReadMessage()
@@ -108,7 +108,7 @@ func (s *socket) read() (message, error) {
 	return m, nil
 }
 
-// until reads until a message fits.
+// until reads until a message matches.
 func (s *socket) until(what string, fits func(message) bool) message {
 	s.t.Helper()
 	for {
@@ -122,14 +122,14 @@ func (s *socket) until(what string, fits func(message) bool) message {
 	}
 }
 
-// next reads until a message of a type.
+// next reads until a message of this type.
 func (s *socket) next(kind string) message {
 	s.t.Helper()
 	return s.until(kind, func(m message) bool { return m.kind() == kind })
 }
 
-// hear reads up to a chat message with a text, which somebody must have sent:
-// what came before it can then be looked at.
+// hear reads up to a chat message with this text, which a client must have sent. A test can then
+// check the messages before it.
 func (s *socket) hear(text string) message {
 	s.t.Helper()
 	return s.until("chat "+text, func(m message) bool { return m.kind() == "chat" && m.text("message") == text })
@@ -142,7 +142,7 @@ func (s *socket) say(m record) {
 	}
 }
 
-// ask says something with a reference and returns the ack or error.
+// ask sends a message with a reference and returns the ack or error.
 func (s *socket) ask(m record, ref string) message {
 	s.t.Helper()
 	m["ref"] = ref
@@ -185,7 +185,7 @@ func (s *socket) kinds() []string {
 	return out
 }
 
-// count is how many messages of a type were heard.
+// count returns how many messages of a type were received.
 func (s *socket) count(kind string) int {
 	n := 0
 	for _, m := range s.heard {
@@ -196,7 +196,7 @@ func (s *socket) count(kind string) int {
 	return n
 }
 
-// stored are the received messages that have a place in the stream.
+// stored returns the received messages that have a position in the stream.
 func (s *socket) stored() []message {
 	var out []message
 	for _, m := range s.heard {

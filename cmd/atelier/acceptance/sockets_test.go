@@ -23,7 +23,7 @@ func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
 	for i, s := range []*socket{all[1], all[2], others} {
 		s.acked(record{"type": "chat", "message": "x"}, string(rune('a'+i)))
 	}
-	// One that has ended makes room.
+	// A closed connection frees its place.
 	_ = all[1].conn.Close()
 	eventual(t, "the end of Lin's connection", func() bool {
 		_, metrics := internal(s.InternalAddr(), "/metrics")
@@ -32,7 +32,7 @@ func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
 	third := lin.connect(c.id, "")
 	third.acked(record{"type": "chat", "message": "x"}, "d")
 	all[2].acked(record{"type": "chat", "message": "x"}, "e")
-	// In another codelab they have as many again.
+	// The limit applies to each codelab separately.
 	other := newClassOn(t, c.admin.site().Host, record{})
 	linThere := other.join(lin.browser, record{"name": "Lin"})
 	linThere.connect(other.id, "").acked(record{"type": "chat", "message": "x"}, "f")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// hand hands a file in.
+// hand submits a file.
 func (p *person) hand(c *class, name string, content []byte) answer {
 	p.t.Helper()
 	return p.sendFile(c.path+"/attendees/"+p.id+"/submissions", name, content)
@@ -55,7 +55,7 @@ func TestSubmissionsAreForTheirOwnerAndTheFacilitator(t *testing.T) {
 	max.get(file.text("file_path")).refused(403)
 	open(t, c.addr).get(file.text("file_path")).refused(401)
 	c.admin.get(own + "/" + link.text("id") + "/file").refused(404)
-	// Nobody hands in for another, or deletes what is another's.
+	// People cannot submit for others, or delete files of others.
 	max.sendFile(own, "a.txt", []byte("x")).refused(403)
 	max.post(own+"/link", record{"url": "https://example.org"}).refused(403)
 	max.delete(own + "/" + file.text("id")).refused(403)
@@ -81,8 +81,8 @@ func TestCompletingMayNeedASubmission(t *testing.T) {
 	lin.post(c.path+"/complete", nil).want(200)
 }
 
-// However many uploads arrive at once, no attendee keeps more than 50 MiB, and a refused
-// upload leaves no file.
+// However many uploads arrive at once, no attendee stores more than 50 MiB, and a refused upload
+// leaves no file.
 func TestAnAttendeeHasAQuota(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -163,7 +163,7 @@ func TestAllSubmissionsInOneArchive(t *testing.T) {
 	}
 }
 
-// An upload that breaks off, at whatever place, leaves nothing.
+// An upload that breaks off at any point leaves nothing.
 func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -25,8 +25,8 @@ func TestTheSummaryTellsWhatCameOfAWorkshop(t *testing.T) {
 			first = p
 		}
 		last = p
-		if i < 4 { // one stays
-			time.Sleep(2 * time.Millisecond) // a step of no time was jumped over
+		if i < 4 { // one person stays
+			time.Sleep(2 * time.Millisecond) // a step without time counts as skipped
 			p.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 		}
 		answer := "1"
@@ -70,7 +70,7 @@ func TestTheSummaryTellsWhatCameOfAWorkshop(t *testing.T) {
 	is("comments", named["feedback"].(map[string]any)["comments"], "[comment 0 comment 1 comment 2 comment 3 comment 4]")
 	c.admin.get(c.path + "/summary?names=2").refused(400)
 
-	// With the fifth there is a time that is nobody's own.
+	// With five times, the median no longer reveals one person's time.
 	last.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 	if s := c.admin.get(c.path + "/summary").want(200).object(); s["steps"].([]any)[0].(map[string]any)["median"] == nil {
 		t.Error("five times make no median")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// takenOut is a ZIP of everything, whose records are the same as JSON and as CSV.
+// takenOut is a ZIP of everything. Its JSON and CSV files contain the same records.
 type takenOut struct {
 	t    testing.TB
 	held map[string]string
@@ -58,7 +58,7 @@ func (o takenOut) records(kind string) (out []record) {
 	}
 	for _, r := range out {
 		columns := slices.Sorted(slices.Values(rows[0]))
-		if r["seal"] == false { // what a certificate has with a seal alone
+		if r["seal"] == false { // fields that a certificate has only with a seal
 			columns = slices.DeleteFunc(columns, func(name string) bool { return name == "shares" })
 		}
 		if !slices.Equal(columns, slices.Sorted(maps.Keys(r))) {
@@ -68,7 +68,7 @@ func (o takenOut) records(kind string) (out []record) {
 	return out
 }
 
-// busyClass returns a class in which everything has happened, with two people who took part.
+// busyClass returns a class in which every kind of data exists, with two people who took part.
 func busyClass(t *testing.T) (c *class, lin, max *person) {
 	c = newClass(t)
 	lin, max = c.join(open(t, c.addr), record{"name": "Lin <b>", "email": "lin@example.org"}), c.attendee("Max")
@@ -172,8 +172,8 @@ func TestEverythingAboutOnePerson(t *testing.T) {
 	if page := own.held["index.html"]; !strings.Contains(page, "Lin &lt;b&gt;") || strings.Contains(page, "<b>") {
 		t.Errorf("the page is %s", page)
 	}
-	// A facilitator gets it too, without what two people said to each other, and without
-	// anonymous questions: it once held them, and so revealed who had asked.
+	// A facilitator also gets it, without direct messages between two attendees and without
+	// anonymous questions. It once contained these, and so revealed who had asked.
 	theirs := c.admin.takeOut(path)
 	if got := theirs.records("chat"); len(got) != 2 {
 		t.Errorf("the chat of Lin is %v", got)

@@ -14,7 +14,7 @@ func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
 	grace := facilitator(t, c.addr, "Grace")
 	a, boss := lin.connect(c.id, ""), grace.connect(c.id, "")
 	boss.acked(record{"type": "broadcast", "message": "Back at ten."}, "b")
-	own := slices.IndexFunc(boss.heard, func(m message) bool { return m.kind() == "broadcast" }) // before its ack
+	own := slices.IndexFunc(boss.heard, func(m message) bool { return m.kind() == "broadcast" }) // it arrives before its ack
 	if own < 0 {
 		t.Fatal("acknowledged before it was sent")
 	}
@@ -41,8 +41,8 @@ func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
 	}
 }
 
-// shown are the pin and the pointer as somebody reads them; ok is false where
-// they do not receive them at all.
+// shown returns the pin and the pointer as this browser reads them. ok is false if the response
+// contains neither field.
 func (c *class) shown(b *browser) (pin, pointer record, ok bool) {
 	c.t.Helper()
 	var both []any
@@ -79,19 +79,19 @@ func TestAPinStandsForAllUntilItIsTakenAway(t *testing.T) {
 			t.Errorf("read is %v", pin)
 		}
 	}
-	// An answer that is cached for one kind of reader is not given to others.
+	// A response cached for one kind of reader is not returned to others.
 	if pin, _, ok := c.shown(stranger); ok {
 		t.Errorf("a stranger reads %v", pin)
 	}
 	if now := lin.get(c.path, header("If-None-Match", tag)); now.status != 200 {
 		t.Errorf("what was read before is fresh: %d", now.status)
 	}
-	// The tag of a stranger's answer is not a member's.
+	// The tag of a stranger's response is not valid for a member.
 	late := c.join(stranger, record{"name": "Late"})
 	if got := late.get(c.path, header("If-None-Match", open(t, c.addr).get(c.path).header.Get("ETag"))); got.status != 200 {
 		t.Errorf("what strangers read is fresh to a member: %d", got.status)
 	}
-	// It is not an edit of the text.
+	// A pin is not an edit of the text.
 	if got := c.admin.put(c.path, record{"description": "x"}, header("If-Match", edit)).object(); got["pin"] == nil {
 		t.Errorf("the edit answers %v, without the pin", got)
 	}
@@ -183,7 +183,7 @@ func TestAPointerGoesWithItsStepAndWithTheWorkshop(t *testing.T) {
 	if _, p, _ := c.shown(c.admin); p != nil {
 		t.Errorf("it is still %v", p)
 	}
-	// The answer has the tag of the new revision, so the next edit succeeds.
+	// The response has the tag of the new revision, so the next edit succeeds.
 	if tag := c.admin.get(c.path).header.Get("ETag"); tag != made.header.Get("ETag") {
 		t.Errorf("the edit made %s, read is %s", made.header.Get("ETag"), tag)
 	}
@@ -258,7 +258,7 @@ func TestJoinCodesHaveABucketOfTheirOwn(t *testing.T) {
 	if a := b.get("/join/ABCDEF"); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
 		t.Errorf("the fourth is answered %d", a.status)
 	}
-	b.get("/app").want(200) // the reads are not charged
+	b.get("/app").want(200) // reads do not count towards the limit
 	neighbour := open(t, addr)
 	neighbour.from = "203.0.113.8"
 	neighbour.get("/join/ABCDEF").refused(http.StatusNotFound)

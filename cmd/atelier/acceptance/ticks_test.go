@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// The keys of tasks, as clients make them: sha256("One") and so on.
+// The keys of tasks, as clients compute them: sha256("One") and so on.
 const (
 	taskOne   = "8b12507783d5beca"
 	taskTwo   = "94a72c074cfe5747"
 	taskThree = "926f52d1c1e19c0c"
 )
 
-// tasks makes two steps with task lists, and gives their ids.
+// tasks creates two steps with task lists and returns their ids.
 func (c *class) tasks() (ids []string) {
 	c.t.Helper()
 	c.admin.put(c.path+"/steps", record{"steps": []record{
@@ -28,7 +28,7 @@ func tick(step, item string, done bool) record {
 	return record{"type": "tick", "step_id": step, "item": item, "done": done}
 }
 
-// ticksOf are the ticks that an attendee reads of themselves.
+// ticksOf returns the attendee's own ticks.
 func (c *class) ticksOf(p *person) []string {
 	c.t.Helper()
 	return texts(p.get(c.path+"/ticks").list(), "item")
@@ -87,10 +87,10 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 		t.Errorf("the overview says %q", got)
 	}
 
-	// Nobody else receives it.
+	// No other client receives it.
 	one.acked(record{"type": "chat", "message": "end"}, "e")
 	for name, s := range map[string]*socket{"Max": other, "a facilitator": boss} {
-		want := map[string]int{"Max": 1}[name] // their own
+		want := map[string]int{"Max": 1}[name] // only Max has one
 		if s.hear("end"); s.count("tick") != want {
 			t.Errorf("%s heard %v", name, s.kinds())
 		}
@@ -109,7 +109,7 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 	if got := fmt.Sprint(listed(c.admin)); got != "[Linmap[done:1 of:3] Maxmap[done:1 of:3] Adamap[done:0 of:3]]" {
 		t.Errorf("after an edit the list is %s", got)
 	}
-	for n := 1; n <= 2; n++ { // other steps, which nobody is on
+	for n := 1; n <= 2; n++ { // other steps, without attendees
 		c.admin.put(c.path+"/steps", record{"steps": []record{{"title": "other", "content_markdown": strings.Repeat("- [ ] Five\n", n)}}}).want(200)
 		all := fmt.Sprintf("map[done:0 of:%d]", n)
 		if got := listed(c.admin); !slices.Equal(got, []string{"Lin" + all, "Max" + all, "Ada" + all}) {
@@ -148,7 +148,7 @@ func TestInvalidTicksAreRefused(t *testing.T) {
 	lin.post(c.path+"/messages", tick(steps[0], taskOne, false)).refused(409)
 }
 
-// TestTicksAreTakenOutByNobodyElse: facilitators do not learn from an export who ticked which.
+// An export does not reveal to facilitators who ticked which task.
 func TestTicksAreTakenOutByNobodyElse(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -94,8 +94,8 @@ func TestTheServerSpeaksTLSByItself(t *testing.T) {
 	again.hear("to all")
 }
 
-// A certificate is renewed under the server's feet: handshakes show the new one, and
-// nobody who is connected notices.
+// The certificate is renewed while the server runs. New handshakes show the new certificate, and
+// open connections continue.
 func TestARenewedCertificateIsShown(t *testing.T) {
 	t.Parallel()
 	cfg, folder := testConfig(t), t.TempDir()
@@ -121,7 +121,7 @@ func TestARenewedCertificateIsShown(t *testing.T) {
 	if got := serial(); got != "2" {
 		t.Errorf("asked to read it again, it shows %s", got)
 	}
-	// Without being asked it looks by itself.
+	// The server also checks the files without a request.
 	_, _, next = selfSignedAs(t, folder, 3)
 	c := &class{t: t}
 	c.eventually("the third certificate is shown", func() bool { return serial() == "3" })

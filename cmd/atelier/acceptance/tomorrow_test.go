@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// elsewhere are the commands of TOMORROW.md that a test cannot run, by their first word,
-// and why.
+// elsewhere are the commands of TOMORROW.md that a test cannot run, by their first word, with the
+// reason.
 var elsewhere = map[string]string{
 	"apt-get":    "it changes the packages of the machine; the test unpacks that of the server, see install",
 	"chown":      "all files of the test have one user",
@@ -28,11 +28,10 @@ var elsewhere = map[string]string{
 	"journalctl": "there is no journal",
 }
 
-// readinessWithin is the maximum time until the server of the page is ready.
+// readinessWithin is the maximum time until the page's server is ready.
 const readinessWithin = time.Minute
 
-// evening is the machine on which the page is followed: a folder that stands for the
-// root of its disk.
+// evening is the machine on which the page is followed. A folder represents the root of its disk.
 type evening struct {
 	t             *testing.T
 	root, checked string // the disk, and the folder with the package
@@ -40,14 +39,15 @@ type evening struct {
 	server        *exec.Cmd
 }
 
-// there is a text of the page or of a unit with the names of this machine.
+// there replaces the names in a text of the page or of a unit by those of this machine.
 func (e *evening) there(text string) string {
 	text = regexp.MustCompile(` -[og] (root|atelier)\b`).ReplaceAllString(text, "")
 	return strings.NewReplacer(
 		"https://workshop.example.org", "http://"+e.addr, "http://127.0.0.1:9090", "http://"+e.inside,
 		"runuser -u atelier -- ", "", "/var/log /var/cache ", "", "%%", "%",
 		"/etc/", e.root+"/etc/", "/var/", e.root+"/var/", "new/usr/bin/", "new/usr/bin/", "/usr/bin/", e.root+"/usr/bin/", "/usr/share/", e.root+"/usr/share/",
-		// Fewer people, for a moment; how busy the machine of the test is says nothing.
+		// The test uses fewer people for a moment, because the load of the test machine is
+		// irrelevant.
 		"--attendees 300 --join 1m --duration 2m", "--attendees 20 --join 1s --duration 1s --allow-lag",
 	).Replace(text)
 }
@@ -62,18 +62,18 @@ func (e *evening) command(script string) *exec.Cmd {
 	return cmd
 }
 
-// run runs commands of the page and returns what they print.
+// run runs commands of the page and returns their output.
 func (e *evening) run(script string) string {
 	e.t.Helper()
 	out, err := e.command(script).CombinedOutput()
-	// The doctor may find something about the machine of the test.
+	// The doctor can report problems of the test machine.
 	if err != nil && !strings.Contains(script, "atelier doctor") {
 		e.t.Fatalf("%s\n%v: %s", script, err, out)
 	}
 	return string(out)
 }
 
-// unit does in this test what a command of systemd does.
+// unit replaces a command of systemd in this test.
 func (e *evening) unit(line string) {
 	e.t.Helper()
 	switch strings.TrimPrefix(line, "systemctl ") {
@@ -92,13 +92,13 @@ func (e *evening) unit(line string) {
 	}
 }
 
-// install does what apt-get does with the local package: it unpacks it, keeps the
-// configuration that is there, and starts the program that it brought.
+// install does what apt-get does with the local package: it unpacks the package, keeps the
+// existing configuration, and starts the new program.
 func (e *evening) install(line string) {
 	e.t.Helper()
 	name := regexp.MustCompile(`\./atelier_.*$`).FindString(line)
 	if name == "" {
-		return // it is another's
+		return // it belongs to another unit
 	}
 	e.stop()
 	config := filepath.Join(e.root, "etc/atelier/config.toml")
@@ -116,7 +116,7 @@ func (e *evening) install(line string) {
 	e.start()
 }
 
-// execStart returns the command of a unit, with its environment, as it was installed.
+// execStart returns the command of an installed unit, with its environment.
 func (e *evening) execStart(name string) string {
 	e.t.Helper()
 	b, err := os.ReadFile(filepath.Join(e.root, "usr/lib/systemd/system", name))
@@ -169,9 +169,8 @@ func (e *evening) stop() {
 	e.server = nil
 }
 
-// TestTheEveningBeforeCanBeFollowed runs the commands of TOMORROW.md on a machine that is
-// simulated by a folder. The server that they install answers, passes the rehearsal, and is
-// restored from its backup.
+// The test runs the commands of TOMORROW.md on a machine that is simulated by a folder. The
+// installed server responds, passes the rehearsal, and is restored from its backup.
 func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -238,7 +237,7 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	e.restored()
 }
 
-// prepare makes the disk, and a folder with a package of this tree.
+// prepare creates the disk, and a folder with a package of this tree.
 func (e *evening) prepare() {
 	e.t.Helper()
 	for _, dir := range []string{"etc/caddy", "var/lib", "var/backups/atelier"} {
@@ -256,8 +255,8 @@ func (e *evening) prepare() {
 	}
 }
 
-// restored looks at the server that came back: it has the data of the backup
-// and the password of that time, and nothing later.
+// restored verifies the restored server: it has the data and the password of the backup, and
+// nothing later.
 func (e *evening) restored() {
 	e.t.Helper()
 	env, err := os.ReadFile(filepath.Join(e.root, "etc/atelier/env"))

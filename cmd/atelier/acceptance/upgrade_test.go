@@ -21,7 +21,7 @@ import (
 )
 
 // upgradeChecked returns the output of "atelier upgrade --check" for a data folder, and whether
-// the command succeeds.
+// the command succeeded.
 func upgradeChecked(t *testing.T, program, data string) (said record, ok bool) {
 	t.Helper()
 	cmd := exec.Command(program, "upgrade", "--check", "--json", "--data", data)
@@ -43,7 +43,7 @@ func (r record) check(name string) string {
 	return ""
 }
 
-// everyByte is the content of all files of a folder, as a hash.
+// everyByte returns a hash of the content of all files in a folder.
 func everyByte(t *testing.T, folder string) string {
 	t.Helper()
 	sum := sha256.New()
@@ -61,7 +61,7 @@ func everyByte(t *testing.T, folder string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// TestAnUpgradeIsSaidBeforehand of data of each kind, and nothing is changed by asking.
+// The check covers data of each kind, and changes nothing.
 func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
 	t.Parallel()
 	program := binary(t)
@@ -76,7 +76,7 @@ func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
 	server, addr := run(t, program, data)
 	newClassOn(t, addr, record{"title": "runs"})
 	said, ok := upgradeChecked(t, program, data)
-	if ok || !strings.HasPrefix(said.check("backup"), "false") { // there has been none
+	if ok || !strings.HasPrefix(said.check("backup"), "false") { // no backup exists
 		t.Errorf("without a backup: %v", said)
 	}
 	if said.text("running") != "dev" || !strings.Contains(said.check("data"), now) || said.text("way_back") != "data" {

@@ -21,8 +21,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// trustTestServers lets this process, and those that it starts, trust the certificate
-// of httptest's servers: webhooks speak https and nothing else.
+// trustTestServers makes this process and its children trust the certificate of httptest's
+// servers, because webhooks use only https.
 func trustTestServers() {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
@@ -37,7 +37,7 @@ func trustTestServers() {
 	_ = os.Setenv("SSL_CERT_FILE", f.Name())
 }
 
-// delivery is what a receiver got.
+// delivery is a request that a receiver got.
 type delivery struct {
 	header http.Header
 	body   []byte
@@ -46,13 +46,13 @@ type delivery struct {
 
 func (d delivery) data() record { return record(d.fields["data"].(map[string]any)) }
 
-// receiver is another system, which webhooks reach. It validates each body with the
-// description of its event.
+// receiver is another system that receives webhooks. It validates each body with the description
+// of its event.
 type receiver struct {
 	*httptest.Server
 	t      *testing.T
 	got    chan delivery
-	status atomic.Int64 // of its answers
+	status atomic.Int64 // of its responses
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -89,7 +89,7 @@ func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// next is the next delivery.
+// next returns the next delivery.
 func (r *receiver) next(kind string) delivery {
 	r.t.Helper()
 	select {
@@ -104,7 +104,7 @@ func (r *receiver) next(kind string) delivery {
 	}
 }
 
-// signedWith checks a signature as the documentation says.
+// signedWith verifies a signature as the documentation describes.
 func (d delivery) signedWith(t *testing.T, secret string) {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -118,7 +118,7 @@ func (d delivery) signedWith(t *testing.T, secret string) {
 	}
 }
 
-// hook makes a webhook.
+// hook creates a webhook.
 func (c *class) hook(r *receiver, more record) (id, secret string) {
 	c.t.Helper()
 	in := record{"url": r.URL + "/in", "events": []string{"attendee_registered"}}
@@ -141,7 +141,7 @@ func (c *class) webhook(id string) record {
 	return nil
 }
 
-// becomes waits until a webhook is as it should be.
+// becomes waits until a webhook has the expected state.
 func (c *class) becomes(id, what string, is func(record) bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
@@ -236,8 +236,8 @@ func TestWebhooksTellOfEveryEvent(t *testing.T) {
 	}
 }
 
-// TestWebhooksGetWhatTheyAskFor: a webhook receives the events of its codelabs, with names
-// only if the owner chose so.
+// A webhook receives the events of its codelabs. The events contain names only if the owner chose
+// so.
 func TestWebhooksGetWhatTheyAskFor(t *testing.T) {
 	t.Parallel()
 	addr := privateServer(t).Addr()
@@ -262,7 +262,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 	c := newClassOn(t, privateServer(t).Addr(), record{})
 	r := newReceiver(t)
 	id, _ := c.hook(r, nil)
-	r.status.Store(http.StatusTemporaryRedirect) // which is a failure, whatever is there
+	r.status.Store(http.StatusTemporaryRedirect) // a redirect counts as a failure, whatever its target
 	c.attendee("Lin")
 	first := r.next("attendee_registered")
 	c.becomes(id, "failing", func(w record) bool { return w.number("failures") >= 1 && w.text("state") == "active" })
@@ -298,16 +298,14 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 		t.Errorf("the records that it goes on: %v", l)
 	}
 	c.attendee("Kim")
-	// Kim's event arrives at once. A failed event is sent again when it is due, first after
-	// 5 s.
+	// Kim's event arrives at once. A failed event is retried when it is due, first after 5 s.
 	seen := map[string]bool{}
 	for !seen[first.fields.text("id")] {
 		seen[r.next("attendee_registered").fields.text("id")] = true
 	}
 }
 
-// TestWebhooksStayOutOfOurNetwork: the address is looked at when it is dialled, whatever
-// the URL calls it.
+// The server checks the address when it connects, whatever the host name in the URL.
 func TestWebhooksStayOutOfOurNetwork(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -369,8 +367,8 @@ func TestWebhooksAreBounded(t *testing.T) {
 	c.admin.post("/admin/webhooks", in).want(200)
 }
 
-// TestDeliveriesOutliveAStop: deliveries queued before a stop are sent after the next
-// start, signed with the same secret, which is nowhere in the clear.
+// Deliveries queued before a stop are sent after the next start. They have a signature with the
+// same secret, which is never stored unencrypted.
 func TestDeliveriesOutliveAStop(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -401,7 +399,7 @@ func TestDeliveriesOutliveAStop(t *testing.T) {
 	}
 }
 
-// TestOneOfSeveralNodesSends: each delivery comes once, wherever the event happened.
+// Each delivery arrives once, whichever node the event happened on.
 func TestOneOfSeveralNodesSends(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -443,8 +441,7 @@ func TestOneOfSeveralNodesSends(t *testing.T) {
 	}
 }
 
-// TestTheOwnerSeesHowTriesWent: the owner sees the outcome of each attempt, but nothing
-// from the receivers' answers.
+// The owner sees the outcome of each attempt, but no part of the receivers' responses.
 func TestTheOwnerSeesHowTriesWent(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// raw sends bytes on a connection of their own and reads the statuses of the
-// answers until the server closes.
+// raw sends bytes on a separate connection and returns the statuses of all responses until the
+// server closes it.
 func raw(t *testing.T, addr, text string) (statuses []int) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -42,13 +42,13 @@ func raw(t *testing.T, addr, text string) (statuses []int) {
 
 const goodbye = "GET /api/openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
-// A body that nobody wanted must not be taken for the next request.
+// The body of a refused request must not be parsed as the next request.
 func TestARefusedBodyIsNotTheNextRequest(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	inner := "GET /api/asyncapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(inner), inner)
-	large := strings.Repeat(inner, 3000) // more than is read before the handler runs
+	large := strings.Repeat(inner, 3000) // more than the server reads before the handler runs
 	for name, first := range map[string]struct {
 		text   string
 		status int
@@ -82,8 +82,8 @@ func TestBytesThatAreNoRequestAreAnswered(t *testing.T) {
 	}
 }
 
-// TestABodyThatWillBeRefusedIsNotAskedFor: 100 Continue was sent where 401 or
-// 413 was certain, and the whole file came for nothing.
+// The server once sent 100 Continue although 401 or 413 was certain, and the client then sent the
+// whole file in vain.
 func TestABodyThatWillBeRefusedIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -114,7 +114,7 @@ func TestABodyThatWillBeRefusedIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// firstStatus sends bytes and reads the status of the first answer.
+// firstStatus sends bytes and returns the status of the first response.
 func firstStatus(t *testing.T, addr, text string) int {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -133,8 +133,8 @@ func firstStatus(t *testing.T, addr, text string) int {
 	return status
 }
 
-// TestTwoLengthsAreNone: a request with Content-Length and Transfer-Encoding
-// may end elsewhere for a proxy in front, so nothing behind it is read.
+// For a proxy in front, a request with Content-Length and Transfer-Encoding can end elsewhere.
+// The server therefore reads nothing after it.
 func TestTwoLengthsAreNone(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
@@ -147,7 +147,7 @@ func TestTwoLengthsAreNone(t *testing.T) {
 	}
 }
 
-// TestAllowNamesWhatIsAllowed: OPTIONS, which was named, is 405 itself.
+// Allow once named OPTIONS, although OPTIONS itself gets 405.
 func TestAllowNamesWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	b := open(t, common.get(t).Addr())
@@ -159,8 +159,8 @@ func TestAllowNamesWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// TestAllowNamesWhatThePathTakes, not what another path takes that has a parameter in the
-// place of its last word.
+// Allow lists the methods of this path, not those of another path with a parameter in place of
+// the last word.
 func TestAllowNamesWhatThePathTakes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -180,8 +180,8 @@ func TestAllowNamesWhatThePathTakes(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerHasItsDate: RFC 9110, 6.6.1. Without it, nobody can tell a kept
-// answer from a new one, and clocks are set by the age of a cache.
+// RFC 9110, 6.6.1 requires Date. Without it, clients cannot tell a cached response from a new
+// one, and a clock set by the response is wrong by the age of the cache.
 func TestEveryAnswerHasItsDate(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -230,7 +230,7 @@ func TestEveryAnswerHasItsDate(t *testing.T) {
 	}
 }
 
-// TestHeadAnswersWhereverGetDoes: RFC 9110, 9.1, and leaves no trace of its own.
+// RFC 9110, 9.1 requires HEAD. A HEAD request leaves no audit records.
 func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -246,7 +246,7 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 				t.Errorf("HEAD %s: %q, cookie %q", path, head.body, head.header.Get("Set-Cookie"))
 			}
 			if strings.Contains(path, "export") {
-				continue // what GET leaves behind is not to be compared here
+				continue // effects of GET are not compared here
 			}
 			get := who.send("GET", path, nil)
 			if head.status != get.status || head.header.Get("Content-Type") != get.header.Get("Content-Type") || head.header.Get("ETag") != get.header.Get("ETag") {
@@ -262,7 +262,7 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 	if after := len(c.audited()); after != before {
 		t.Errorf("HEAD left %d audit records", after-before)
 	}
-	// Nothing follows the fields, or the next answer would be taken for a wrong one.
+	// Nothing follows the header, or a client would take it for the next response.
 	for _, path := range []string{"/export", "/chat", "/export/attendance.csv", ""} {
 		fields := " HTTP/1.1\r\nHost: " + c.addr + "\r\nCookie: svc_session=" + c.admin.cookie("svc_session") + "\r\n"
 		conn, err := net.Dial("tcp", c.addr)
@@ -278,7 +278,7 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 			t.Errorf("HEAD %s: %v, %.40q, then %.40q", path, err, head, rest)
 		}
 	}
-	// A stream answers and ends, and nobody has come.
+	// HEAD for a stream ends after the header, and nobody is counted as connected.
 	if a := lin.send("HEAD", c.path+"/events", nil); a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("HEAD of the stream: %d %v", a.status, a.header)
 	}
@@ -290,7 +290,7 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 	}
 }
 
-// TestHandshakesKeepTheRFC: a short key or HTTP/1.0 got 101.
+// A short key or HTTP/1.0 once got 101.
 func TestHandshakesKeepTheRFC(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// copied is a copy of a codelab.
+// copied returns a copy of the codelab.
 func (c *class) copied() *class {
 	c.t.Helper()
 	other := *c
@@ -42,7 +42,7 @@ func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
 			if got := other.everyFile(c.admin); !strings.Contains(got, "step-1-end a 2") {
 				t.Errorf("%s: the copy goes on from\n%s", kind, got)
 			}
-			// Neither sees what is written into the other.
+			// A write to one does not appear in the other.
 			other.admin.post(other.code()+start, record{"files": []record{file("a", "of the copy")}}).want(200)
 			if got := c.everyFile(c.admin); got != want {
 				t.Errorf("%s: after a write into the copy the original holds\n%s", kind, got)

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// notText is content that no text has: it is not valid UTF-8, and has a NUL.
+// notText is content that is not text: it is not valid UTF-8, and contains a NUL.
 var notText = []byte("\x89PNG\r\n\x1a\n\x00\xff\xfe\x80")
 
 func binaryFile(path string, content []byte) record {
 	return record{"path": path, "content": base64.StdEncoding.EncodeToString(content), "encoding": "base64"}
 }
 
-// described is the tree of a branch or folder, a line for each file.
+// described returns the tree of a branch or folder, with a line for each file.
 func (c *class) described(head string) string {
 	c.t.Helper()
 	var out []string
@@ -43,7 +43,7 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 		if got, want := c.described(main), "a.txt 100644 2 false\nlogo.png 100644 12 true\nrun.sh 100755 18 false\ntool 100755 1 false"; got != want {
 			t.Errorf("%s: the tree is\n%s", kind, got)
 		}
-		// Read as bytes, as before, and as an object.
+		// The file can be read as bytes, as before, and as an object.
 		if got := c.admin.get(main + "/file?file=logo.png").want(200); !bytes.Equal(got.body, notText) || got.header.Get("Content-Type") != "application/octet-stream" {
 			t.Errorf("%s: read %q", kind, got.body)
 		}
@@ -57,12 +57,12 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 		}
 		c.admin.get(main+"/file?file=run.sh&format=xml").refused(400, "format")
 
-		// A file that is written without a mode keeps its own.
+		// A file that is written without a mode keeps its mode.
 		c.admin.post(main+"/files", record{"files": []record{file("run.sh", "#!/bin/sh\n")}}).want(200)
 		if got := c.described(main); !strings.Contains(got, "run.sh 100755 10 false") {
 			t.Errorf("%s: after a write the tree is\n%s", kind, got)
 		}
-		// The next branch or folder has the modes too.
+		// The next branch or folder keeps the modes too.
 		c.admin.post(c.code()+"/"+kind, record{"step_number": 1, kind + "_type": "start"}).want(200)
 		start := c.code() + "/" + plural + "/step-1-start"
 		plain := file("run.sh", "#!/bin/sh\n")
@@ -129,7 +129,7 @@ func TestAFileThatCannotBeUnderstoodIsNotWritten(t *testing.T) {
 	}
 }
 
-// Each of these was once answered with success, without what was misspelt.
+// Each of these requests once succeeded and ignored the misspelt field.
 func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -137,7 +137,7 @@ func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
 	c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "branch", "files": one}).refused(400, "files")
 	c.workspace("branch", one...)
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start", "form": "main"}).refused(400, "form")
-	// A branch takes its files from another one, a folder may bring its own.
+	// A branch takes its files from another branch. A folder can bring its own.
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start", "files": one}).refused(400, "files")
 	c.admin.post(c.code()+"/branches/main/files", record{"files": one, "deleted_files": []string{"a"}}).refused(400, "deleted_files")
 	c.admin.post(c.code()+"/branches/main/files", record{"files": one, "message": "M"}).refused(400, "message")
@@ -164,7 +164,7 @@ func TestNamesThatWindowsCannotCheckOutAreRefused(t *testing.T) {
 	}
 }
 
-// executable is a ZIP as Unix programs make it: run.sh can be executed, a.png is not text.
+// executable returns a ZIP as Unix programs write it: run.sh is executable, a.png is not text.
 func executable(t *testing.T, more ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -207,7 +207,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		if got := c.admin.get(main + "/file?file=img/a.png").want(200).body; !bytes.Equal(got, notText) {
 			t.Errorf("%s: read %q", kind, got)
 		}
-		// The bit of a file stays if the archive is of Windows, which has no such bit.
+		// A file keeps its executable bit if the archive is from Windows, which has no such bit.
 		c.admin.sendFile(main+"/import?replace=true", "next.zip", packed(t, "run.sh", "new", "b", "2")).want(200)
 		if got, want := c.described(main), "b 100644 1 false\nrun.sh 100755 3 false"; got != want {
 			t.Errorf("%s: replaced by\n%s", kind, got)
@@ -219,14 +219,14 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		} {
 			c.admin.sendFile(main+"/import?replace=true", "bad.zip", executable(t, more...)).refused(400, what)
 		}
-		// The files that are there count too, unless they go.
+		// Existing files count too, unless they are replaced.
 		c.admin.sendFile(main+"/import", "bad.zip", executable(t, "B")).refused(400, "spelling")
 		c.admin.sendFile(main+"/import", "bad.txt", []byte("no archive")).refused(400, "tar.gz")
 		if got := c.everyFile(c.admin); got != before {
 			t.Errorf("%s: a refused import left\n%s", kind, got)
 		}
 		if kind == "branch" {
-			// The download has the repository in it.
+			// The download contains the repository.
 			c.admin.sendFile(main+"/import", "own.tar.gz", c.admin.get(c.code()+"/download").want(200).body).refused(400, ".git")
 			log := runGit(t, untar(t, c.admin.get(c.code()+"/download").want(200).body), "log", "--format=%s")
 			if log != "Import next.zip\nImport start.zip\nCreate the workspace" {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// code is the path of the codelab's workspace.
+// code returns the path of the codelab's workspace.
 func (c *class) code() string { return "/codeserver/" + c.id }
 
 func (c *class) workspace(kind string, files ...record) record {
@@ -148,7 +148,7 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	}; !slices.Equal(audited, want) {
 		t.Errorf("audited are %v", audited)
 	}
-	c.workspace("folder") // there is room for another
+	c.workspace("folder") // there is room for another one
 }
 
 func TestAWorkspaceOfFolders(t *testing.T) {
@@ -229,7 +229,7 @@ func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	// Recorded trees stay; old trees that nobody has are quarantined.
+	// Recorded trees stay. Old trees without an owner are quarantined.
 	old := filepath.Join(dir, unknownID, "made-git")
 	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func count(t *testing.T, dir string) int {
 	return len(entries)
 }
 
-// everyFile returns all answers of a workspace.
+// everyFile returns all responses about a workspace.
 func (c *class) everyFile(b *browser) string {
 	c.t.Helper()
 	var out strings.Builder
@@ -303,7 +303,7 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 					return
 				default:
 				}
-				// Both files change together, so a state between is a torn one.
+				// Both files change together, so a mixture of two states is an error.
 				v := fmt.Sprint(n)
 				if got := admin.send(http.MethodPost, path, record{"files": []record{file("a", v), file("dir/b", v)}}); got.status != 200 {
 					t.Errorf("%d %s", got.status, got.body)
@@ -344,7 +344,7 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 		}
 		dir := untar(t, admin.get(git.code()+"/download").want(200).body)
 		runGit(t, dir, "fsck", "--full", "--strict")
-		// It goes on from there.
+		// Work continues from there.
 		admin.post(git.code()+"/branches/main/files", record{"files": []record{file("new", "x")}}).want(200)
 		admin.post(plain.code()+"/folders/main/files", record{"files": []record{file("new", "x")}}).want(200)
 	}
@@ -390,7 +390,7 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 					admin.dress(req)
 					res, err := admin.http.Do(req)
 					if err != nil {
-						return // killed
+						return // the server was killed
 					}
 					_ = res.Body.Close()
 					if res.StatusCode == 200 {
@@ -411,7 +411,7 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 		for i, of := range []string{git.code() + "/branches/main/file?file=", plain.code() + "/folders/main/file?file="} {
 			admin := []*class{git, plain}[i].admin
 			a, b := string(admin.get(of+"a").want(200).body), string(admin.get(of+"dir/b").want(200).body)
-			// Changes in progress may have come through as well, as a whole.
+			// Changes in progress can also be stored, but only as a whole.
 			if a != b || !atLeast(a, acknowledged[i]) {
 				t.Errorf("round %d, %d: a is %s, b is %s, acknowledged was %s", round, i, a, b, acknowledged[i])
 			}
@@ -421,7 +421,7 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 	}
 }
 
-// atLeast compares "round.number".
+// atLeast compares values of the form "round.number".
 func atLeast(got, want string) bool {
 	var a, b, c, d int
 	_, _ = fmt.Sscanf(got, "%d.%d", &a, &b)

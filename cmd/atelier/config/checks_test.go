@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestADurationNeedsAUnit: drain_timeout = 30 was 30 nanoseconds.
+// Without a unit, drain_timeout = 30 once meant 30 nanoseconds.
 func TestADurationNeedsAUnit(t *testing.T) {
 	for text, want := range map[string]string{
 		"[server]\n\ndrain_timeout = 30\n":                        `line 3: server.drain_timeout is a duration and needs a unit, like "30s", "5m" or "8h"`,
@@ -33,7 +33,6 @@ func TestADurationNeedsAUnit(t *testing.T) {
 	}
 }
 
-// TestUnworkableSettingsAreRefused before the start.
 func TestUnworkableSettingsAreRefused(t *testing.T) {
 	for want, set := range map[string]func(c *Config){
 		"server.listen":           func(c *Config) { c.Server.Listen = "127.0.0.1:80800" },
@@ -80,8 +79,8 @@ func TestUnworkableSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// Servers for shared screens, in the file and in the environment. Everybody who reads the
-// page can read their credential, so checkconfig warns of it.
+// The servers can be configured in the file and in the environment. Every visitor of the page can
+// read their credential, so checkconfig warns about it.
 func TestServersForSharedScreens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	text := "[live]\nice_servers = [{urls = [\"stun:stun.example.org:3478\"]}, {urls = [\"turns:turn.example.org\"], username = \"u\", credential = \"c\"}]\n"

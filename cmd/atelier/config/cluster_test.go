@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// A node without a name takes the host name, in permitted letters. A single server has no
+// A node without a name uses the host name, reduced to permitted letters. A single server has no
 // name.
 func TestNodeNameDefaultsToHostName(t *testing.T) {
 	c, err := Load("", []string{"ATELIER_CLUSTER_ENABLED=true"})

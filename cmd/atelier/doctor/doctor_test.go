@@ -22,7 +22,7 @@ import (
 
 var now = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 
-// site is a server as it should be; a test changes one thing.
+// site is a healthy server. A test changes one thing.
 func site(change func(*http.ServeMux)) *httptest.Server {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /api/app", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"v1"}`)) })
@@ -63,7 +63,7 @@ func site(change func(*http.ServeMux)) *httptest.Server {
 	return httptest.NewServer(m)
 }
 
-// examine returns the findings by their names.
+// examine returns the findings by name.
 func examine(t *testing.T, o Options) map[string]Finding {
 	t.Helper()
 	if o.Data == "" {
@@ -139,8 +139,7 @@ func TestTheWayFromABrowser(t *testing.T) {
 	}
 }
 
-// TestSkippedChecksAreNotOK: a room that nobody could enter was shown as one that is large
-// enough.
+// A codelab that nobody could join was once shown as large enough.
 func TestSkippedChecksAreNotOK(t *testing.T) {
 	var b strings.Builder
 	all := []Finding{fine("all is well"), untried("import a codelab", "there is none"), bad("do it", "it is missing")}

@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// aKeyring returns a keyring over a store of its own.
+// aKeyring returns a keyring over a store.
 func aKeyring(t *testing.T, store *memory.Store) *Keyring {
 	t.Helper()
 	k, err := OpenKeyring(store, "a secret of this test that is long enough")
@@ -33,7 +33,7 @@ func tlsOf(t *testing.T, k *Keyring, node string) *tls.Config {
 	return c
 }
 
-// handshake connects two nodes and returns what each says.
+// handshake connects two nodes and returns the error of each.
 func handshake(t *testing.T, server, client *tls.Config) (serverErr, clientErr error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,7 +63,7 @@ func handshake(t *testing.T, server, client *tls.Config) (serverErr, clientErr e
 	c := tls.Client(b, client)
 	clientErr = c.HandshakeContext(t.Context())
 	if clientErr == nil {
-		_, clientErr = c.Read(make([]byte, 1)) // a refusal comes after the handshake
+		_, clientErr = c.Read(make([]byte, 1)) // a refusal arrives after the handshake
 	}
 	_ = b.Close()
 	return <-done, clientErr
@@ -86,7 +86,7 @@ func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
 	if s, _ := handshake(t, a, nobody); s == nil {
 		t.Error("a node took one without a certificate")
 	}
-	// One that a node has signed is not a node's.
+	// A certificate that a node signed is not accepted.
 	forged := b.Clone()
 	forged.Certificates = []tls.Certificate{forge(t, b.Certificates[0])}
 	if s, _ := handshake(t, a, forged); s == nil {
@@ -94,8 +94,8 @@ func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
 	}
 }
 
-// TestAnotherSecretEndsTheCertificates: a holder of the authority under the earlier secret
-// is no longer a node, and the nodes share another authority.
+// A holder of the authority under the earlier secret is no longer accepted as a node. The nodes
+// share a new authority.
 func TestAnotherSecretEndsTheCertificates(t *testing.T) {
 	store := memory.New()
 	k := aKeyring(t, store)
@@ -136,7 +136,7 @@ func TestWhereANodeIsReached(t *testing.T) {
 	}
 }
 
-// forge issues a certificate from one that is not an authority.
+// forge issues a certificate signed by a certificate that is not an authority.
 func forge(t *testing.T, by tls.Certificate) tls.Certificate {
 	t.Helper()
 	leaf, err := x509.ParseCertificate(by.Certificate[0])

@@ -7,7 +7,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// owner owns codelabs, and notes what is given to whom.
+// owner owns codelabs, and records each move.
 type owner struct {
 	Duties
 	owned []Owned
@@ -18,8 +18,8 @@ func (o *owner) Owned() []Owned { return o.owned }
 
 func (o *owner) Move(id, to string) { o.given[id] = to }
 
-// A node carries its plan out bit by bit, to nodes that take something, and leaves alone
-// what has just come, and what an operator has moved.
+// A node executes its plan in parts. It moves codelabs only to nodes that accept them. It does
+// not move codelabs that arrived recently or that an operator has moved.
 func TestPlansAreCarriedOut(t *testing.T) {
 	x := newTrio(t)
 	n, names := x.nodes[0], []string{x.nodes[1].Store.Node(), x.nodes[2].Store.Node()}
@@ -32,7 +32,7 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	n.placement.held = map[string]held{}
 	for _, h := range some(300, func(int) float64 { return 0 }) {
 		switch h.ID {
-		case "0299": // the last are given first
+		case "0299": // the plan moves the last ones first
 			h.Taken = now.Add(-stayTime + time.Second)
 		case "0297":
 			h.Taken = now.Add(-stayTime)
@@ -48,8 +48,9 @@ func TestPlansAreCarriedOut(t *testing.T) {
 			t.Errorf("after %d turns %d are given away, want %d", turn+1, got, want)
 		}
 	}
-	// One is drained meanwhile, and takes nothing any more, though more was planned for it. And
-	// an operator moves one that was about to go to the other.
+	// One target is drained meanwhile, and accepts nothing more although the plan contains
+	// further moves to it. An operator also moves a codelab that was planned for the other
+	// target.
 	drained := names[:1]
 	left := map[string][]string{}
 	for _, m := range n.placement.moves {
@@ -95,7 +96,7 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	}
 }
 
-// Owned codelabs are checked once per second: their load, and the time of their move from
+// Owned codelabs are checked once per second: their load, and the time when they arrived from
 // another node.
 func TestOwnedCodelabsAreChecked(t *testing.T) {
 	var p placement
@@ -114,7 +115,7 @@ func TestOwnedCodelabsAreChecked(t *testing.T) {
 	if h := p.held["taken"]; h.Load != 50 || h.Taken != now || p.held["made here"].Load != 0 || !p.held["made here"].Taken.IsZero() || len(p.held) != 3 {
 		t.Errorf("seen again as %+v", p.held)
 	}
-	// A log that was rewritten is shorter, which is not load.
+	// A rewritten log is shorter, which does not count as load.
 	look(later.Add(loadOver), Owned{"taken", 1})
 	if h := p.held["taken"]; h.Load != 0 || h.ID != "taken" {
 		t.Errorf("a shorter one is %+v", h)

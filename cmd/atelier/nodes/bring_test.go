@@ -12,9 +12,9 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A secret file that differs from the secret of the other nodes is kept under another name. It
-// can be the only copy of a key that a restored backup needs. A growing file is not kept,
-// because it can have secrets that were removed.
+// A secret file that differs from the secret of the other nodes is kept under another name.
+// It can be the only copy of a key that a restored backup needs. A file that grows over
+// time is not kept, because it can contain removed secrets.
 func TestAFileThatDiffersIsKept(t *testing.T) {
 	store, stores := memory.Share(1)
 	t.Cleanup(func() { _ = store.Close() })
@@ -55,8 +55,8 @@ func TestAFileThatDiffersIsKept(t *testing.T) {
 	}
 }
 
-// A server that ran alone for a while has keys that the database lacks. It brings its file. A
-// node that lacks them too does not start, and its file stays as it is.
+// A server that ran alone for some time has keys that the database lacks, and publishes its file.
+// A node that lacks these keys too does not start, and its file stays unchanged.
 func TestAFileWithNewerKeysIsBrought(t *testing.T) {
 	newest := errors.New("the newest key is missing")
 	for _, tc := range []struct {
@@ -115,8 +115,8 @@ func TestAFileWithNewerKeysIsBrought(t *testing.T) {
 	}
 }
 
-// A key is made by the first node of a database. If data needs a key that is missing, a new
-// one would hide that the data cannot be read.
+// The first node of a database creates a missing key. If data needs the key, a new key would hide
+// that the data cannot be read.
 func TestAMissingFileIsMadeOnlyIfNothingNeedsIt(t *testing.T) {
 	for _, tc := range []struct {
 		name       string

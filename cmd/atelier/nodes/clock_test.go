@@ -10,8 +10,8 @@ import (
 
 func ms(d time.Duration) *int64 { n := d.Milliseconds(); return &n }
 
-// TestAWrongClockLeavesServingToARightOne: where none is right it may be the database's that
-// is wrong, and all serve on.
+// A node with a wrong clock leaves the serving to a node with a right one. If no clock is right,
+// the database's clock can be the wrong one, and all nodes continue to serve.
 func TestAWrongClockLeavesServingToARightOne(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -71,7 +71,7 @@ func TestClockDifferencesAreReported(t *testing.T) {
 	}
 }
 
-// TestAnOwnersTimeIsByItsClock, as far as both are known.
+// An owner's times are corrected by the difference of the clocks, if both offsets are known.
 func TestAnOwnersTimeIsByItsClock(t *testing.T) {
 	x := newTrio(t)
 	x.turn()
@@ -104,7 +104,7 @@ func TestAnOwnersTimeIsByItsClock(t *testing.T) {
 	}
 }
 
-// offset is a store of a node whose clock is behind the database's.
+// offset is the store of a node whose clock is behind the database's.
 type offset struct {
 	durable.Shared
 	by time.Duration

@@ -13,7 +13,7 @@ func TestFiguresOfANode(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0)
 	c := Counts{Records: 1000, Connections: 3, People: 2, Lag: 1500 * time.Millisecond, Divergences: 4}
 	if got := m.figures(at, c); got != (Figures{Load: 3, LagSeconds: 1.5, Divergences: 4, People: 2}) {
-		t.Errorf("at first it says %+v", got) // what was before the start is not load
+		t.Errorf("at first it says %+v", got) // commits before the start do not count as load
 	}
 	for i, want := range []float64{3 + 10, 3 + 19, 3 + 27.1} { // a hundred per second
 		at, c.Records = at.Add(time.Second), c.Records+100
@@ -30,7 +30,7 @@ func TestFiguresOfANode(t *testing.T) {
 	}
 }
 
-// Other nodes read the figures of a node. A node of an earlier release has none.
+// Other nodes read a node's figures. A node of an earlier release has none.
 func TestFiguresAreReadByOthers(t *testing.T) {
 	f := Figures{Load: 1.5, LagSeconds: 2, Divergences: 3, People: 4, Trouble: &Trouble{DiskFull, "full"}}
 	b, err := json.Marshal(f)

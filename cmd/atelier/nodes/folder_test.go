@@ -18,11 +18,11 @@ import (
 	"atelier/persistence/shares"
 )
 
-// brittle is a folder whose disk fails on demand.
+// brittle is a folder on a disk that fails on demand.
 type brittle struct {
 	*Folder
 	mu   sync.Mutex
-	err  error // of a try
+	err  error // of an attempt
 	left uint64
 }
 
@@ -81,8 +81,8 @@ func TestAFolderSaysWhyItCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestAFolderIsWrittenAgainWhenAllIsFetched: the node first fetches the data that it refused
-// meanwhile. One successful try between two failed ones does not count.
+// The node first fetches the data that it refused meanwhile. One successful attempt between two
+// failed ones does not count.
 func TestAFolderIsWrittenAgainWhenAllIsFetched(t *testing.T) {
 	b := newBrittle()
 	ctx, stop := context.WithCancel(t.Context())
@@ -129,8 +129,7 @@ func TestWritingLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestNodeThatCannotStoreASecretIsExcluded: and it answers that a missing secret is unknown,
-// not lost, until it has fetched it.
+// Until such a node has fetched a missing secret, it reports the secret as unknown, not lost.
 func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	s := newSearching(t)
 	refuses, makes := s.exchanges[0], s.exchanges[1]
@@ -156,7 +155,7 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
 		t.Errorf("fetched: %v", err)
 	}
-	// Of two nodes that lack something, each might have the other's missing secrets.
+	// If two nodes lack data, each could have the other's missing secrets.
 	refuses.lack()
 	makes.lack()
 	s.exchanges[2].lack()
@@ -164,13 +163,13 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
 		t.Errorf("with one there that lacks something: %v", err)
 	}
-	// None that lives can say what it lacks.
+	// No living node can report the missing data.
 	s.away(1)
 	s.away(2)
 	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {
 		t.Errorf("with nobody there: %v", err)
 	}
-	// Their possible shares expire, and then none can be missing.
+	// The shares that could exist expire, and then none can be missing.
 	if said := refuses.Lacking(); !strings.Contains(said, "start "+s.all()[1]) {
 		t.Errorf("it lacks: %q", said)
 	}
@@ -193,7 +192,7 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	}
 }
 
-// TestANodeInTroubleLeavesServingToOthers, if there are others.
+// A node in trouble leaves the serving to other nodes, if there are any.
 func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
 	x := newTrio(t)
 	n, b := x.nodes[0], newBrittle()
@@ -221,7 +220,7 @@ func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
 	}
 }
 
-// leaving are duties of one who gives codelabs away.
+// leaving are the duties of a server that gives its codelabs away.
 type leaving struct {
 	Duties
 	owns, drains, undrains, moved int

@@ -12,8 +12,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// Of nodes that make their first secrets at one moment one is first, and all have what it
-// has made.
+// If nodes create their first secrets at the same moment, one node wins, and all use its secrets.
 func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 	const secret = "0123456789abcdef0123456789abcdef"
 	store, stores := memory.Share(2)
@@ -38,7 +37,7 @@ func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 	if err != nil || string(s.Content) != "of the first" || s.Version != 1 {
 		t.Errorf("the second has %q, version %d, %v", s.Content, s.Version, err)
 	}
-	// A node with an outdated secret of the cluster gets a more specific error than damage.
+	// For an outdated cluster secret, the error is more specific than "damaged".
 	if err := first.rekey("another " + secret); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +46,8 @@ func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 	}
 }
 
-// A secret is replaced as it was read: of two nodes that replace it at one time the later one
-// learns that, and reads it again.
+// A secret is replaced only if it is unchanged since it was read. If two nodes replace it at the
+// same time, the later one gets an error and reads it again.
 func TestASecretIsReplacedAsItWasRead(t *testing.T) {
 	store, stores := memory.Share(1)
 	t.Cleanup(func() { _ = store.Close() })
@@ -81,7 +80,7 @@ func TestASecretIsReplacedAsItWasRead(t *testing.T) {
 	}
 }
 
-// Nodes find those that are alive, and not themselves.
+// Nodes find the other nodes that are alive.
 func TestNodesFindEachOther(t *testing.T) {
 	store, stores := memory.Share(3)
 	t.Cleanup(func() { _ = store.Close() })

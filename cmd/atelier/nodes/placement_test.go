@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// carriedOut lets each node plan from its own view, and carries out all plans.
+// carriedOut lets each node plan from its own view, and executes all plans.
 func carriedOut(places []place, owned map[string][]held) (moved int) {
 	var all []move
 	for _, p := range places {
@@ -50,10 +50,10 @@ func sum(all []held) (load float64) {
 func TestPlans(t *testing.T) {
 	for name, c := range map[string]struct {
 		owned map[string][]held
-		rest  float64 // load of the first node that nothing takes away
-		// what each owns in the end, and its load, at least and at most
+		rest  float64 // load of the first node that cannot be moved
+		// owns and load are the minimum and maximum of each node in the end.
 		owns, load map[string][2]float64
-		moves      int // at most; 0: any
+		moves      int // at most; 0 means any number
 	}{
 		"a thousand idle ones on one": {
 			owned: map[string][]held{"a": some(1000, func(int) float64 { return 0 })},
@@ -73,7 +73,7 @@ func TestPlans(t *testing.T) {
 			owned: map[string][]held{"a": {{ID: "hot", Load: 5000}}, "b": some(1, func(int) float64 { return 1 })},
 			owns:  map[string][2]float64{"a": {1, 1}, "b": {1, 1}, "c": {0, 0}},
 		},
-		"a hot one whose move helps by little": { // what else the node does stays
+		"a hot one whose move helps by little": { // the rest of the node's load stays
 			owned: map[string][]held{"a": {{ID: "hot", Load: 1500}}}, rest: 100,
 			owns: map[string][2]float64{"a": {1, 1}},
 		},
@@ -94,7 +94,7 @@ func TestPlans(t *testing.T) {
 			owned: map[string][]held{"a": some(34, func(int) float64 { return 3 }), "b": some(33, func(int) float64 { return 3 }), "c": some(33, func(int) float64 { return 3 })},
 			owns:  map[string][2]float64{"a": {34, 34}, "b": {33, 33}, "c": {33, 33}},
 		},
-		"people who stay": { // connected to the first, whoever owns what
+		"people who stay": { // connected to the first node, whichever node owns the codelabs
 			owned: map[string][]held{"a": some(90, func(int) float64 { return 10 })}, rest: 600,
 			load: map[string][2]float64{"a": {500, 601}, "b": {400, 520}, "c": {400, 520}},
 		},

@@ -16,9 +16,9 @@ import (
 	"atelier/persistence/memory"
 )
 
-// counted is the bus of a node. It counts the node's open questions. Of those that look at
-// another node, only one that the network loses ends with a timeout, and soon: on a busy
-// machine an answer can take long.
+// counted is the bus of a node, and counts its open requests. A reachability request times out
+// only if the network loses it, and then soon, because a response can take long on a busy
+// machine.
 type counted struct {
 	durable.Bus
 	trio *trio
@@ -38,11 +38,11 @@ func (c counted) Request(node, subject string, data []byte, timeout time.Duratio
 	})
 }
 
-// trio is three nodes that look after each other.
+// trio is three nodes that check whether they reach each other.
 type trio struct {
 	now     time.Time
 	net     *bustest.Net
-	open    atomic.Int32 // questions that may be answered yet
+	open    atomic.Int32 // requests without a response so far
 	nodes   []*Node
 	members []durable.Member
 }
@@ -70,14 +70,14 @@ func newTrio(t *testing.T) *trio {
 	return x
 }
 
-// turns lets each node look so often that a silent one counts as unreachable.
+// turns lets each node check often enough for a silent node to count as unreachable.
 func (x *trio) turns() {
 	for range silence/lookEvery + 3 {
 		x.turn()
 	}
 }
 
-// turn lets each node look once, and get what answers there are.
+// turn lets each node check once, and waits for the responses.
 func (x *trio) turn() {
 	x.now = x.now.Add(lookEvery)
 	for _, n := range x.nodes {
@@ -86,7 +86,7 @@ func (x *trio) turn() {
 	x.answers()
 }
 
-// answers waits until every question was answered, or will not be.
+// answers waits until no request is open.
 func (x *trio) answers() {
 	for x.open.Load() > 0 {
 		runtime.Gosched()
@@ -108,8 +108,7 @@ func (x *trio) wants(t *testing.T, when string, aside ...bool) {
 	}
 }
 
-// A balancer sends people to nodes that can serve them, and never to none. A start that
-// waits for others can be stopped.
+// A start that waits for other nodes can be stopped.
 func TestAWaitingStartEnds(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
@@ -139,7 +138,7 @@ func TestIsolatedNodeStopsServing(t *testing.T) {
 		x.net.Repair(x.nodes[ways[0]].Store.Node(), x.nodes[ways[1]].Store.Node())
 	}
 	x.wants(t, "mended", false, false, false)
-	// One that is not alive is nobody's concern.
+	// Nodes that are not alive do not count.
 	x.cut(0, 1)
 	x.cut(0, 2)
 	for i := range x.members {
@@ -151,7 +150,7 @@ func TestIsolatedNodeStopsServing(t *testing.T) {
 	x.wants(t, "the others died", false)
 }
 
-// A node that is about to start, with a wrong secret perhaps, drives nobody away.
+// A node that is about to start, perhaps with a wrong secret, does not stop any other node.
 func TestStartingNodeEndsNoOther(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
@@ -161,7 +160,7 @@ func TestStartingNodeEndsNoOther(t *testing.T) {
 		}
 	}
 	serving := x.nodes[0]
-	x.nodes = x.nodes[:1] // the other one does not look
+	x.nodes = x.nodes[:1] // the other node makes no checks
 	x.wants(t, "one starts", false)
 	if other := x.members[1].Node; serving.Answers(other) || serving.Answers(x.members[2].Node) {
 		t.Error("it would be given codelabs")
@@ -176,8 +175,8 @@ func TestStartingNodeEndsNoOther(t *testing.T) {
 	}
 }
 
-// A dead node does not answer either. If it counted as living and unreachable, the other
-// nodes would leave serving to it until its lease expires.
+// A dead node does not respond either. If it counted as alive and unreachable, the other nodes
+// would leave the serving to it until its lease expires.
 func TestDeadNodeIsNotUnreachable(t *testing.T) {
 	for late := range 12 {
 		x := newTrio(t)
@@ -186,7 +185,8 @@ func TestDeadNodeIsNotUnreachable(t *testing.T) {
 		x.members = slices.DeleteFunc(x.members, func(m durable.Member) bool { return m.Node == x.nodes[2].Store.Node() })
 		x.cut(0, 1)
 		x.nodes = x.nodes[:1]
-		// It renewed its lease at any time from its last answer to the next question.
+		// The dead node renewed its lease at some time between its last response and the next
+		// request.
 		over := x.now.Add(3*time.Second + time.Duration(late)*lookEvery/12)
 		dead := slices.IndexFunc(x.members, func(m durable.Member) bool { return m.Node == dies })
 		for left := over.Sub(x.now); left > 0; left -= lookEvery {
@@ -199,8 +199,8 @@ func TestDeadNodeIsNotUnreachable(t *testing.T) {
 	}
 }
 
-// Between two readings of the database a node notices who has become silent, once; and
-// gives that one nothing long before.
+// Between two reads of the database, a node reports a silent node once. It stops giving codelabs
+// to that node long before.
 func TestSilenceIsNoticedInBetween(t *testing.T) {
 	x := newTrio(t)
 	x.turn()
@@ -229,7 +229,7 @@ func TestSilenceIsNoticedInBetween(t *testing.T) {
 	}
 }
 
-// Answers of a node from before its restart are ignored.
+// Responses of a node from before its restart are ignored.
 func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
@@ -242,15 +242,15 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 		}
 	}
 	lonely := x.nodes
-	x.nodes = lonely[:1] // the second one has not looked yet
+	x.nodes = lonely[:1] // the second node has not checked yet
 	x.wants(t, "the second started over", false)
 	x.nodes = lonely
 	x.wants(t, "and is as lonely as before", false, true, true)
 }
 
-// A node that reaches nobody leaves serving to another that reaches somebody, else to the
-// first by name. Nodes record this in the database. One that has not recorded anything since
-// it started serves nobody yet.
+// A node that reaches no other leaves the serving to a node that reaches another one, or
+// otherwise to the first by name. Nodes record their state in the database. A node that has
+// recorded nothing since its start does not serve yet.
 func TestTheNodeThatStandsAside(t *testing.T) {
 	row := func(incarnation uint64, lonely bool) []byte {
 		b, _ := json.Marshal(told{incarnation, lonely})
@@ -297,7 +297,7 @@ func TestTheNodeThatStandsAside(t *testing.T) {
 					if err != nil || got != (want && lonely) {
 						t.Errorf("%s among %v, lonely: %v, stands aside: %v, %v", stores[me].Node(), states, lonely, got, err)
 					}
-					// It records itself for the others.
+					// It records its own state for the others.
 					if b, err := n.Store.Get(lonelyNodes, []byte(stores[me].Node())); err != nil || string(b) != string(row(now, lonely)) {
 						t.Errorf("it records %s, %v", b, err)
 					}
@@ -332,7 +332,7 @@ func TestNodesTellHowManyPeopleTheyHave(t *testing.T) {
 	of(42, true)
 }
 
-// A node of the release before answers nothing that counts.
+// Nodes of the previous release send no figures, so the total is incomplete.
 func TestANodeThatDoesNotSayLeavesTheSumOpen(t *testing.T) {
 	n := &Node{}
 	n.figures.Store(&Figures{People: 3})

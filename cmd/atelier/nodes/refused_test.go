@@ -22,8 +22,7 @@ func (k *full) Take(b shares.Ballot) (err error) {
 	return k.keeper.Take(b)
 }
 
-// TestASecretIsSpreadWhenNobodyRefusesIt: a node that could not keep it is asked again,
-// and counts only when it has it.
+// A node that could not store the secret is asked again. It counts only once it has stored it.
 func TestASecretIsSpreadWhenNobodyRefusesIt(t *testing.T) {
 	x := newTrio(t)
 	refuses, keeps := &full{}, &keeper{}

@@ -11,12 +11,12 @@ import (
 	"atelier/persistence/shares"
 )
 
-// listed is a store whose list of members is given by a test.
+// listed is a store whose list of members the test sets.
 type listed struct {
 	durable.Shared
 	mu      sync.Mutex
 	members []durable.Member
-	absent  []string // are known, and no members any more
+	absent  []string // known nodes that are no longer members
 }
 
 func (t *listed) Known() (names []string, _ error) {
@@ -46,7 +46,7 @@ func (t *listed) set(change func(m []durable.Member) []durable.Member) {
 	t.members = change(slices.Clone(t.members))
 }
 
-// searching are three nodes that keep secrets, of which the first looks for some.
+// searching is three nodes that store secrets. The first one searches.
 type searching struct {
 	*trio
 	kept      []*keeper
@@ -79,7 +79,7 @@ func newSearching(t *testing.T) *searching {
 	return s
 }
 
-// away takes a node's lease away, forget takes it off the list.
+// away ends a node's lease. forget removes the node from the list.
 func (s *searching) away(i int) {
 	s.members.set(func(m []durable.Member) []durable.Member {
 		m[slices.IndexFunc(m, func(o durable.Member) bool { return o.Node == s.nodes[i].Store.Node() })].Left = 0
@@ -100,7 +100,7 @@ func (s *searching) all() (names []string) {
 	return names
 }
 
-// waits lets the search ask often, and wants it to have settled nothing.
+// waits repeats the search, and verifies that it is not settled.
 func (s *searching) waits(t *testing.T, when string) {
 	t.Helper()
 	for range 2 {
@@ -113,7 +113,7 @@ func (s *searching) waits(t *testing.T, when string) {
 	}
 }
 
-// ends wants it to settle.
+// ends verifies that the search settles.
 func (s *searching) ends(t *testing.T, when string, lost bool) {
 	t.Helper()
 	<-s.settled
@@ -125,7 +125,7 @@ func (s *searching) ends(t *testing.T, when string, lost bool) {
 func TestASecretIsFoundOnAnyNode(t *testing.T) {
 	for _, keepers := range [][]int{{0, 1}, {0, 1, 2}, {}} {
 		s := newSearching(t)
-		s.kept[2].all = []shares.Ballot{{ID: "a"}} // which may be no keeper
+		s.kept[2].all = []shares.Ballot{{ID: "a"}} // this node might not be a keeper
 		var names []string
 		for _, i := range keepers {
 			names = append(names, s.all()[i])
@@ -137,7 +137,8 @@ func TestASecretIsFoundOnAnyNode(t *testing.T) {
 	}
 }
 
-// TestASecretIsLostWhenAllHaveSaidSo, and not while one that kept it is away.
+// A secret is lost only when all nodes have reported that they lack it. While a node that stored
+// it is away, it is not lost.
 func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 	t.Run("all are there", func(t *testing.T) {
 		s := newSearching(t)
@@ -207,8 +208,8 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 	})
 }
 
-// TestASecretOutlivesTheNodeThatMadeIt: with one node alive of several a poll would be lost
-// with it.
+// If only one of several nodes is alive, a new poll fails, because it would be lost with that
+// node.
 func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
 	s := newSearching(t)
 	x := s.search.exchange
@@ -232,8 +233,8 @@ func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
 	}
 }
 
-// TestANodeThatStopsWaitsForItsAnswers: it wipes its secrets only afterwards. An answer from
-// wiped secrets would claim that there are none.
+// A stopping node wipes its secrets only after its last response. A response from wiped secrets
+// would report that there are none.
 func TestANodeThatStopsWaitsForItsAnswers(t *testing.T) {
 	s := newSearching(t)
 	asked, wiped := make(chan struct{}), make(chan struct{})

@@ -7,8 +7,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A node with another secret than the others would make codes and signatures that they
-// refuse, so it does not start. An operator changes a secret while no other node is alive.
+// A node with a different secret would make codes and signatures that the others refuse, so it
+// does not start. An operator changes a secret while no other node is alive.
 func TestNodesAgreeOnASecret(t *testing.T) {
 	x := newTrio(t)
 	a, b := x.nodes[0], x.nodes[1]
@@ -29,7 +29,7 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 		t.Errorf("after a refusal: %v", err)
 	}
 
-	// Of two that start at one moment the later one is refused.
+	// Of two nodes that start at the same moment, the later one is refused.
 	b.Store = &meanwhile{b.Store, func() {
 		if err := a.Agree("a third", "one"); err != nil {
 			t.Error(err)
@@ -52,7 +52,7 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 	}
 }
 
-// A live node would not find its secrets any more once they are sealed under another
+// A living node could no longer read its secrets after they are sealed under another
 // cluster.secret.
 func TestClusterSecretChangesWhenAllNodesAreStopped(t *testing.T) {
 	const secret, next = "0123456789abcdef0123456789abcdef", "another one of 32 or more letters"

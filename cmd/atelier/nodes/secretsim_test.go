@@ -24,17 +24,17 @@ import (
 	"atelier/persistence/shares"
 )
 
-// A simulation of the secrets of three nodes whose disks fill up, break and lose unsynced
-// data, whose processes die, and whose links fail. Times are those of a bubble. It checks:
+// This simulates the secrets of three nodes whose disks fill up, break and lose unsynced data,
+// whose processes die, and whose links fail. Times are those of a bubble. It verifies:
 //
-//   - A secret whose making succeeded is on two disks, if there are two nodes, and stays
-//     there until it is destroyed; nobody ever calls it lost.
-//   - A share that is not over is found, or said not to be known.
-//   - What was destroyed comes back on no disk and in no memory.
-//   - Two nodes that can write are enough to make a secret.
-//   - In the end all nodes have all secrets that are not destroyed, and no other.
+//   - A secret that was created successfully is on two disks, if there are two nodes. It stays
+//     there until it is destroyed, and no node ever reports it as lost.
+//   - A share that has not expired is found, or reported as unknown.
+//   - A destroyed secret does not return to any disk or memory.
+//   - Two nodes that can write are enough to create a secret.
+//   - In the end all nodes have exactly the secrets that are not destroyed.
 
-// simDisk keeps in synced what outlives the process.
+// simDisk keeps in synced the data that survives the process.
 type simDisk struct {
 	mu              sync.Mutex
 	seen, synced    map[string][]byte
@@ -77,7 +77,7 @@ func (d *simDisk) Remove(name string) error {
 	return d.fault()
 }
 
-// Sync makes names last. Of a file that was not synced itself only the name does.
+// Sync makes names durable. If a file was not synced itself, only its name survives.
 func (d *simDisk) Sync() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +105,7 @@ func (d *simDisk) sync() error {
 	return d.fault()
 }
 
-// crash loses what was not synced.
+// crash discards unsynced data.
 func (d *simDisk) crash() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,7 +122,7 @@ func (d *simDisk) set(change func(d *simDisk)) {
 	change(d)
 }
 
-// holds reports whether a content is on the disk permanently.
+// holds reports whether the disk stores this content durably.
 func (d *simDisk) holds(content []byte) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,7 +148,7 @@ func (f *simFile) Write(p []byte) (int, error) {
 	}
 	c := f.d.seen[f.name]
 	var err error
-	if f.d.full && f.at+len(p) > len(c) { // in place there is room
+	if f.d.full && f.at+len(p) > len(c) { // only an overwrite still has room
 		p, err = p[:min(max(len(c)-f.at, 0), len(p))], syscall.ENOSPC
 	}
 	next := append(bytes.Clone(c[:min(f.at, len(c))]), p...)
@@ -181,7 +181,7 @@ func (f *simFile) Sync() error {
 	if err := f.d.sync(); err != nil {
 		return err
 	}
-	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // with its name: a milder disk than some
+	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // the name as well: this disk is milder than some
 	return nil
 }
 
@@ -201,15 +201,15 @@ func (i simInfo) ModTime() time.Time { return time.Now() }
 func (i simInfo) IsDir() bool        { return false }
 func (i simInfo) Sys() any           { return nil }
 
-// simMachine is a node over its starts.
+// simMachine is a node across its starts.
 type simMachine struct {
 	w    *simWorld
 	name string
 	disk *simDisk
-	up   *simProcess // nil while it is down
+	up   *simProcess // nil while the node is down
 }
 
-// simProcess is one start.
+// simProcess is one start of a node.
 type simProcess struct {
 	*simMachine
 	node     *Node
@@ -223,7 +223,7 @@ type simProcess struct {
 	work     sync.WaitGroup
 }
 
-// simWorld is what all share, and what the oracle knows.
+// simWorld is the shared state, with the oracle's records.
 type simWorld struct {
 	t        *testing.T
 	rng      *rand.Rand
@@ -232,8 +232,8 @@ type simWorld struct {
 
 	mu      sync.Mutex
 	until   map[string]time.Time // guarded by mu; when each node's lease ends
-	made    map[string]simMade   // guarded by mu; secrets whose making succeeded
-	counted map[string]bool      // guarded by mu; nobody needs these any more
+	made    map[string]simMade   // guarded by mu; secrets that were created successfully
+	counted map[string]bool      // guarded by mu; no longer needed
 	shares  map[seal.ShareID]time.Time
 }
 
@@ -271,7 +271,7 @@ func (s simStore) Known() ([]string, error) {
 	return slices.Sorted(maps.Keys(s.w.until)), nil
 }
 
-// simKept is what a server adds: secrets that nobody needs do not travel.
+// simKept adds what a server does: it does not send secrets that are no longer needed.
 type simKept struct {
 	*shares.Ballots
 	w *simWorld
@@ -286,7 +286,7 @@ func (k simKept) Needless(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !k.w.needless(id) })
 }
 
-// needless answers as the state of codelabs would.
+// needless reports what the state of codelabs would report.
 func (w *simWorld) needless(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -368,7 +368,7 @@ func (m *simMachine) start() {
 	m.up = p
 }
 
-// end ends a process; its lease ends a while later.
+// end ends a process. Its lease expires later.
 func (p *simProcess) end() {
 	p.stop()
 	p.work.Wait()
@@ -431,7 +431,7 @@ func (w *simWorld) makeSecret() {
 	}
 }
 
-// alone reports whether no other node has been a member for a while.
+// alone reports whether no other node has been a member recently.
 func (w *simWorld) alone(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -456,7 +456,7 @@ func (w *simWorld) makeShare() {
 	}
 }
 
-// look compares the answers of each node with the oracle.
+// look compares the responses of each node with the oracle.
 func (w *simWorld) look() {
 	w.mu.Lock()
 	made, counted, all := maps.Clone(w.made), maps.Clone(w.counted), maps.Clone(w.shares)
@@ -532,7 +532,7 @@ func (w *simWorld) step() {
 	w.look()
 }
 
-// heal ends all faults, and starts who is down.
+// heal ends all faults and starts the stopped nodes.
 func (w *simWorld) heal() {
 	for _, a := range w.machines {
 		a.disk.set(func(*simDisk) {})
@@ -585,7 +585,6 @@ func (w *simWorld) finish() {
 	}
 }
 
-// TestSecretsOutliveDisks runs seeds of the simulation.
 func TestSecretsOutliveDisks(t *testing.T) {
 	seeds := 60
 	if os.Getenv("LONG_TESTS") != "" {

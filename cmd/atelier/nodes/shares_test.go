@@ -53,16 +53,16 @@ func (k *keeper) has(id string) bool {
 	return slices.ContainsFunc(k.all, func(b shares.Ballot) bool { return b.ID == id })
 }
 
-// idle are duties of which Drop is seen.
+// idle are duties that report calls of Drop.
 type idle struct {
-	Duties // of which nothing else is asked
+	Duties // other duties are not used
 	drop   func()
 }
 
 func (i idle) Drop()         { i.drop() }
 func (idle) SendAway(string) {}
 
-// TestReturningNodeFetchesMissedShares, and tries until it can be kept.
+// The node retries until it can store the share.
 func TestReturningNodeFetchesMissedShares(t *testing.T) {
 	x := newTrio(t)
 	var kept []*keeper

@@ -14,8 +14,9 @@ import (
 	"atelier/transport/server"
 )
 
-// The status of a node has its worst copy, of whichever kind of actor, and every problem. A
-// database that does not answer is one of these problems, and not the end of the answer.
+// The status of a node contains its worst replica of any kind of actor, and every problem. If the
+// database does not respond, that is one of the problems, and the status is returned
+// nevertheless.
 func TestStatusNamesTheWorst(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	var cfg config.Config
@@ -25,7 +26,7 @@ func TestStatusNamesTheWorst(t *testing.T) {
 		copies[fmt.Sprint("good ", i)] = durable.ReplicaStats{Behind: 1, Age: time.Second}
 	}
 	var st *Status
-	for range 5 { // the kinds come in another order each time
+	for range 5 { // the order of the kinds varies
 		st = n.Status(cfg, server.Health{Why: "it starts"}, &server.ClusterStats{LeaseHeld: true, Copies: copies, Bus: bus.Stats{}})
 		if st.This.BehindRecords != 7 || st.This.StaleSeconds != 9 {
 			t.Errorf("the worst copy is %d records and %v s behind", st.This.BehindRecords, st.This.StaleSeconds)
@@ -42,8 +43,8 @@ func TestStatusNamesTheWorst(t *testing.T) {
 			t.Errorf("no problem says %q: %q", want, st.Problems)
 		}
 	}
-	// A node that is well has only the problem of the database; one that an operator has
-	// drained is not ready, as they wish.
+	// A healthy node has only the problem of the database. A node that an operator has drained is
+	// not ready, as intended.
 	well := &server.ClusterStats{LeaseHeld: true, Bus: bus.Stats{Connected: true}}
 	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 1 {
 		t.Errorf("well: %q", st.Problems)
@@ -62,7 +63,7 @@ func TestStatusNamesTheWorst(t *testing.T) {
 	}
 }
 
-// lacks are secrets that this node lacks, with the problem of it; "" for none.
+// lacks reports missing secrets with this problem, or none if it is "".
 type lacks string
 
 func (lacks) lack()                   {}
@@ -70,8 +71,8 @@ func (l lacks) Lacks() bool           { return l != "" }
 func (l lacks) Lacking() string       { return string(l) }
 func (lacks) catchUp(context.Context) {}
 
-// The state of a node is what the database says of its lease, and what an operator wishes. A
-// dead one is a problem, unless it is the node that was asked, which knows better.
+// The state of a node follows from its lease in the database and the operator's drains. A dead
+// node is a problem, unless it is the node that answers the request.
 func TestTheStateOfANode(t *testing.T) {
 	drained := map[string]bool{"b": true, "d": true}
 	st := &Status{Node: "e"}

@@ -19,15 +19,15 @@ type keyed struct {
 	*TokenKeys
 	node *Node
 	path string
-	// used are the keys in use here, noted those that the database has noted, and tries counts
-	// the attempts to take keys into use.
+	// used are the keys in use here, noted those recorded in the database. tries counts the
+	// attempts to start using keys.
 	used, noted []seal.Key
 	tries       int
-	fail        error       // of taking keys into use
-	over        func() bool // whether nothing needs the keys that are not the newest
+	fail        error       // of attempts to use keys
+	over        func() bool // whether only the newest key is needed
 }
 
-// versions describes keys: their versions, with a mark at one that is pending.
+// versions lists the versions of keys, and marks a pending key.
 func versions(keys []seal.Key) (out string) {
 	for _, k := range keys {
 		out += fmt.Sprint(k.Version)
@@ -38,7 +38,7 @@ func versions(keys []seal.Key) (out string) {
 	return out
 }
 
-// newKeyed are three nodes of one database with one token key, which all use.
+// newKeyed returns three nodes of one database that all use the same token key.
 func newKeyed(t *testing.T) (all []*keyed) {
 	const secret = "0123456789abcdef0123456789abcdef"
 	for i, n := range newTrio(t).nodes {
@@ -84,8 +84,8 @@ func newKeyed(t *testing.T) (all []*keyed) {
 	return all
 }
 
-// A node that does not use a new key, since something failed for a moment, would call the
-// tokens of the other nodes unknown until it is started again.
+// A short failure must not keep a node from using a new key. It would report the tokens of the
+// other nodes as unknown until its next start.
 func TestKeysThatCouldNotBeUsedAreTriedAgain(t *testing.T) {
 	all := newKeyed(t)
 	a, b := all[0], all[1]
@@ -113,7 +113,7 @@ func TestKeysThatCouldNotBeUsedAreTriedAgain(t *testing.T) {
 	}
 }
 
-// A node serves again when it has the keys under which tokens were made meanwhile.
+// Before a node serves again, it has the keys of all tokens that were made meanwhile.
 func TestAReturningNodeHasTheKeysThatWereMadeMeanwhile(t *testing.T) {
 	all := newKeyed(t)
 	a, b := all[0], all[1]
@@ -130,13 +130,12 @@ func TestAReturningNodeHasTheKeysThatWereMadeMeanwhile(t *testing.T) {
 	}
 }
 
-// A rotation ends with the new key in use on all nodes, and the database knows it. The file
-// of each node is a copy; one that cannot be written is a trouble of its folder, and no
-// reason to refuse tokens.
+// After a rotation, all nodes use the new key, and the database records it. The file of each node
+// is a copy. If it cannot be written, the node's folder is in trouble, but tokens continue.
 func TestARotationReachesAllNodes(t *testing.T) {
 	all := newKeyed(t)
 	broken := all[2]
-	broken.o.File.Path = filepath.Join(broken.path, "tokens.keys") // below a file
+	broken.o.File.Path = filepath.Join(broken.path, "tokens.keys") // its parent is a file
 	keys, err := all[0].Rotate(time.Now())
 	if err != nil || versions(keys) != "12" || versions(all[0].noted) != "12" {
 		t.Fatalf("rotated to %s, noted %s: %v", versions(keys), versions(all[0].noted), err)
@@ -156,7 +155,7 @@ func TestARotationReachesAllNodes(t *testing.T) {
 			t.Errorf("node %d keeps %s: %v, %v", i+1, versions(kept), err, k.node.folder.Trouble())
 		}
 	}
-	// A key that a rotation left pending is the one that the next goes on with.
+	// The next rotation continues with a key that the previous one left pending.
 	if _, _, err := all[1].Change(func(keys []seal.Key) ([]seal.Key, error) { return secrets.Announced(keys, time.Now()), nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -164,16 +163,16 @@ func TestARotationReachesAllNodes(t *testing.T) {
 	if keys, err = all[0].Rotate(time.Now()); err != nil || versions(keys) != "123" || !bytes.Equal(keys[2].Material, pending) {
 		t.Errorf("the pending key became %s, %v", versions(keys), err)
 	}
-	// Keys that nothing needs any more go when a node starts. The note in the database covers
-	// all keys, so that the database forgets these.
+	// When a node starts, it drops keys that are no longer needed. The record in the database
+	// covers all keys, so the database drops them too.
 	all[1].over = func() bool { return true }
 	if err := all[1].dropOld(); err != nil || versions(all[1].used) != "3" || versions(all[1].noted) != "123" {
 		t.Errorf("left are %s, noted %s: %v", versions(all[1].used), versions(all[1].noted), err)
 	}
 }
 
-// A key that a living node does not have yet is used nowhere: that node would call the tokens
-// under it unknown. The next rotation goes on with the same key.
+// A key is not used anywhere until all living nodes have it. Otherwise a node without it would
+// report the tokens under it as unknown. The next rotation continues with the same key.
 func TestAKeyIsUsedWhenAllNodesHaveIt(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		all := newKeyed(t)

@@ -13,14 +13,14 @@ import (
 	"atelier/actors/durable"
 )
 
-// away is a server that has nobody to send away.
+// away is a server without connected people.
 type away struct{ Duties }
 
 func (away) SendAway(string) {}
 func (away) Drop()           {}
 
-// A node that was away, and holds its lease again, would say of a token that was made
-// meanwhile under a new key that there is none.
+// A node that was away and holds its lease again must not serve too early. It would report tokens
+// made meanwhile under a new key as unknown.
 func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	serves := func() bool { return n.Serves() && n.Valid()() == nil }
@@ -39,7 +39,7 @@ func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 		t.Errorf("after %d tries it serves: %v", tried, serves())
 	}
 
-	// A node that cannot check its lease serves nobody, and rejoins once it can.
+	// A node that cannot check its lease does not serve. It rejoins once it can.
 	ctx, stop := context.WithCancel(t.Context())
 	broken := true
 	n.OnReturn(func() error {
@@ -58,7 +58,7 @@ func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 	}
 }
 
-// duties are those of a server that always owns something. Guarded by mu.
+// duties are those of a server that never runs out of actors to give away. Guarded by mu.
 type duties struct {
 	mu       sync.Mutex
 	given    []string // the nodes that were asked to take its actors
@@ -103,14 +103,14 @@ func (d *duties) GiveAll(to []string) int {
 	return 1
 }
 
-// distant is a bus whose answers take a moment, as all do outside a bubble.
+// distant is a bus whose responses take a moment, as outside of a bubble.
 type distant struct{ durable.Bus }
 
 func (d distant) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
 	time.AfterFunc(time.Millisecond, func() { d.Bus.Request(node, subject, data, timeout, done) })
 }
 
-// watched runs Watch on all nodes of a trio while do runs, in a bubble.
+// watched runs Watch on all nodes of a trio in a bubble while do runs.
 func watched(t *testing.T, do func(x *trio, all []*duties)) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTrio(t)
@@ -129,8 +129,8 @@ func watched(t *testing.T, do func(x *trio, all []*duties)) {
 	})
 }
 
-// A drained node gives what it owns to nodes that keep it, and not to one that is drained,
-// too. Meanwhile each node goes on comparing its copies with their owners.
+// A drained node gives its actors to nodes that are not drained. Meanwhile each node continues to
+// compare its replicas with their owners.
 func TestADrainedNodeGivesNothingToAnother(t *testing.T) {
 	watched(t, func(x *trio, all []*duties) {
 		var names []string
@@ -164,8 +164,8 @@ func TestADrainedNodeGivesNothingToAnother(t *testing.T) {
 	})
 }
 
-// A node that reaches no other leaves serving to those that reach each other, and sends its
-// people to them.
+// A node that reaches no other node leaves the serving to those that reach each other, and its
+// people connect to them.
 func TestANodeThatReachesNobodyStepsAside(t *testing.T) {
 	watched(t, func(x *trio, all []*duties) {
 		time.Sleep(3 * time.Second)
@@ -193,8 +193,8 @@ func TestANodeThatReachesNobodyStepsAside(t *testing.T) {
 	})
 }
 
-// A lease that is lost again while a node returns ends the return: the other nodes have taken
-// over once more.
+// If a node loses its lease again while it rejoins, the attempt ends, because the other nodes
+// have taken over again.
 func TestAReturnEndsWithTheLease(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	ctx, stop := context.WithCancel(t.Context())

@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// moved notes what a server is asked to move, and has nothing to give.
+// moved records the moves that a server must make. It owns nothing.
 type moved struct {
 	Duties
 	all []string
@@ -19,8 +19,8 @@ func (m *moved) GiveAll([]string) int { return 0 }
 func (m *moved) Drain()               {}
 func (m *moved) Undrain()             {}
 
-// A codelab that was moved to a node that was then drained or died moved back and forth:
-// its owner transferred it every second, and its people waited.
+// When the target of a move was drained or died, the codelab moved back and forth: its owner
+// transferred it every second, and its people waited.
 func TestNothingIsMovedWhereItCannotStay(t *testing.T) {
 	x := newTrio(t)
 	var name []string
@@ -47,7 +47,7 @@ func TestNothingIsMovedWhereItCannotStay(t *testing.T) {
 	}
 }
 
-// meanwhile is a store on which something else happens before each commit.
+// meanwhile is a store that runs a function before each commit.
 type meanwhile struct {
 	durable.Shared
 	do func()
@@ -61,7 +61,7 @@ func (m *meanwhile) Append(rows []durable.Row, done func(error)) error {
 	return m.Shared.Append(rows, done)
 }
 
-// Two operators who drain the last two nodes at one moment would leave nobody to serve.
+// If two operators drained the last two nodes at the same moment, no node would serve.
 func TestTheLastNodesAreNotDrainedAtOneMoment(t *testing.T) {
 	x := newTrio(t)
 	a, b, c := x.nodes[0], x.nodes[1], x.nodes[2]
@@ -78,8 +78,8 @@ func TestTheLastNodesAreNotDrainedAtOneMoment(t *testing.T) {
 	}
 }
 
-// A node that is not a member any more, since it stopped long ago, is drained before it
-// starts; one that never was is not.
+// A node that stopped long ago and is no longer a member can be drained before it starts. A node
+// that never existed cannot.
 func TestANodeThatStoppedIsDrained(t *testing.T) {
 	x := newTrio(t)
 	n := x.nodes[0]
@@ -101,8 +101,8 @@ func TestANodeThatStoppedIsDrained(t *testing.T) {
 	}
 }
 
-// A drained node leaves although the others do not take all that it owns. Otherwise a codelab
-// that no node can load would keep it, and an operator could never switch it off.
+// A drained node leaves even if the others do not take all that it owns. Otherwise a codelab that
+// no node can load would keep it running, and an operator could never switch it off.
 func TestADrainedNodeLeavesWhatNobodyTakes(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	w := wanted{drained: map[string]bool{n.Store.Node(): true}}
@@ -122,7 +122,7 @@ func TestADrainedNodeLeavesWhatNobodyTakes(t *testing.T) {
 	}
 }
 
-// stuck are the duties of a server that owns a codelab which nobody takes.
+// stuck are the duties of a server with a codelab that no node takes.
 type stuck struct {
 	leaving
 	asked int
@@ -130,13 +130,13 @@ type stuck struct {
 
 func (s *stuck) GiveAll([]string) int { s.asked++; return 1 }
 
-// A codelab is moved to a node that is alive and can take it. The move has ended when the
+// A codelab moves to a node only if that node is alive and can take it. The move ends when the
 // codelab is there.
 func TestACodelabIsMovedWhereItCanStay(t *testing.T) {
 	x := newTrio(t)
 	n, drained, full := x.nodes[0], x.nodes[1], x.nodes[2]
 	full.figures.Store(&Figures{Trouble: &Trouble{DiskFull, "the disk is full"}})
-	x.turn() // it hears of the trouble
+	x.turn() // it learns of the trouble
 	if err := n.Drain(drained.Store.Node()); err != nil {
 		t.Fatal(err)
 	}

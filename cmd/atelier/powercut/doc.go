@@ -4,7 +4,7 @@
 //	make powercut                       # 200 power cuts, and every kind of fault
 //	make powercut POINT=4711 SEED=8000  # one power cut of the last run again
 //	make powercut FAULT='EIO (sync), table'
-//	make powercut RECORD=1              # record the traces in testdata anew
+//	make powercut RECORD=1              # record the traces in testdata again
 //
 // # What runs
 //

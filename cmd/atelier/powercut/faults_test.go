@@ -28,12 +28,11 @@ var faultsOf = map[powercut.Kind][]powercut.Fault{
 	powercut.SyncFolder: {{Err: syscall.EIO}},
 }
 
-// mappedFiles are the files that Badger writes through memory only, which is never
+// mappedFiles are the files that Badger writes only through mapped memory, where writes are never
 // short.
 var mappedFiles = map[string]bool{"write-ahead log": true, "table": true, "statistics": true}
 
-// plan is one fault: from the nth call at a place on, once or until the server
-// ends.
+// plan is one fault: from the nth call at a place, once or until the server ends.
 type plan struct {
 	at    place
 	fault powercut.Fault
@@ -51,7 +50,7 @@ func (p plan) String() string {
 	return what + ", " + p.at.file
 }
 
-// plansFor makes a plan for each way to fail at each place that was seen.
+// plansFor returns a plan for each way to fail at each place that occurred.
 func plansFor(seen map[place]int, seed uint64) (plans []plan) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	for _, p := range sortedPlaces(seen) {
@@ -65,12 +64,12 @@ func plansFor(seen map[place]int, seed uint64) (plans []plan) {
 	return plans
 }
 
-// onlyShared are the plans about files that only nodes with a shared store have.
+// onlyShared returns the plans for files that only nodes with a shared store have.
 func onlyShared(plans []plan) []plan {
 	return slices.DeleteFunc(plans, func(p plan) bool { return p.at.file != "objects" && p.at.file != "copies of objects" })
 }
 
-// outcome is what a fault led to.
+// outcome is the result of a fault.
 type outcome struct {
 	plan
 	verdict
@@ -79,8 +78,8 @@ type outcome struct {
 	refusals     []string // of starts while the fault lasted
 }
 
-// tryFault runs the load over a disk that fails as planned, cuts the power, and
-// checks what a server finds.
+// tryFault runs the load on a disk that fails as planned, cuts the power, and verifies the data
+// that a new server finds.
 func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 	o.plan = pl
 	disk, err := newDisk(p, at)
@@ -108,11 +107,11 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 			if pl.fault.Err != 0 && !strings.Contains(err.Error(), pl.fault.Err.Error()) {
 				vague = append(vague, "while the fault lasts, a refusal does not tell of it: "+err.Error())
 			}
-			disk.Inject(nil) // as if the operator had repaired it
+			disk.Inject(nil) // the operator has repaired the disk
 			continue
 		}
 		if s := (status{}); errors.As(err, &s) && s.code == http.StatusServiceUnavailable {
-			disk.Inject(nil) // it has started, and its store has stopped at once
+			disk.Inject(nil) // the server started, and its store stopped immediately
 			continue
 		}
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// filesOnDisk are the kinds of files and folders that a server makes, the first
-// pattern that matches counts.
+// filesOnDisk are the kinds of files and folders that a server creates. The first matching
+// pattern counts.
 var filesOnDisk = []struct {
 	kind string
 	path *regexp.Regexp
@@ -31,7 +31,7 @@ var filesOnDisk = []struct {
 	{"data folder", regexp.MustCompile(`^(data|\.)$`)},
 }
 
-// fileKind names the kind of a file.
+// fileKind returns the kind of a file.
 func fileKind(path string) string {
 	for _, f := range filesOnDisk {
 		if f.path.MatchString(path) {
@@ -41,7 +41,7 @@ func fileKind(path string) string {
 	return "unknown: " + path
 }
 
-// place is a kind of file and a kind of call about it.
+// place is a kind of file and a kind of call on it.
 type place struct {
 	file string
 	call powercut.Kind
@@ -60,15 +60,15 @@ func places(t powercut.Trace) map[place]int {
 	return out
 }
 
-// neverMade has the reasons why a server makes no calls of a kind; a kind that is not in
-// the table must happen.
+// neverMade contains the reasons why a server never makes a kind of call. All other kinds must
+// occur.
 var neverMade = map[powercut.Kind]string{
 	powercut.Link:  "files get one name each",
 	powercut.Chmod: "files are made with their modes",
 }
 
-// missing are the calls and kinds of files that never happened in traces, and the
-// files that have no kind.
+// missing returns the kinds of calls and files that never occurred in traces, and the files
+// without a kind.
 func missing(seen map[place]int) (wrong []string) {
 	calls, files := map[powercut.Kind]bool{}, map[string]bool{}
 	for p := range seen {

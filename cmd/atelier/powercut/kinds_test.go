@@ -12,17 +12,16 @@ import (
 // kind is a kind of client operation that is acknowledged.
 type kind struct {
 	name string
-	// add asks the server for a new one in a codelab and completes the item.
+	// add creates a new item on the server, in a codelab, and completes the item.
 	add func(l *load, it *item) error
-	// remove asks the server to remove one; nil if nobody can.
+	// remove removes an item on the server. It is nil if the item cannot be removed.
 	remove func(s *server, it item) error
-	// there reports whether a server has it. Unless it is there as it was acknowledged, or
-	// gone without a trace, that is an error.
+	// there reports whether a server has the item. The item must be as it was acknowledged, or
+	// completely gone. Anything else is an error.
 	there func(v *view, it item) (bool, error)
 }
 
-// kindsOfItems is everything that the load does. The order is that in which they
-// can be made.
+// kindsOfItems is everything that the load does. Items can be created in this order.
 var kindsOfItems = []kind{
 	{"codelab",
 		func(l *load, it *item) error {
@@ -35,7 +34,7 @@ var kindsOfItems = []kind{
 		func(v *view, it item) (bool, error) { return v.found(lab(it.Key)) }},
 	{"steps",
 		func(l *load, it *item) error {
-			// Large, so that memtables fill and values are split into parts.
+			// It is large, so that memtables fill and values are split into parts.
 			it.Content = strings.Repeat("About "+it.Key+".\n", 3500)
 			step := record{"title": it.Key, "content_markdown": it.Content}
 			err := l.call(http.MethodPut, lab(it.Codelab)+"/steps", record{"steps": []record{step, step, step}}, nil)
@@ -205,7 +204,8 @@ func (v *view) holds(path, text string) (bool, error) {
 		body = string(b)
 		v.read[path] = body
 	}
-	// In JSON a line's end is \n.
+	// JSON encodes the end of a line as
+	// .
 	return body != "" && (strings.Contains(body, text) || strings.Contains(body, strings.ReplaceAll(text, "\n", `\n`))), nil
 }
 

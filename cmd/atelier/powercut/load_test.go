@@ -8,18 +8,18 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// load is a client that does everything that is acknowledged, and notes it in the
-// trace of the disk below the server.
+// load is a client that makes every kind of change that the server acknowledges. It notes each in
+// the trace of the server's disk.
 type load struct {
 	*server
 	disk *powercut.Disk
 	rand *rand.Rand
-	// made counts items, and names them.
+	// made counts the items and is part of their names.
 	made  int
-	items []item // that are there
+	items []item // existing items
 	coded map[string]bool
 	in    string // the codelab to add to; "" for any
-	// platform and business are API keys, identity is that of the business.
+	// platform and business are API keys. identity is the identity of the business.
 	platform, business, identity string
 
 	acknowledged map[string]int // by operation and kind
@@ -30,7 +30,7 @@ func newLoad(disk *powercut.Disk, seed uint64) *load {
 	return &load{disk: disk, rand: rand.New(rand.NewPCG(seed, 1)), coded: map[string]bool{}, acknowledged: map[string]int{}}
 }
 
-// run does n things. Refusals of the server are counted and not noted.
+// run makes n steps. Refusals by the server are counted, but not noted.
 func (l *load) run(steps int) {
 	for range steps {
 		select {
@@ -49,7 +49,7 @@ func (l *load) run(steps int) {
 	}
 }
 
-// each adds one of each kind, so that later ones have what they need, and removes a
+// each adds one item of each kind, so that later items have what they need, and removes a
 // codelab.
 func (l *load) each() {
 	for _, k := range kindsOfItems {
@@ -57,7 +57,7 @@ func (l *load) each() {
 			l.add(k)
 		}
 	}
-	// A codelab goes with its code.
+	// The codelab is removed together with its code.
 	i := len(l.items)
 	if l.add(kindOf(codelabItem(""))); len(l.items) > i {
 		l.in = l.items[i].Key
@@ -73,7 +73,7 @@ func (l *load) add(k kind) {
 	if it.Codelab == "" && k.name != "codelab" || k.name == "token" && l.business == "" || k.name == "participant" && l.business != "" {
 		return
 	}
-	if k.name == "steps" { // a codelab has them once
+	if k.name == "steps" { // a codelab has one list of steps
 		for i, old := range l.items {
 			if old.Kind == it.Kind && old.Codelab == it.Codelab {
 				l.note(removing, old)
@@ -102,7 +102,7 @@ func (l *load) remove(i int) {
 		return
 	}
 	l.note(removing, it)
-	// Whether it is there is not known from here on, unless that is acknowledged.
+	// From here on the item can be gone or present, until the removal is acknowledged.
 	l.items = slices.Delete(l.items, i, i+1)
 	if it.Kind == "codelab" {
 		l.items = slices.DeleteFunc(l.items, func(in item) bool { return in.Codelab == it.Key })
@@ -114,7 +114,7 @@ func (l *load) remove(i int) {
 	l.note(removed, it)
 }
 
-// codelab returns the id of an existing codelab; "" for none.
+// codelab returns the id of an existing codelab, or "" if there is none.
 func (l *load) codelab() string {
 	if l.in != "" {
 		return l.in

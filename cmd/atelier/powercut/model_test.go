@@ -13,12 +13,12 @@ import (
 // item is something that the server acknowledged, and how to find it again.
 type item struct {
 	Kind    string `json:"kind"`              // a row of the table of kinds
-	Codelab string `json:"codelab,omitempty"` // in which it is
-	Key     string `json:"key"`               // tells it apart from others of its kind
-	// At is where it is asked for, Content what must be there.
+	Codelab string `json:"codelab,omitempty"` // the codelab that contains it
+	Key     string `json:"key"`               // unique within its kind
+	// At is its path, and Content is what the response must contain.
 	At      string `json:"at,omitempty"`
 	Content string `json:"content,omitempty"`
-	// Until is when it ends by itself, seconds since 1970; 0: never.
+	// Until is the time when it expires, in seconds since 1970. 0 means never.
 	Until int64 `json:"until,omitempty"`
 }
 
@@ -39,12 +39,12 @@ const (
 func (s step) encode() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // it has strings only
+		panic(err) // it contains only strings
 	}
 	return b
 }
 
-// expectation is what must hold behind a cut.
+// expectation is what must hold after a cut.
 type expectation struct {
 	there, gone []item
 }
@@ -77,7 +77,7 @@ func expect(t powercut.Trace, point, reach int) (expectation, error) {
 	var e expectation
 	for _, f := range fates {
 		if lab := fates[codelabItem(f.item.Codelab).name()]; lab != nil && lab.removing {
-			continue // the codelab itself has its own fate
+			continue // the codelab itself is a separate item
 		}
 		switch {
 		case f.gone:
@@ -92,7 +92,7 @@ func expect(t powercut.Trace, point, reach int) (expectation, error) {
 	return e, nil
 }
 
-// stepsOf are the notes of a trace, by position.
+// stepsOf returns the notes of a trace, by position.
 func stepsOf(t powercut.Trace) (map[int]step, error) {
 	steps := map[int]step{}
 	for i, op := range t {

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// TestMissingSyncsAreNoticed takes the syncs of one kind of file out of a trace, as
-// if the server did not sync it: some power cut must then show a loss.
+// The test removes the syncs of one kind of file from a trace, as if the server did not sync it.
+// Some power cut must then show a loss.
 func TestMissingSyncsAreNoticed(t *testing.T) {
 	if *live {
 		t.Skip("is about the traces of testdata")
@@ -40,7 +40,7 @@ func TestMissingSyncsAreNoticed(t *testing.T) {
 	}
 }
 
-// without is a trace without the syncs of a kind of file.
+// without returns a trace without the syncs of a kind of file.
 func without(trace powercut.Trace, file string) (careless powercut.Trace) {
 	trace.At(func(_ int, op *powercut.Op, path string) {
 		if sync := op.Kind == powercut.Sync || op.Kind == powercut.SyncFolder; !sync || fileKind(path) != file {
@@ -50,7 +50,7 @@ func without(trace powercut.Trace, file string) (careless powercut.Trace) {
 	return careless
 }
 
-// The oracle itself: what is expected behind a cut.
+// This tests the oracle itself: its expectations after a cut.
 func TestExpectationsAfterACut(t *testing.T) {
 	lab, message := item{Kind: "codelab", Key: "l"}, item{Kind: "message", Codelab: "l", Key: "m"}
 	var trace powercut.Trace
@@ -68,7 +68,7 @@ func TestExpectationsAfterACut(t *testing.T) {
 			t.Errorf("behind %d notes: %+v, want %+v", point, e, want)
 		}
 	}
-	// Something of the request that removes it may be there already.
+	// The removal request can already have had an effect.
 	if e, err := expect(trace, 2, 3); err != nil || !slices.Equal(e.there, []item{lab}) || len(e.gone) > 0 {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -99,9 +99,9 @@ func TestMissingPowerCutsAreNamed(t *testing.T) {
 	}
 }
 
-// A recovery gives the store another stream. The folder of shared objects once seemed to
-// belong to somebody else then: the server refused to start with the very flag that its
-// first refusal had named.
+// A recovery gives the store a new stream id. The folder of shared objects then once seemed to
+// belong to another installation: the server refused to start with the very flag that its first
+// refusal had named.
 func TestARecoveryKeepsSharedFiles(t *testing.T) {
 	if *live {
 		t.Skip("is about the traces of testdata")

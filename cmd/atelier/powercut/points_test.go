@@ -20,9 +20,9 @@ type verdict struct {
 	said    string // the end of the server's log, if something is wrong
 }
 
-// tryCut starts the server on the folder that a cut leaves, in a folder below
-// scratch, and checks what it holds. If it refuses, its text must name the way
-// out, and that way must lead to all that was acknowledged but tokens.
+// tryCut starts the server on the folder that remains after a cut, in a folder below scratch, and
+// verifies its data. If the server refuses to start, its error must name the recovery flag. That
+// flag must recover everything acknowledged except tokens.
 func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v verdict, err error) {
 	v = verdict{cut: cut, folder: t.Rebuild(cut)}
 	e, err := expect(t, cut.Point, v.folder.Reach)
@@ -64,7 +64,7 @@ func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v v
 	return v, nil
 }
 
-// recoverFlag is what a refusal must name.
+// recoverFlag is the flag that a refusal must name.
 const recoverFlag = "--recover-damaged"
 
 // story summarizes the unsynced writes, their fate, and the findings.

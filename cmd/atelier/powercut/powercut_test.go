@@ -26,7 +26,7 @@ var (
 	last     = flag.String("last", "", "a folder where a live run keeps its traces, so that a point can be repeated")
 )
 
-// variants are the ways in which a server keeps files.
+// variants are the places where a server stores files.
 var variants = []struct {
 	name   string
 	shared bool
@@ -70,8 +70,8 @@ func binary(t *testing.T, shared bool) *program {
 	return &program{path, shared}
 }
 
-// TestPowerCuts cuts the power at points of a trace. The server that starts on the
-// remaining data must have everything that was acknowledged.
+// The test cuts the power at points of a trace. The server that starts on the remaining data must
+// have everything that was acknowledged.
 func TestPowerCuts(t *testing.T) {
 	seen := map[place]int{}
 	acknowledged := map[string]int{}
@@ -134,7 +134,7 @@ var checks sync.Mutex
 // recorded are the traces of this run.
 var recorded = map[string]powercut.Trace{}
 
-// canLive reports whether a live run was requested, and is possible here.
+// canLive reports whether a live run was requested and is possible here.
 var canLive = sync.OnceValue(func() bool {
 	if !*live {
 		return false
@@ -153,7 +153,7 @@ var canLive = sync.OnceValue(func() bool {
 	return err == nil
 })
 
-// traceOf records a trace, or reads the one that was recorded.
+// traceOf records a trace, or reads the recorded one.
 func traceOf(t *testing.T, name string, p *program, acknowledged map[string]int) powercut.Trace {
 	t.Helper()
 	path := filepath.Join("testdata", name+".trace")
@@ -203,7 +203,7 @@ func traceOf(t *testing.T, name string, p *program, acknowledged map[string]int)
 	return trace
 }
 
-// count counts what the notes of a trace say.
+// count adds up the notes of a trace.
 func count(t *testing.T, trace powercut.Trace, acknowledged map[string]int) {
 	t.Helper()
 	steps, err := stepsOf(trace)
@@ -215,7 +215,7 @@ func count(t *testing.T, trace powercut.Trace, acknowledged map[string]int) {
 	}
 }
 
-// TestFaults lets each kind of call fail in each way on each kind of file.
+// Each kind of call fails in each way on each kind of file.
 func TestFaults(t *testing.T) {
 	if !canLive() {
 		t.Skip("needs -live and a disk that can be mounted")
@@ -226,7 +226,7 @@ func TestFaults(t *testing.T) {
 		p := binary(t, v.shared)
 		trace := traceOf(t, v.name, p, map[string]int{})
 		plans := plansFor(places(trace), *seed)
-		if v.shared { // the rest was tried without
+		if v.shared { // the other plans ran without a shared store
 			plans = onlyShared(plans)
 		}
 		if *oneFault != "" {
@@ -261,7 +261,7 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d requests acknowledged, %d starts refused; how often each fault was met:\n%s", acknowledged, refusals, &b)
 }
 
-// inParallel tries everything, two cases in parallel.
+// inParallel tries all cases, two of them in parallel.
 func inParallel[T any](all []T, try func(T)) {
 	work := make(chan T)
 	var done sync.WaitGroup

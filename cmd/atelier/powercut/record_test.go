@@ -12,11 +12,10 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// dataIn is the server's data folder on a disk. The server makes it.
+// dataIn is the server's data folder on a disk. The server creates it.
 func dataIn(disk string) string { return filepath.Join(disk, "data") }
 
-// objectsBeside is the folder of shared objects. The operator has made it, so it
-// is there.
+// objectsBeside is the folder of shared objects. The operator has created it before the start.
 func objectsBeside(data string) string { return filepath.Join(filepath.Dir(data), "objects") }
 
 // newDisk mounts a disk for a server.
@@ -38,11 +37,11 @@ func newDisk(p *program, at string) (*powercut.Disk, error) {
 	return disk, nil
 }
 
-// sessions is how often a server starts while a trace is recorded: after a stop, or
-// after it was killed. Each writes its memtable out as it starts.
+// sessions is the number of starts while a trace is recorded, each after a stop or a kill. A
+// start writes out the memtable.
 const sessions = 6
 
-// recordTrace runs a server under load on a disk and returns what happened there.
+// recordTrace runs a server under load on a disk and returns the trace of that disk.
 func recordTrace(p *program, at string, seed uint64) (powercut.Trace, *load, error) {
 	disk, err := newDisk(p, at)
 	if err != nil {

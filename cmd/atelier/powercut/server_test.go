@@ -35,12 +35,12 @@ type server struct {
 	csrf string
 }
 
-// refusal is the text with which a server ended instead of starting.
+// refusal is the error text of a server that ended instead of starting.
 type refusal string
 
 func (r refusal) Error() string { return "the server refuses to start: " + string(r) }
 
-// options are of a server whose store flushes and compacts after little.
+// options are for a server whose store flushes and compacts early.
 func (p *program) options(data string, flags ...string) (args, env []string) {
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--data", data}, flags...)
 	env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=1", "ATELIER_STORAGE_MIN_FREE_MIB=1", "ATELIER_STORAGE_SNAPSHOT_EVENTS=40",
@@ -52,7 +52,7 @@ func (p *program) options(data string, flags ...string) (args, env []string) {
 	return args, env
 }
 
-// program is the binary, and how it keeps files.
+// program is the binary, and the place of its files.
 type program struct {
 	path   string
 	shared bool // files and code are in a folder of objects
@@ -60,11 +60,10 @@ type program struct {
 
 var listening = regexp.MustCompile(`msg=listening addr=(\S+)`)
 
-// startTimeout is the maximum time for a server to start, and to stop.
+// startTimeout is the maximum time for a server to start or stop.
 const startTimeout = 60 * time.Second
 
-// start starts the server and logs in. The error is a refusal if the server ended
-// by itself.
+// start starts the server and logs in. If the server ends by itself, the error is a refusal.
 func (p *program) start(data string, flags ...string) (*server, error) {
 	args, env := p.options(data, flags...)
 	s := &server{cmd: exec.Command(p.path, args...), over: make(chan struct{})}
@@ -108,7 +107,7 @@ func (p *program) start(data string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// lastWords is the error with which a server ended.
+// lastWords returns the error with which a server ended.
 func lastWords(said string) string {
 	if at := strings.LastIndex(said, "atelier: "); at >= 0 {
 		return strings.TrimSpace(said[at:])
@@ -121,7 +120,7 @@ func lastLines(said string) string {
 	return strings.Join(lines[max(0, len(lines)-6):], "\n")
 }
 
-// rotateKeys has the running server make another token key.
+// rotateKeys makes the running server create another token key.
 func (p *program) rotateKeys(data string) error {
 	_, env := p.options(data)
 	cmd := exec.Command(p.path, "keys", "rotate", "--data", data)
@@ -132,13 +131,13 @@ func (p *program) rotateKeys(data string) error {
 	return nil
 }
 
-// kill ends the process at once.
+// kill ends the process immediately.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.over
 }
 
-// stop ends the process as an operator does. If that takes too long it is killed.
+// stop ends the process as an operator does. It kills the process after a timeout.
 func (s *server) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -177,7 +176,7 @@ func (r record) text(key string) string {
 	return s
 }
 
-// status is an answer other than a success.
+// status is a response that is not a success.
 type status struct {
 	code int
 	text string
@@ -185,8 +184,8 @@ type status struct {
 
 func (s status) Error() string { return fmt.Sprintf("%d: %.300s", s.code, s.text) }
 
-// call makes a request with JSON, as the administrator, and reads the answer into
-// out, which may be a *[]byte or nil.
+// call sends a JSON request as the administrator, and decodes the response into out, which can be
+// a *[]byte or nil.
 func (s *server) call(method, path string, body, out any) error {
 	return s.callAs("", method, path, body, out)
 }
@@ -194,7 +193,7 @@ func (s *server) call(method, path string, body, out any) error {
 // nobody calls without a session.
 const nobody = "nobody"
 
-// callAs is call with the API key of a participant, or as nobody.
+// callAs is call with the API key of a participant, or without a session.
 func (s *server) callAs(key, method, path string, body, out any) error {
 	var raw []byte
 	contentType := "application/json"

@@ -11,7 +11,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// TestTheAccessLogHasNoSecrets: no query, no random name, no checkout.
+// The log contains no query, no random name and no checkout.
 func TestTheAccessLogHasNoSecrets(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))

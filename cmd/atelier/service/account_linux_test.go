@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal opens one: what is written to its inner end comes out of the outer.
+// terminal opens a terminal: output written to inner can be read from outer.
 func terminal(t *testing.T) (outer, inner *os.File) {
 	t.Helper()
 	outer, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -47,7 +47,7 @@ func printed(out, in *os.File, print func(*os.File)) string {
 	return strings.TrimSuffix(all.String(), "end")
 }
 
-// It was on standard output, and so in the system's journal.
+// The password was once printed to standard output, and so reached the system's journal.
 func TestTheFirstPasswordIsShownOnATerminalOnly(t *testing.T) {
 	made := adminPassword{file: "data/secrets/admin.password", made: "hunter2-hunter2"}
 	known := adminPassword{file: made.file}

@@ -15,7 +15,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// brokenStore is one that has stopped writing.
+// brokenStore is a store that has stopped writing.
 type brokenStore struct {
 	durable.Store
 	failed error
@@ -23,7 +23,7 @@ type brokenStore struct {
 
 func (s brokenStore) Stats() durable.StoreStats { return durable.StoreStats{Failed: s.failed} }
 
-// A start that failed because the disk did said "no answer in time" and no more.
+// When the disk failed during a start, the error once contained only "no answer in time".
 func TestErrorsOfAStartTellThatTheDiskFailed(t *testing.T) {
 	disk, late := errors.New("input/output error"), durable.ErrTimeout
 	c := &Core{store: brokenStore{failed: disk}}
@@ -40,7 +40,7 @@ func TestErrorsOfAStartTellThatTheDiskFailed(t *testing.T) {
 	}
 }
 
-// A start that fails when the first vault is open leaves nothing of it behind.
+// If a start fails after the first vault is open, the vault is closed again.
 func TestAFailedStartOfTheVaultsClosesThem(t *testing.T) {
 	cfg := config.Default()
 	cfg.Server.Data = t.TempDir()
@@ -62,9 +62,9 @@ func TestAFailedStartOfTheVaultsClosesThem(t *testing.T) {
 	}
 }
 
-// All default bounds together are less than 400 MiB, so 512 MiB of memory are enough. They are
-// those of bodies that are being read, of batches and snapshots for the disk, and of a busy
-// codelab's events for clients that reconnect.
+// All default limits together are less than 400 MiB, so 512 MiB of memory are enough. They cover
+// bodies that are being read, batches and snapshots for the disk, and a busy codelab's events for
+// clients that reconnect.
 func TestTheDefaultBoundsOfMemory(t *testing.T) {
 	cfg := config.Default()
 	limits := durable.StoreLimits{QueueBytes: int64(cfg.Storage.QueueMiB) << 20}

@@ -16,9 +16,9 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// BenchmarkList makes a hundred thousand codelabs on a server. It reports the processor
-// time for making one (client included) among few and among all, and the time for listing
-// all, for a search, and for a start. One run is enough: -benchtime 1x.
+// BenchmarkList creates a hundred thousand codelabs on a server. It reports the processor time
+// per codelab (client included) among few and among all, and the time of a list, a search and a
+// start. One run is enough: -benchtime 1x.
 func BenchmarkList(b *testing.B) {
 	const few, many, sample = 100, 100_000, 2000
 	cfg := config.Default()
@@ -35,8 +35,7 @@ func BenchmarkList(b *testing.B) {
 		return
 	}
 	for range b.N {
-		// In a process of its own, so that this process starts with nothing of it in
-		// memory.
+		// A separate process creates them, so this process starts without them in memory.
 		cfg.Server.Data = b.TempDir()
 		fill := exec.Command(os.Args[0], "-test.run", "^$", "-test.bench", "List$", "-test.benchtime", "1x")
 		fill.Env = append(os.Environ(), filled+"="+cfg.Server.Data)
@@ -95,7 +94,7 @@ func (l *list) start() {
 
 func (l *list) stop() { l.must(l.service.Stop()) }
 
-// create makes n codelabs, and returns what one took of the processor, ms.
+// create creates n codelabs and returns the processor time of one, in ms.
 func (l *list) create(n int) float64 {
 	before := processorTime()
 	var all sync.WaitGroup
@@ -115,7 +114,7 @@ func (l *list) create(n int) float64 {
 	return float64((processorTime() - before).Microseconds()) / 1000 / float64(n)
 }
 
-// ask returns the duration of the list in seconds; the list must have want codelabs.
+// ask returns the duration of a list request in seconds. The list must contain want codelabs.
 func (l *list) ask(query string, want int) float64 {
 	began := time.Now()
 	answer, err := l.client.Do(&api.Request{Method: "GET", Path: "/codelabs" + query, Session: l.admin})

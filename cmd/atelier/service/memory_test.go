@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Memory is given back after a storm and not during it, and once only.
+// Memory is released once, after a load peak and not during it.
 func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	const mib = 1 << 20
 	var g growth
@@ -14,12 +14,12 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 		allocated, unused uint64
 		due               bool
 	}{
-		{500 * mib, 80 * mib, false},  // nothing is known yet
-		{900 * mib, 120 * mib, false}, // a storm
+		{500 * mib, 80 * mib, false},  // no earlier value yet
+		{900 * mib, 120 * mib, false}, // a load peak
 		{904 * mib, 120 * mib, true},  // the load has ended
-		{905 * mib, 20 * mib, false},  // what is left is left
+		{905 * mib, 20 * mib, false},  // the rest stays
 		{906 * mib, 27 * mib, false},
-		{907 * mib, 29 * mib, true}, // as much again
+		{907 * mib, 29 * mib, true}, // the same amount again
 		{1907 * mib, 99 * mib, false},
 	} {
 		grown, known := g.since(look.allocated)
@@ -32,8 +32,8 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	}
 }
 
-// Garbage is collected less often while much is allocated, and nothing is set that is
-// set already.
+// Garbage is collected less often while the server allocates much. A setting that is already
+// active is not set again.
 func TestTheCollectorHurriesUnderLoad(t *testing.T) {
 	const mib = 1 << 20
 	var set []int

@@ -61,8 +61,8 @@ func TestCommitsAreJudgedByTheirStore(t *testing.T) {
 	}
 }
 
-// However many disks hang, the owner has an answer within a second, which lists what is not
-// known.
+// However many disks hang, the owner gets a response within a second. It lists the unknown
+// values.
 func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := unstarted(config.Default())

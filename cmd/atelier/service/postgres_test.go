@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// onBusyMachine is for a lease that outlasts the pauses of a busy machine.
+// onBusyMachine has a lease that is longer than the pauses of a busy machine.
 var onBusyMachine = Options{Lease: 9 * time.Second}
 
 func onPostgres(t *testing.T, url string) config.Config {
@@ -37,7 +37,7 @@ func openCoreOf(t *testing.T, cfg config.Config) *Core {
 	return c
 }
 
-// A backup of everything goes from one kind of store to the other and back.
+// A full backup moves from one kind of store to the other and back.
 func TestABackupMovesBetweenStores(t *testing.T) {
 	embedded := config.Default()
 	embedded.Server.Data, embedded.Storage.MinFreeMiB = t.TempDir(), 1
@@ -80,8 +80,8 @@ func TestABackupMovesBetweenStores(t *testing.T) {
 	holds(openCoreOf(t, back))
 }
 
-// The store of a data folder's files is not guessed, because with another store they would
-// be swept.
+// The server does not guess the store of a data folder's files, because with another store it
+// would remove them as unreferenced.
 func TestADataFolderStaysWithItsStore(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	refused := func(cfg config.Config, want string) {

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// counted is a probe whose value is how often it ran, and which takes a given time.
+// counted returns a probe whose value is the number of its runs, each of which takes a given
+// time.
 func counted(ctx context.Context, maxAge, takes time.Duration) *probe[int] {
 	n := 0
 	l := newProbe(maxAge, func(context.Context) int {
-		time.Sleep(takes) // of the bubble's time
+		time.Sleep(takes) // in the bubble's time
 		n++
 		return n
 	})
@@ -26,7 +27,7 @@ func TestAProbeKeepsItsValueForAWhile(t *testing.T) {
 		l := counted(ctx, 5*time.Second, time.Millisecond)
 		ask := func() int {
 			l.want()
-			l.want() // somebody else
+			l.want() // another caller
 			n, known := l.get(ctx)
 			if !known {
 				t.Error("nothing is known")
@@ -44,7 +45,7 @@ func TestAProbeKeepsItsValueForAWhile(t *testing.T) {
 	})
 }
 
-// A disk that hangs blocks no caller, and an earlier result does not count as new.
+// A hanging disk blocks no caller, and an earlier result does not count as new.
 func TestAProbeThatHangsIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
@@ -86,7 +87,7 @@ func TestAProbeThatHangsIsUnknown(t *testing.T) {
 	})
 }
 
-// A folder of a million files is not walked again for each visit of the page.
+// Visits of the page do not walk a folder of a million files each time.
 func TestCostlyProbesRunRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
@@ -97,7 +98,7 @@ func TestCostlyProbesRunRarely(t *testing.T) {
 		if n, known := l.last(ctx); n != 1 || !known {
 			t.Errorf("at first: %d, %v", n, known)
 		}
-		for range 28 { // 280 s, and 300 are a hundred times as long as it took
+		for range 28 { // 280 s; a rerun is due after 300 s, a hundred times the run time
 			time.Sleep(10 * time.Second)
 			l.want()
 		}
@@ -113,7 +114,7 @@ func TestCostlyProbesRunRarely(t *testing.T) {
 	})
 }
 
-// A stop does not wait for a disk that hangs.
+// A stop does not wait for a hanging disk.
 func TestAStopDoesNotWaitForAHangingProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{}

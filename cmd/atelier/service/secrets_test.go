@@ -8,8 +8,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// TestAKeyThatLostAPartIsNotUsed: a file cut short by a full disk or a careless
-// copy was taken for the key.
+// A key file cut short by a full disk or a careless copy was once used as the key.
 func TestAKeyThatLostAPartIsNotUsed(t *testing.T) {
 	cfg := config.Default()
 	cfg.Server.Data = t.TempDir()

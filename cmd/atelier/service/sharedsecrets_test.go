@@ -30,8 +30,8 @@ import (
 
 const clusterSecret = "a secret of this test that is long enough: 0123456789"
 
-// aNode is the configuration of a node: a folder of its own, and nothing else by hand
-// than the database, the files and the secret.
+// aNode is the configuration of a node with its own folder. Only the database, the files and the
+// secret are set by hand.
 func aNode(t *testing.T, name, dsn, files string) config.Config {
 	t.Helper()
 	cfg := onPostgres(t, dsn)
@@ -76,8 +76,8 @@ func sameSecrets(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// Nodes that start at one moment with empty folders end up with the same secrets, which
-// one of them has made, and find each other.
+// Nodes that start at the same moment with empty folders use the same secrets, which one of them
+// has made, and find each other.
 func TestNodesThatShareNothingByHand(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	var all []config.Config
@@ -112,7 +112,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 	if made != 1 {
 		t.Errorf("%d nodes say that they made the key", made)
 	}
-	// A node that lost its folder reads them again and replaces its files.
+	// A node that lost its folder reads the secrets again and replaces its files.
 	if err := cores[2].Close(context.Background()); err != nil {
 		t.Error(err)
 	}
@@ -130,13 +130,13 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameSecrets(t, secretsOf(t, all[2]), want)
-	// It can be the only copy of a key that a restored backup needs.
+	// The replaced file can be the only copy of a key that a restored backup needs.
 	if kept, err := os.ReadFile(secretFile(all[2], pinKeyFile) + ".before"); err != nil || !bytes.Equal(kept, own) {
 		t.Errorf("the key that was replaced is not kept: %v", err)
 	}
 }
 
-// The nodes use the secrets of a single server on the database.
+// The nodes use the secrets of a single server on the same database.
 func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	alone := onPostgres(t, dsn)
@@ -145,7 +145,7 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.openVaults(); err != nil { // its token keys are noted in the database
+	if _, err := c.openVaults(); err != nil { // the database records its token keys
 		t.Fatal(err)
 	}
 	if _, err := c.pinKey(); err != nil {
@@ -154,7 +154,7 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	if err := c.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	// A node without them must not make others: the tokens could not be read.
+	// A node without these keys must not create others, because the tokens would be unreadable.
 	if _, err := openNode(t, aNode(t, "empty", dsn, files)); err == nil || !strings.Contains(err.Error(), tokenKeyFile+" is missing") || !strings.Contains(err.Error(), "keys new --forget-tokens") {
 		t.Errorf("a node without the keys: %v", err)
 	}
@@ -167,8 +167,8 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	if err := os.Remove(secretFile(alone, settingsKeyFile)); err == nil {
 		t.Error("this test wants a secret that is missing")
 	}
-	// The single server never needed this key, so nothing depends on it. But the node
-	// cannot know that.
+	// The single server never needed this key, so no data depends on it. The node cannot
+	// determine that.
 	if _, err := openNode(t, first); err == nil || !strings.Contains(err.Error(), settingsKeyFile+" is missing") {
 		t.Errorf("with a key missing: %v", err)
 	}
@@ -201,8 +201,8 @@ func TestANodeWithAnotherSecretIsRefused(t *testing.T) {
 	}
 }
 
-// The database keeps secrets so that nobody reads, swaps or rolls back one without the
-// nodes noticing, and backups leave them out.
+// Secrets in the database cannot be read, and nodes detect swaps and rollbacks. Backups do not
+// contain them.
 func TestSecretsInTheDatabase(t *testing.T) {
 	cfg := aNode(t, "first", postgrestest.Database(t), t.TempDir())
 	c, err := openNode(t, cfg)
@@ -252,7 +252,7 @@ func TestSecretsInTheDatabase(t *testing.T) {
 		t.Error("a part of one was taken")
 	}
 
-	if _, err := c.pinKey(); err != nil { // notes which key all have
+	if _, err := c.pinKey(); err != nil { // records which key all nodes have
 		t.Fatal(err)
 	}
 	var backup bytes.Buffer
@@ -264,7 +264,7 @@ func TestSecretsInTheDatabase(t *testing.T) {
 	}
 }
 
-// Another cluster.secret is given while nothing runs; what is sealed stays the same.
+// cluster.secret changes while no node runs. The sealed secrets stay the same.
 func TestTheSecretOfTheClusterChanges(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
@@ -300,8 +300,8 @@ func TestTheSecretOfTheClusterChanges(t *testing.T) {
 	sameSecrets(t, secretsOf(t, second), want)
 }
 
-// A key that one living node did not take is used nowhere, and the next rotation goes on
-// with it.
+// A key that a living node did not take is not used anywhere. The next rotation continues with
+// it.
 func TestAKeyWaitsForAllNodes(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
@@ -314,7 +314,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = v.close(context.Background()) }()
-	silent, err := OpenData(aNode(t, "silent", dsn, files), slog.New(slog.DiscardHandler)) // alive, and answers nothing
+	silent, err := OpenData(aNode(t, "silent", dsn, files), slog.New(slog.DiscardHandler)) // alive, but does not respond
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	if used, known := newest(); used != 2 || known != 2 {
 		t.Errorf("version %d of %d is in use", used, known)
 	}
-	// What another node has changed is taken into use without a word from it.
+	// A node starts to use another node's change without a message from it.
 	other, err := openNode(t, aNode(t, "other", dsn, files))
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +360,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-	// Keys that nothing needs any more go from the database, and so from each node.
+	// Keys that are no longer needed are removed from the database, and so from each node.
 	if _, _, err := mute.Change(func(keys []seal.Key) ([]seal.Key, error) {
 		keys[0].RetiredAt = time.Now().Add(-keepKeys(cfg) - time.Hour)
 		return keys, nil
@@ -377,8 +377,8 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	}
 }
 
-// A node that served alone for a while may have rotated its keys, which no other node has.
-// When it is a node again, it brings them, and nothing overwrites them.
+// A node that ran alone for some time can have rotated keys that no other node has. When it joins
+// again, it publishes them, and nothing overwrites them.
 func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
@@ -411,7 +411,7 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One that has only what the database had before waits for the first.
+	// A node that has only the database's earlier keys waits for the first node.
 	if _, err := openNode(t, other); err == nil || !strings.Contains(err.Error(), "lacks version 2") {
 		t.Errorf("a node without the new key: %v", err)
 	}
@@ -427,7 +427,7 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 	}
 }
 
-// idle is a server that has nothing to do.
+// idle is a server without duties.
 type idle struct{ nodes.Duties }
 
 func (idle) EndGrants()           {}
@@ -476,7 +476,7 @@ func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
 	watching.Wait()
 }
 
-// A node that starts over has nothing in memory any more, of whichever kind.
+// A node that starts over has nothing left in memory, of any kind.
 func TestEverythingInMemoryGoes(t *testing.T) {
 	c, err := openNode(t, aNode(t, "first", postgrestest.Database(t), t.TempDir()))
 	if err != nil {

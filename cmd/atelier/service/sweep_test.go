@@ -7,12 +7,13 @@ import (
 	"atelier/actors/people"
 )
 
-// ending is when the next helper's time ends; zero if there is none.
+// ending is the time when the next helper's access ends, or zero without a helper.
 type ending time.Time
 
 func (e ending) NextEnd(time.Time) (time.Time, bool) { return time.Time(e), !time.Time(e).IsZero() }
 
-// The connections of a helper for a day end with their time, and not with the next round.
+// The connections of a helper for one day end exactly when their time ends, not with the next
+// regular sweep.
 func TestASweepComesAtTheEndOfAHelpersTime(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for end, want := range map[time.Duration]time.Duration{

@@ -22,25 +22,25 @@ import (
 	"atelier/actors/durable"
 )
 
-// Campaign runs many seeds, on every processor, each in a process of its own that
-// has one: so the Go scheduler has the fewest choices that are not the seed's.
+// Campaign runs many seeds on every processor. Each seed has a process with one processor, so
+// that the Go scheduler makes as few choices of its own as possible.
 type Campaign struct {
-	// First is the first seed, Seeds how many there are, For how long to go on in
-	// any case; 0: until all have run.
+	// First is the first seed and Seeds their number. For is the minimum duration; 0 means until
+	// all seeds have run.
 	First, Seeds uint64
 	For          time.Duration
 	Workers      int
-	// Change is what all plans have in common, as Plan.Parse reads it.
+	// Change is applied to all plans, in the syntax of Plan.Parse.
 	Change string
-	// Self is this program with the flags that make it a worker: it gets First,
-	// Seeds, the step between its seeds and Change, and writes a report a line.
+	// Self is this program with the flags of a worker. A worker gets First, Seeds, the step
+	// between its seeds and Change, and writes one report per line.
 	Self func(first, seeds, every uint64, plan string) *exec.Cmd
-	// Dir gets the history of a run that failed.
+	// Dir receives the history of a failed run.
 	Dir string
 	Out io.Writer
 }
 
-// report is what a worker says of one seed.
+// report is a worker's result for one seed.
 type report struct {
 	Seed    uint64
 	Plan    string
@@ -51,8 +51,8 @@ type report struct {
 	Counts  counts `json:",omitempty"`
 }
 
-// hang is after how long a seed counts as one that never ends: in a bubble time
-// stops while somebody waits for a mutex whose holder waits for time.
+// hang is the time after which a seed counts as hanging. In a bubble, time stops while a
+// goroutine waits for a mutex whose holder waits for time.
 const hang = time.Minute
 
 // crashed is the finding of a process that crashed or hung.
@@ -87,10 +87,10 @@ func (c *Campaign) Run() error {
 	return nil
 }
 
-// enough seeds let everything happen that can.
+// enough is the number of seeds after which everything possible must have happened.
 const enough = 1000
 
-// round lets the workers share a range of seeds.
+// round distributes a range of seeds over the workers.
 func (c *Campaign) round(first uint64, total counts) (failed *report, ran uint64, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -132,8 +132,8 @@ func (c *Campaign) round(first uint64, total counts) (failed *report, ran uint64
 	return failed, ran, err
 }
 
-// start runs a worker and receives its reports. One that crashes, or hangs, has failed with
-// the seed that it was at.
+// start runs a worker and receives its reports. If the worker crashes or hangs, its current seed
+// has failed.
 func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd)) error {
 	var text bytes.Buffer
 	cmd.Stderr = &text
@@ -173,7 +173,7 @@ func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd
 	return nil
 }
 
-// one runs one plan in a process of its own.
+// one runs one plan in a separate process.
 func (c *Campaign) one(p Plan) (r report, err error) {
 	err = c.start(c.Self(p.Seed, 1, 1, p.String()), func(x report) { r = x }, func(*exec.Cmd) {})
 	return r, err
@@ -195,8 +195,8 @@ func (c *Campaign) tell(r *report) {
 	_, _ = fmt.Fprintln(c.Out, small.Story)
 }
 
-// shrink looks for a smaller plan that fails in the same way. The scheduler has a
-// choice, so each gets a second try.
+// shrink looks for a smaller plan that fails in the same way. Each plan runs twice, because the
+// scheduler makes choices of its own.
 func (c *Campaign) shrink(p Plan, r *report) *report {
 	which, _, _ := strings.Cut(r.Finding, ":")
 	until := time.Now().Add(shrinkFor)
@@ -224,7 +224,7 @@ func (c *Campaign) shrink(p Plan, r *report) *report {
 
 const shrinkFor = 40 * time.Second
 
-// print writes a table of the events and their numbers.
+// print writes a table of the events and their counts.
 func (c counts) print(to io.Writer) {
 	for _, kind := range []string{"command", "fault", "message"} {
 		lost := c[kind+" lost"]
@@ -252,7 +252,7 @@ func (c counts) print(to io.Writer) {
 	}
 }
 
-// missing names what has to happen and never did.
+// missing returns the required events that never happened.
 func (c counts) missing() (out []string) {
 	look := func(kind string, names []string) {
 		for _, name := range names {
@@ -271,7 +271,7 @@ func (c counts) missing() (out []string) {
 	return out
 }
 
-// otherCommands are drawn elsewhere than among the words of package draw.
+// otherCommands are the commands that are drawn outside package draw.
 var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession),
 	"GrantAttendee", "AddKey", "Use", "End", stopHook,
 	upload, importLab, copyLab, claim, claimGone, drop, look, sweptReferences, sweptUploads, sweptContents}

@@ -16,8 +16,7 @@ import (
 	"atelier/actors/room"
 )
 
-// client is somebody who acts: now as an attendee, now as a draw.Facilitator, at one
-// node and then at another.
+// client is a person who acts as an attendee or as a draw.Facilitator, at changing nodes.
 type client struct {
 	*draw.Source
 	w *world
@@ -31,7 +30,7 @@ func newClient(w *world, name string, r *rand.Rand) *client {
 	return &client{Source: &draw.Source{Rand: r, Name: name, Secret: "secret"}, w: w, number: w.tabs.next()}
 }
 
-// run acts until a time, or the end of the run.
+// run acts until the given time, or until the run ends.
 func (c *client) run(until time.Time) {
 	for time.Now().Before(until) && c.w.pause(c.think()) {
 		n := c.w.nodes[c.Rand.IntN(len(c.w.nodes))]
@@ -39,7 +38,8 @@ func (c *client) run(until time.Time) {
 			c.act(n)
 			continue
 		}
-		// Several tabs at once, so that commands meet in a batch, or reads on nodes.
+		// Several tabs act at once, so that commands share a batch or reads happen on several
+		// nodes.
 		anywhere := c.Rand.IntN(2) == 0
 		var tabs sync.WaitGroup
 		for range 2 + c.Rand.IntN(5) {
@@ -57,11 +57,12 @@ func (c *client) run(until time.Time) {
 	}
 }
 
-// lasts are the last commands, each with one that makes its object. Nobody asks again for an
-// erasure that does not happen now.
+// lasts are the last commands. Each pair creates an object and removes it. If the erasure does
+// not happen now, no later command triggers it.
 var lasts = [][2]string{{"Register", "Remove"}, {"PostChat", "DeleteChat"}, {"Annotate", "DeleteComment"}, {"AddSubmission", "DeleteSubmission"}}
 
-// lastWords lets several tabs take something away at once, the same in all of a run.
+// lastWords lets several tabs create and remove objects at the same time. All tabs of a run use
+// the same pair.
 func (c *client) lastWords() {
 	last := lasts[c.w.plan.Seed/2%uint64(len(lasts))]
 	for _, word := range last {
@@ -83,12 +84,12 @@ type numbers struct{ atomic.Int64 }
 
 func (n *numbers) next() int { return int(n.Add(1)) }
 
-// think is mostly short, so that commands meet each other.
+// think is mostly short, so that commands collide.
 func (c *client) think() time.Duration {
 	return time.Duration(c.Rand.ExpFloat64() * float64(150*time.Millisecond))
 }
 
-// act reads at a node and does one thing there.
+// act reads at a node and runs one command there.
 func (c *client) act(n *node) {
 	if c.only == "" && c.Rand.IntN(60) == 0 {
 		c.shortLived(n)
@@ -122,8 +123,8 @@ func (c *client) act(n *node) {
 	c.say(n, s, ws, view, c.word(view))
 }
 
-// say draws a command by its name, and asks for it at a node that shows view. The
-// error says whether it was done.
+// say draws a command by its name, and sends it to a node that shows view. The error reports
+// whether it was executed.
 func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View, word string) error {
 	model := c.w.model
 	cmd := draw.Words[word](c.Source, view)
@@ -167,10 +168,10 @@ func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View,
 	return nil
 }
 
-// errNothing: there was nothing to say a word about.
+// errNothing means that the command had no possible subject.
 var errNothing = errors.New("nothing to say")
 
-// ask asks for a command, at a node that shows view.
+// ask sends a command to a node that shows view.
 func (c *client) ask(s *server, ws codelab.Codelab, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
 	if c.w.plan.Uploaders > 0 {
 		return c.w.uploads.ask(c, s, ws, view, cmd)
@@ -178,7 +179,7 @@ func (c *client) ask(s *server, ws codelab.Codelab, view *codelab.View, cmd code
 	return ws.Ask(cmd)
 }
 
-// aside says something that is worth something only now.
+// aside sends a message that is not stored.
 func (c *client) aside(ws codelab.Codelab, v *codelab.View) {
 	if c.Rand.IntN(2) == 0 {
 		c.w.history.count("command", "Broadcast")
@@ -189,8 +190,8 @@ func (c *client) aside(ws codelab.Codelab, v *codelab.View) {
 	ws.Signal(draw.One(c.Source, v.Attendees).GetId(), []byte(c.Mark("signal")))
 }
 
-// answerWithin is the maximum time until an answer. It covers the time that the server
-// itself waits for another node and the store, and the faults in between.
+// answerWithin is the maximum time until a response. It covers the time that the server itself
+// waits for another node and the store, and the faults in between.
 const answerWithin = time.Minute
 
 // taken returns the error that the client receives, after faults on the connection.
@@ -202,7 +203,7 @@ func (c *client) taken(what string, s *server, err error) error {
 	return err
 }
 
-// expected are the errors that a server may answer under faults.
+// expected are the errors that a server may return under faults.
 var expected = []error{
 	durable.ErrUnavailable, durable.ErrTimeout, durable.ErrBusy, durable.ErrReadOnly, durable.ErrQuarantined, durable.ErrClosed, durable.ErrFenced,
 	errCommit, // of users of the store without an actor between
@@ -212,9 +213,8 @@ func isOne(err error, of []error) bool {
 	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
-// again repeats a command with its reference at another node. It repeats commands with
-// unknown outcome, as clients do, and sometimes an acknowledged one, which must not be
-// executed twice.
+// again repeats a command with its reference at another node. It repeats commands with unknown
+// outcome, as clients do, and sometimes an acknowledged one, which must not be executed twice.
 func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (any, uint64, error) {
 	known := err == nil
 	for range 3 {
@@ -240,15 +240,14 @@ func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (a
 	return value, seq, err
 }
 
-// alwaysNew reports whether a command makes an event whenever it is accepted. One that
-// changes nothing is answered with the position that it saw.
+// alwaysNew reports whether a command produces an event whenever it is accepted. A command that
+// changes nothing returns the position that it saw.
 func alwaysNew(cmd codelab.Command) bool {
 	_, chat := cmd.Body.(codelab.PostChat)
 	return chat
 }
 
-// word draws what to say: mostly what people say most, and everything else now
-// and then.
+// word draws a command: mostly the most frequent ones, and all others occasionally.
 func (c *client) word(v *codelab.View) string {
 	if c.only != "" {
 		return c.only
@@ -266,8 +265,8 @@ func (c *client) word(v *codelab.View) string {
 	return draw.Names[c.Rand.IntN(len(draw.Names))]
 }
 
-// shortLived makes a codelab and deletes it: nothing of it may stay. It returns the
-// codelab's id once the deletion is answered, else "".
+// shortLived creates a codelab and deletes it, and nothing of it may remain. It returns the
+// codelab's id once the deletion is acknowledged, else "".
 func (c *client) shortLived(n *node) (deleted string) {
 	s := n.server.Load()
 	if s == nil {

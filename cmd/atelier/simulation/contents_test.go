@@ -14,36 +14,36 @@ import (
 	"atelier/actors/files"
 )
 
-// contents are the contents of files, in a place that all nodes share. Each put makes an
-// object of its own, so no removal hits what was put after it was decided on
-// (package persistence/objects).
+// contents stores the contents of files for all nodes. Each put creates its own object, so a
+// removal never hits an object that was put after the decision to remove (package
+// persistence/objects).
 type contents struct {
 	mu  sync.Mutex
 	all []*object // guarded by mu
-	// Guarded by mu: faults that let the store answer late, and that fail puts and
-	// removals.
+	// These fields are guarded by mu. The faults delay the store's responses, and make puts and
+	// removals fail.
 	slow, broken int
 }
 
-// object is one that was put. Guarded by contents.mu.
+// object is one stored object. Guarded by contents.mu.
 type object struct {
 	sum files.Sum
 	put time.Time
 	of  *mount // who has a lease on it; nil when it is released
-	// young: until then the object does not go, since a process that is gone may have
-	// asked for a reference to it.
+	// young: the object is not removed before this time, because an ended process can have
+	// requested a reference to it.
 	young time.Time
 }
 
 const (
-	// contentGrace is how long a sweep spares an object.
+	// contentGrace is the age below which a sweep spares an object.
 	contentGrace = 3 * time.Second
-	// staysYoung is how long the objects stay whose leases ended with their process.
-	// The real store counts it from the put, and an hour.
+	// staysYoung is how long an object stays after its process ended with the lease. The real
+	// store counts one hour from the put.
 	staysYoung = 2 * time.Minute
 )
 
-// has reports whether a content is there.
+// has reports whether a content is stored.
 func (c *contents) has(sum files.Sum) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *contents) during(which *int) (end func()) {
 	return sync.OnceFunc(func() { by(-1) })
 }
 
-// mount is the files.Blobs of one process.
+// mount implements files.Blobs for one process.
 type mount struct {
 	*contents
 	s     *server
@@ -70,8 +70,8 @@ type mount struct {
 
 var _ files.Blobs = (*mount)(nil)
 
-// wait is how long the store takes. It fails if the process is gone by then: what
-// it was about to do it does not do any more.
+// wait lasts as long as the store takes. It fails if the process has ended meanwhile, and the
+// process then does nothing more.
 func (m *mount) wait() error {
 	m.mu.Lock()
 	d := time.Duration(m.rand.ExpFloat64() * float64(3*time.Millisecond) * float64(1+300*m.slow))
@@ -85,7 +85,7 @@ func (m *mount) wait() error {
 	return nil
 }
 
-// works is the error of a call that the store does not serve.
+// works returns an error while the store fails calls.
 func (m *mount) works() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,7 +95,7 @@ func (m *mount) works() error {
 	return nil
 }
 
-// Put implements files.Blobs. What fails, or is interrupted, may be there.
+// Put implements files.Blobs. A failed or interrupted put can have stored the content.
 func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
@@ -130,7 +130,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}), nil
 }
 
-// interruptedPut is the name of the fault of a put whose process is killed.
+// interruptedPut is the name of the fault that kills the process during a put.
 const interruptedPut = "kill during a put"
 
 var errNoFiles = errors.New("simulated: contents are not files here")
@@ -141,7 +141,8 @@ func (m *mount) Spool(io.Reader, int64) (*os.File, int64, error) { return nil, 0
 // Open implements files.Blobs: it needs files of the operating system.
 func (m *mount) Open(files.Sum) (files.Content, int64, error) { return nil, 0, errNoFiles }
 
-// Discard implements files.Blobs. It lists, then asks, then removes what it listed.
+// Discard implements files.Blobs. It lists the objects, then checks for references, then removes
+// the listed objects.
 func (m *mount) Discard(inUse files.InUse, sums ...files.Sum) error {
 	for _, sum := range sums {
 		if _, err := m.remove(inUse, sum, 0); err != nil {
@@ -170,8 +171,8 @@ func (m *mount) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, nil
 }
 
-// remove removes the objects of a content that nobody has a lease on, which are
-// older than a grace period, if nothing refers to the content.
+// remove removes the objects of a content that have no lease and are older than a grace period,
+// if the content has no references.
 func (m *mount) remove(inUse files.InUse, sum files.Sum, grace time.Duration) (removed int, err error) {
 	if err := errors.Join(m.wait(), m.works()); err != nil {
 		return 0, err
@@ -217,7 +218,7 @@ func (m *mount) end() {
 	}
 }
 
-// contentFaults affect the contents, if somebody uploads.
+// contentFaults affect the contents, in runs with uploads.
 var contentFaults = []fault{
 	{"answer late for contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents

@@ -19,7 +19,7 @@
 //     and a latency of its own. It passes the same suites as PostgreSQL
 //     (journaltest.Run and RunShared).
 //   - The network is actors/durable/bustest, which passes the suite of buses.
-//   - Contents of files are in a place that all nodes share (contents.go). It keeps
+//   - Contents of files are in a place that all nodes share (contents_test.go). It keeps
 //     what files.Blobs promises: each put is an object of its own, which stays while
 //     its lease holds; a removal lists, asks the register, then removes what it listed.
 //   - Time is simulated by testing/synctest, so a minute of a workshop takes
@@ -29,11 +29,12 @@
 // Clients act at one node and then at another. Attendees register, leave, repeat a command
 // with its reference elsewhere, and use several tabs at once. Facilitators remove, edit,
 // end and delete (clients_test.go). Connections listen and return with their position
-// (listeners.go). Payers use tokens (tokens.go), and people sign in and out (grants.go).
-// People upload files, refer to them at one node while others remove the reference at
-// another, make codelabs of them, and delete those (uploads.go). A webhook has a receiver
-// (hooks.go). In half of all seeds people act mostly on one subject, since behaviour that
-// needs several commands hardly ever occurs if commands are drawn from all (draw.Subjects).
+// (listeners_test.go). Payers use tokens (tokens_test.go), and people sign in and out
+// (grants_test.go). People upload files, refer to them at one node while others remove the
+// reference at another, make codelabs of them, and delete those (uploads_test.go). A webhook
+// has a receiver (hooks_test.go). In half of all seeds people act mostly on one subject, since
+// behaviour that needs several commands hardly ever occurs if commands are drawn from all
+// (draw.Subjects).
 //
 // # Faults
 //
@@ -42,9 +43,10 @@
 // its timers wait, or has a wrong time of day. It is stopped in order, is killed (the store
 // keeps any first part of its queue), moves a codelab to another node, or has a full disk or
 // queue. Commits fail, their answers are lost whether they succeeded or not, and the store
-// hangs. Contents are stored late, or refused, or their node is killed meanwhile (contents.go).
-// At the end all faults stop and everybody rests. Then all nodes are killed and started. If
-// files were uploaded, all nodes are down for 15 more minutes, and one starts and sweeps.
+// hangs. Contents are stored late, or refused, or their node is killed meanwhile
+// (contents_test.go). At the end all faults stop and all activity ends. Then all nodes are
+// killed and started. If files were uploaded, all nodes are down for 15 more minutes, and one
+// starts and sweeps.
 //
 // # What is checked
 //
@@ -80,8 +82,8 @@
 //	grants        a session or key is valid everywhere once it is acknowledged, and
 //	              nowhere once its end is
 //	uploads       an upload, or the content of a submission, stays while a codelab
-//	              refers to it, and while a claim says so (uploadchecks.go); in the end
-//	              no unreferenced part of a file is left (uploadsleft.go)
+//	              refers to it, and while a claim says so (uploadchecks_test.go); in the end
+//	              no unreferenced part of a file is left (uploadsleft_test.go)
 //	answers       every request is answered in time, and only with known errors;
 //	              without faults each node accepts a write
 //	webhooks      each event that a webhook wants is delivered at least once, and none

@@ -10,17 +10,16 @@ import (
 
 var errCommit = errors.New("simulated: the commit failed")
 
-// fault is one kind of fault. begin starts it, on one node or between two, and returns a
-// function that ends it; nil if it has ended at once. It returns false if the fault is
-// impossible now.
+// fault is one kind of fault. begin starts it, on one node or between two, and returns a function
+// that ends it, or nil if it has already ended. It returns false if the fault is impossible now.
 type fault struct {
 	name string
-	// often is how often it is drawn, against the others.
+	// often is its weight when a fault is drawn.
 	often int
 	begin func(w *world, a, b *node, draw *rand.Rand) (end func(), ok bool)
 }
 
-// faults are all of them. A run of many seeds fails for one that never happened.
+// faults are all kinds. A run of many seeds fails for a kind that never happened.
 var faults []fault
 
 func init() { // a list that its members lead to
@@ -85,8 +84,8 @@ func init() { // a list that its members lead to
 	}
 }
 
-// maxOffset is how far the time of day of a node is off at most for a while, and maxSkew
-// always: what no health check reports.
+// maxOffset is the largest temporary error of a node's time of day. maxSkew is the largest
+// permanent one, which no health check reports.
 const (
 	maxOffset = 10 * time.Second
 	maxSkew   = 1900 * time.Millisecond
@@ -103,7 +102,7 @@ func onServer(begin func(*server, *rand.Rand) func()) func(*world, *node, *node,
 	}
 }
 
-// give lets the owner of the codelab give it to another node.
+// give makes the owner of the codelab move it to another node.
 func give(w *world, _, to *node, _ *rand.Rand) (func(), bool) {
 	for _, n := range w.nodes {
 		s := n.server.Load()
@@ -118,7 +117,7 @@ func give(w *world, _, to *node, _ *rand.Rand) (func(), bool) {
 	return nil, false
 }
 
-// disturb lets faults of a list happen until a time, then puts all right again.
+// disturb runs faults from a list until the given time, then ends them all.
 func (w *world) disturb(faults []fault, draw *rand.Rand, until time.Time) {
 	total := 0
 	for _, f := range faults {
@@ -127,8 +126,8 @@ func (w *world) disturb(faults []fault, draw *rand.Rand, until time.Time) {
 	var ends sync.WaitGroup
 	defer ends.Wait()
 	for happened := 0; happened < w.plan.Faults; {
-		// All is drawn before anything is left out: so a plan with less in it goes on
-		// in the same way.
+		// Everything is drawn before anything is left out, so a reduced plan continues in the
+		// same way.
 		wait := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
 		long := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
 		if draw.IntN(3) == 0 { // faults meet each other, too

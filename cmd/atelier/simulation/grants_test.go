@@ -11,35 +11,34 @@ import (
 	"atelier/actors/participant"
 )
 
-// grants are credentials: session ids and the keys of participants. Each is valid on every
-// node once it was acknowledged, and on none once its end was. A node can be behind by
-// login.MaxAge.
+// grants are credentials: session ids and the keys of participants. Each is valid on every node
+// once it is acknowledged, and on none once its end is. A node can be behind by login.MaxAge.
 type grants struct {
 	w   *world
 	mu  sync.Mutex
 	all []*grant // guarded by mu
 }
 
-// grant is one of them. Guarded by grants.mu.
+// grant is one credential. Guarded by grants.mu.
 type grant struct {
 	id     string
 	key    bool // a participant's; else a session's
 	of     string
 	family *family
 	since  time.Time // acknowledged
-	// replaced means that another id was issued from it. It ends a minute after that id is
-	// used.
+	// replaced means that another id was issued from it. It ends a minute after the first use of
+	// that id.
 	replaced bool
 }
 
-// family is what ends together: the session ids that were issued from one
+// family is a group of grants that end together: the session ids that were issued from one
 // another, or one key.
 type family struct {
 	ending bool      // its end was asked for
 	ended  time.Time // acknowledged
 }
 
-// check is a node's answer about a grant, with the time of the question.
+// check verifies a node's answer about a grant, with the time of the question.
 func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -52,7 +51,7 @@ func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 	}
 }
 
-// visitor is somebody who signs in and out, and makes and removes keys.
+// visitor is a client that signs in and out, and creates and removes keys.
 type visitor struct {
 	g    *grants
 	all  *sync.WaitGroup // concurrent actions
@@ -95,7 +94,7 @@ func (v *visitor) act(s *server) {
 	}
 }
 
-// use asks a node whether a grant is good, as the transport does.
+// use checks a grant on a node, as the transport does.
 func (v *visitor) use(s *server, x *grant) {
 	began := time.Now()
 	var good bool
@@ -114,7 +113,7 @@ func (v *visitor) use(s *server, x *grant) {
 	v.g.check(s, x, began, good)
 }
 
-// signIn issues a session id, from another one or not.
+// signIn issues a session id, optionally from another one.
 func (v *visitor) signIn(s *server, from *grant) {
 	v.made++
 	x := &grant{id: fmt.Sprintf("session-%d-of-%s", v.made, v.name), family: &family{}}
@@ -149,8 +148,8 @@ func (v *visitor) addKey(s *server) {
 	}
 }
 
-// remember notes a grant that was acknowledged. One whose family somebody was
-// about to end meanwhile may have become one of its own: nothing is known of it.
+// remember records an acknowledged grant. If the end of its family was requested meanwhile, the
+// grant can have a separate family, so it is ignored.
 func (v *visitor) remember(x *grant) {
 	v.g.mu.Lock()
 	defer v.g.mu.Unlock()
@@ -184,7 +183,7 @@ func (v *visitor) end(s *server, x *grant) {
 	}
 }
 
-// useEverywhere asks every node for a grant after a while.
+// useEverywhere checks a grant on every node after a delay.
 func (v *visitor) useEverywhere(x *grant, after time.Duration) {
 	if !v.g.w.pause(after) {
 		return
@@ -196,7 +195,7 @@ func (v *visitor) useEverywhere(x *grant, after time.Duration) {
 	}
 }
 
-// taken reports whether a successful answer arrived.
+// taken reports whether a successful response arrived.
 func (v *visitor) taken(s *server, what, id string, err error) bool {
 	if err = s.leaves(err); err == nil {
 		v.g.w.history.count("command", what)
@@ -207,7 +206,7 @@ func (v *visitor) taken(s *server, what, id string, err error) bool {
 	return false
 }
 
-// settle asks every node for every grant.
+// settle checks every grant on every node.
 func (g *grants) settle() {
 	v := &visitor{g: g, name: "v0", rand: g.w.plan.random(ofVisitors - 1)}
 	g.mu.Lock()

@@ -15,8 +15,7 @@ type history struct {
 	mu    sync.Mutex
 	began time.Time
 	steps []step // guarded by mu
-	// counts are how often each command, fault and loss of a message occurred, by kind and
-	// name.
+	// counts are the numbers of commands, faults and lost messages, by kind and name.
 	counts counts // guarded by mu
 }
 

@@ -14,8 +14,8 @@ import (
 	"atelier/actors/webhook"
 )
 
-// hooks is the receiver of a webhook. Each event that the webhook subscribes to arrives at
-// least once, despite all faults of the nodes.
+// hooks is the receiver of a webhook. Each event that the webhook subscribes to arrives at least
+// once, despite all faults of the nodes.
 type hooks struct {
 	w     *world
 	id    string
@@ -25,23 +25,23 @@ type hooks struct {
 	mu    sync.Mutex
 	tries int            // guarded by mu
 	got   map[string]int // guarded by mu; how often each came
-	// outage is while the receiver refuses everything. Guarded by mu.
+	// outage describes when the receiver refuses everything. Guarded by mu.
 	outage outage
 }
 
-// outage is a time in which the receiver refuses everything, until its webhook is stopped
-// and somebody resumes it. Positions; 0 is not yet.
+// outage is a time in which the receiver refuses everything, until its webhook is stopped and
+// resumed. The fields are positions; 0 means not yet.
 type outage struct {
 	refuses bool
-	// row is how many tries in a row were refused.
+	// row is the number of consecutive refused attempts.
 	row int
-	// Up to from the webhook is active. From silent to asked it is stopped on all nodes,
-	// and from back on active again. Between those either is right.
+	// The webhook is active up to from, stopped on all nodes from silent to asked, and active
+	// again from back on. In between, both are correct.
 	from, silent, asked, back uint64
 }
 
-// wants reports whether the event at a position is to be delivered; known is false while
-// either is right.
+// wants reports whether the event at a position must be delivered. known is false while both are
+// correct.
 func (o *outage) wants(seq uint64) (wants, known bool) {
 	switch {
 	case o.from == 0 || seq <= o.from || o.back > 0 && seq > o.back:
@@ -55,14 +55,14 @@ func (o *outage) wants(seq uint64) (wants, known bool) {
 // hooked reports whether a plan has a webhook.
 func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 
-// refusing reports whether the webhook of a plan is stopped, once all is whole or already
-// under faults.
+// refusing reports whether the plan stops its webhook, either without faults or already under
+// faults.
 func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 
-// told names the subject of a delivery.
+// told describes a delivery.
 func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
-// send is a receiver that refuses many first tries.
+// send is a receiver that refuses many first attempts.
 func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) webhook.Outcome {
 	select {
 	case <-time.After(5 * time.Millisecond):
@@ -82,7 +82,7 @@ func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) 
 	return webhook.Outcome{Status: 204}
 }
 
-// startHooks runs the webhooks of a node; nil if nobody listens.
+// startHooks runs the webhooks of a node. Without a receiver it does nothing.
 func (s *server) startHooks(options durable.Options) (err error) {
 	if s.n.w.hooks == nil {
 		return nil
@@ -101,7 +101,7 @@ func (s *server) startHooks(options durable.Options) (err error) {
 	return nil
 }
 
-// begin creates the webhook, before anything goes wrong.
+// begin creates the webhook before the first fault.
 func (h *hooks) begin() error {
 	id, err := h.w.nodes[0].server.Load().hooks.Create(webhook.Caller{}, webhook.Create{
 		URL: "https://example.org/", Secret: []byte("sealed"), Codelabs: []string{h.w.lab},
@@ -116,7 +116,7 @@ func (h *hooks) begin() error {
 	return nil
 }
 
-// check waits for deliveries to be tried again, and verifies that every event arrived.
+// check waits for retries, and verifies that every event arrived.
 func (h *hooks) check() {
 	if h == nil || h.w.model.failed() != "" {
 		return
@@ -150,13 +150,13 @@ func (h *hooks) check() {
 	}
 }
 
-// refusals are how many tries that fail in a row stop a webhook, as RULES.md has it.
+// refusals is the number of consecutive failed attempts that stop a webhook, as RULES.md defines.
 const refusals = 20
 
-// stopHook is counted once a webhook was stopped.
+// stopHook is counted each time a webhook was stopped.
 const stopHook = "Stop a webhook"
 
-// refuse begins an outage. Before it, hardly more than two tries in a row were refused.
+// refuse begins an outage. Before it, rarely more than two consecutive attempts were refused.
 func (h *hooks) refuse() {
 	at := h.w.model.committedTo()
 	h.mu.Lock()
@@ -164,15 +164,15 @@ func (h *hooks) refuse() {
 	h.outage = outage{refuses: true, from: at}
 }
 
-// refused is how many tries in a row were refused.
+// refused returns the number of consecutive refused attempts.
 func (h *hooks) refused() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.outage.row
 }
 
-// stop lets the receiver refuse everything until the webhook is stopped, and resumes it. All
-// is whole meanwhile. Nothing happens if registration has closed.
+// stop makes the receiver refuse everything until the webhook is stopped, and then resumes it.
+// There are no other faults meanwhile. If registration has closed, it does nothing.
 func (h *hooks) stop() error {
 	c := newClient(h.w, "c98", h.w.plan.random(ofClients-3))
 	register := func(times int) (registered bool) {
@@ -215,7 +215,7 @@ func (h *hooks) stop() error {
 	return h.resume()
 }
 
-// resume ends an outage, and waits for deliveries to be tried again.
+// resume ends an outage, and waits for retries.
 func (h *hooks) resume() error {
 	h.mark(func(o *outage, at uint64) { o.asked, o.refuses = at, false })
 	for tries := 0; ; tries++ {
@@ -239,7 +239,7 @@ func (h *hooks) resume() error {
 	return nil
 }
 
-// mark notes the position at which something changes.
+// mark records the position of a change.
 func (h *hooks) mark(change func(o *outage, at uint64)) {
 	at := h.w.model.committedTo()
 	h.mu.Lock()
@@ -256,9 +256,8 @@ func (h *hooks) stopped() (bool, error) {
 	return all[0].Stopped, nil
 }
 
-// checkTries verifies the last deliveries as a node reports them. The receiver must have
-// answered each of them so, or not have answered yet. The newest is the last delivery of
-// the webhook.
+// checkTries verifies the last deliveries that each node reports. The receiver's answer to each
+// must match, or must still be missing. The newest one is the last delivery of the webhook.
 func (h *hooks) checkTries() error {
 	for _, n := range h.w.nodes {
 		s := n.server.Load()
@@ -287,16 +286,16 @@ func (h *hooks) checkTries() error {
 	return nil
 }
 
-// committedTo is how many records are committed.
+// committedTo returns the number of committed records.
 func (m *model) committedTo() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return uint64(len(m.records))
 }
 
-// wanted are the events that the webhook must receive, by position: each registration,
-// completion and report, a request for help that is new, and the end of the workshop. Of
-// simulated attendees nothing.
+// wanted returns the events that the webhook must receive, by position: each registration,
+// completion and report, each new request for help, and the end of the workshop. Events of
+// simulated attendees are excluded.
 func (m *model) wanted() map[uint64]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

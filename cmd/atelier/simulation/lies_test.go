@@ -20,8 +20,8 @@ import (
 	"atelier/transport/messages"
 )
 
-// Each oracle notices what it is there for: here something below or beside the
-// server lies, and the finding must be the one that is expected.
+// Each oracle detects its kind of fault. In each case a layer below or beside the server
+// misbehaves, and the expected oracle must report it.
 func TestOraclesNotice(t *testing.T) {
 	for name, c := range map[string]struct {
 		plan  string // of all seeds
@@ -166,12 +166,12 @@ func TestOraclesNotice(t *testing.T) {
 	}
 }
 
-// lyingLog is a log that does some things in its own way.
+// lyingLog is a log with some calls replaced.
 type lyingLog struct {
 	durable.Log
 	append  func(durable.Batch) error
 	rewrite func() error
-	// snapshot changes what is stored.
+	// snapshot changes the stored state.
 	snapshot func(state []byte) []byte
 	close    func()
 }
@@ -224,7 +224,7 @@ func onLogs(change func(*lyingLog)) lies {
 	return lies{store: func(n *memory.Node) durable.Shared { return &logLiar{n, change} }}
 }
 
-// rowLiar is a store that treats rows alone in its own way.
+// rowLiar is a store that replaces only the writing of records.
 type rowLiar struct {
 	durable.Shared
 	append func(rows []durable.Row, done func(error)) error
@@ -232,7 +232,7 @@ type rowLiar struct {
 
 func (n *rowLiar) Append(rows []durable.Row, done func(error)) error { return n.append(rows, done) }
 
-// onRows acknowledges some rows without writing them.
+// onRows acknowledges some records without writing them.
 func onRows(lost func(durable.Row) bool) lies {
 	return lies{store: func(n *memory.Node) durable.Shared {
 		return &rowLiar{Shared: n, append: func(rows []durable.Row, done func(error)) error {
@@ -247,7 +247,7 @@ func onRows(lost func(durable.Row) bool) lies {
 	}}
 }
 
-// changing is a store whose copies are not what was written.
+// changing is a store whose replicas differ from the written records.
 type changing struct{ durable.Shared }
 
 type changingReader struct{ durable.Reader }
@@ -263,12 +263,12 @@ func (r changingReader) Load(history uint64, snapshot func(durable.Snapshot) err
 	})
 }
 
-// keeping is a store that purges nothing.
+// keeping is a store whose Purge does nothing.
 type keeping struct{ durable.Shared }
 
 func (n *keeping) Purge(string) error { return nil }
 
-// blind is a store in which nobody finds a row of a table.
+// blind is a store in which scans of one table find nothing.
 type blind struct {
 	durable.Shared
 	table string
@@ -281,7 +281,7 @@ func (n *blind) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	return n.Shared.Scan(q, fn)
 }
 
-// forgetfulBlobs removes what is in use.
+// forgetfulBlobs removes contents that are in use.
 type forgetfulBlobs struct{ files.Blobs }
 
 func (b forgetfulBlobs) Discard(_ files.InUse, sums ...files.Sum) error {
@@ -295,14 +295,14 @@ func (hoardingBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
 
 func (hoardingBlobs) Collect(files.InUse) (int, error) { return 0, nil }
 
-// stubborn never notices the end of its lease, and goes on writing.
+// stubborn never notices the end of its lease, and continues to write.
 type stubborn struct{ durable.Shared }
 
 func (n *stubborn) Holds() bool { return true }
 
 func (n *stubborn) Lost() <-chan struct{} { return nil }
 
-// gossipingFrames sends all attendees what is for one of them.
+// gossipingFrames sends messages for one attendee to all attendees.
 type gossipingFrames struct{ messages.Frames }
 
 func (f gossipingFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
@@ -313,7 +313,7 @@ func (f gossipingFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	return frame, ok
 }
 
-// forgetfulFrames leaves some events out on one node.
+// forgetfulFrames omits some events on one node.
 type forgetfulFrames struct{ here bool }
 
 func (f forgetfulFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/room"
 )
 
-// listener is the connection of one person. It receives the messages of a node's room. When
-// that node ends, it connects to another one and continues from its position.
+// listener is the connection of one person. It receives the messages of a node's room. When that
+// node ends, it connects to another one and continues from its position.
 type listener struct {
 	w      *world
 	name   string
@@ -22,7 +22,7 @@ type listener struct {
 	stretches []*stretch
 }
 
-// stretch is what a listener got without a gap: behind from, up to to.
+// stretch is what a listener received without a gap: after from, up to and including to.
 type stretch struct {
 	node     string
 	from, to uint64
@@ -31,7 +31,7 @@ type stretch struct {
 	parts    []int
 }
 
-// connection is a listener at a node.
+// connection is a listener connected to a node.
 type connection struct {
 	wake chan struct{} // capacity 1
 	away chan struct{} // closed when the server ends it
@@ -76,7 +76,8 @@ func (c *connections) people() []string {
 	return slices.Compact(here)
 }
 
-// still lets nobody come or go who is not sent away, or ends that.
+// still prevents listeners from connecting and leaving, except those that are sent away, or ends
+// that.
 func (m *model) still(still bool) {
 	m.open.mu.Lock()
 	defer m.open.mu.Unlock()
@@ -105,8 +106,7 @@ func (c *connections) end(which func(*connection) bool) {
 	}
 }
 
-// sentAway is called by a node when the grants of an attendee have ended; "" is for
-// everybody.
+// sentAway is called by a node when the grants of an attendee have ended. "" means everybody.
 func (m *model) sentAway(r *room.Room, attendee string) {
 	m.open.end(func(c *connection) bool { return c.room == r && (attendee == "" || c.who == attendee) })
 }
@@ -147,8 +147,8 @@ func (l *listener) run(quiet <-chan struct{}) {
 	}
 }
 
-// listen stays at a node until it is sent away, or goes. It returns the position
-// that it has; known is false when it must read again.
+// listen stays connected to a node until it is sent away or leaves. It returns its position.
+// known is false if it must read the state again.
 func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-chan struct{}) (at uint64, known bool) {
 	m, r := l.w.model, ws.Room
 	c := &connection{wake: make(chan struct{}, 1), away: make(chan struct{}), room: r, who: l.person, s: s}
@@ -176,7 +176,7 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 		slow = 2 * time.Second
 	}
 	for {
-		// A listener that was sent away receives nothing that came later.
+		// A listener that was sent away receives no later message.
 		select {
 		case <-c.away:
 			return st.to, true
@@ -219,8 +219,8 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 	}
 }
 
-// checkListener is oracle 4: of each stretch it got every frame once and in
-// order, but for those that were erased before they came.
+// checkListener is oracle 4: in each stretch the listener received every frame once and in order,
+// except frames that were erased before they arrived.
 func (m *model) checkListener(l *listener, told []*tale) {
 	for _, st := range l.stretches {
 		if !slices.IsSorted(st.frames) || len(slices.Compact(slices.Clone(st.frames))) != len(st.frames) {

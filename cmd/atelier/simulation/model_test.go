@@ -17,63 +17,63 @@ import (
 // reporter is the name under which findings are reported.
 const reporter = "ORACLE"
 
-// model records what was committed and acknowledged, and compares the nodes' views with it.
-// It has no rules of its own. Of each person and message it records only since when it must
-// be there, and since when it must be gone. The rest follows from the events themselves,
-// applied in order (see reference).
+// model records committed and acknowledged changes, and compares the nodes' views with them. It
+// contains no rules. For each person and message it records only since when it must be there, and
+// since when it must be gone. The rest follows from the events themselves, applied in order (see
+// reference).
 type model struct {
 	w *world
 
 	mu  sync.Mutex
 	log string // name of the codelab's log
-	// records are the committed records, as they were: nothing that is rewritten
-	// or truncated later changes them.
+	// records are the committed records in their original form. Later rewrites and truncations do
+	// not change them.
 	records [][]byte
-	// ends are the positions at which a commit ended: what is between them nobody sees.
+	// ends are the positions at which a commit ended. Positions in between are never visible.
 	ends   map[uint64]bool
 	people map[string]*fact // by id
 	// messages are the chat messages, by id.
 	messages map[string]*fact
-	// views are the hashes of the views at a position, and where they were read.
+	// views are the hashes of the views at a position, with the place where they were read.
 	views map[uint64]seen
 	acked uint64 // the highest position that was acknowledged to anybody
-	// removed are the names of people who are gone, what they said, and what was
-	// deleted: no byte of it may stay.
+	// removed are the names and texts of removed people, and deleted texts. No byte of them may
+	// remain.
 	removed []string
-	// names are how often somebody got each: one who was removed may be followed by another
-	// one.
+	// names counts how many people got each name, because a new person can reuse a removed
+	// person's name.
 	names   map[string]int
 	deleted []string // ids of codelabs of which nothing may stay
-	// taken are messages that became a question to all, or may have become one. The
-	// question stays when the message is deleted, and goes when its author is removed.
+	// taken are messages that became, or can have become, a question to all. The question stays
+	// when the message is deleted, and is removed with its author.
 	taken map[string]bool
-	// operations are what clients were answered, for the check of linearizability.
+	// operations are the responses to clients, for the check of linearizability.
 	operations []porcupine.Operation
-	// rules are the models of the codelab's rules, and whole some of the views that nodes
-	// showed, to be compared field by field.
+	// rules are the models of the codelab's rules. whole are some of the views that nodes showed,
+	// for a comparison field by field.
 	rules     *oracle.Codelab
 	whole     []wholeView
 	listeners []*listener
 	open      connections
-	// quiet is closed when listeners are to leave.
+	// quiet is closed when listeners must leave.
 	quiet   chan struct{}
 	failure string // the first one
 }
 
-// fact is something that an acknowledged command made.
+// fact is the result of an acknowledged command.
 type fact struct {
 	names []string
 	since uint64 // the position of its event
-	// ending means that a command was sent that removes it; it can be gone since.
+	// ending means that a command to remove it was sent, so it can be gone.
 	ending bool
-	// gone is the position at which it was removed, once that is acknowledged.
+	// gone is the position of its acknowledged removal.
 	gone uint64
 	of   [2]string // whose message it is, and for whom
-	// simulated means that a rehearsal plays this person.
+	// simulated means that the person belongs to a rehearsal.
 	simulated bool
 }
 
-// wholeView is what a node showed at a position.
+// wholeView is a node's view at a position.
 type wholeView struct {
 	where string
 	seq   uint64
@@ -89,7 +89,7 @@ func newModel(w *world) *model {
 	return &model{w: w, rules: oracle.New(), ends: map[uint64]bool{}, names: map[string]int{}, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, taken: map[string]bool{}, views: map[uint64]seen{}}
 }
 
-// begin sets the codelab of the run; its first events are committed.
+// begin sets the codelab of the run, whose first events are committed.
 func (m *model) begin(lab string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +98,7 @@ func (m *model) begin(lab string) {
 }
 
 // committed is called by the store for each batch, before any other call. Each position is
-// written once, by one owner after the other, and none is left out.
+// written once, by successive owners, without gaps.
 func (m *model) committed(node, actor string, first uint64, records [][]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,8 +120,8 @@ func (m *model) committed(node, actor string, first uint64, records [][]byte) {
 	m.ends[uint64(len(m.records))] = true
 }
 
-// rehearsed notes who is simulated, and that they go with the rehearsal: nobody asks for
-// that, and it is so from the commit on.
+// rehearsed records simulated people, and their removal with the rehearsal. No client requests
+// that removal. It takes effect with the commit.
 func (m *model) rehearsed(seq uint64) {
 	e, err := m.event(seq)
 	if err != nil {
@@ -143,7 +143,7 @@ func (m *model) rehearsed(seq uint64) {
 	}
 }
 
-// leaves notes that somebody may be gone from now on, with their messages.
+// leaves records that a person can be gone from now on, with the person's messages.
 func (m *model) leaves(id string) {
 	of(m.people, id).ending = true
 	for _, f := range m.messages {
@@ -151,7 +151,7 @@ func (m *model) leaves(id string) {
 	}
 }
 
-// fail notes what an oracle found. The first finding counts.
+// fail records an oracle's finding. Only the first one counts.
 func (m *model) fail(which, format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,15 +173,15 @@ func (m *model) failed() string {
 	return m.failure
 }
 
-// position returns the position that a read must show if it begins now.
+// position returns the position that a read must reach if it begins now.
 func (m *model) position() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.acked
 }
 
-// acknowledged records that a command was executed, and compares it with the store: an
-// answer never comes before the commit.
+// acknowledged records that a command was executed, and compares it with the store. A response
+// never precedes its commit.
 func (m *model) acknowledged(where string, seq uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,8 +191,8 @@ func (m *model) acknowledged(where string, seq uint64) {
 	}
 }
 
-// of returns the fact with this id. Somebody may see and remove what another
-// client made before that one gets the answer.
+// of returns the fact with this id, and creates it if it is missing. A client can see and remove
+// an object before its creator gets the response.
 func of(facts map[string]*fact, id string) *fact {
 	f := facts[id]
 	if f == nil {
@@ -202,7 +202,7 @@ func of(facts map[string]*fact, id string) *fact {
 	return f
 }
 
-// asking notes what a command is about to do.
+// asking records what a command is about to do.
 func (m *model) asking(cmd codelab.Command) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -228,8 +228,8 @@ func (m *model) asking(cmd codelab.Command) {
 	}
 }
 
-// answeredWith notes what a command did, once that is acknowledged. Without a value
-// it was done before. deleted are the texts that it takes away.
+// answeredWith records the effect of an acknowledged command. Without a value the command had
+// already been executed before. deleted are the texts that it removes.
 func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64, deleted []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -260,14 +260,14 @@ func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64, deleted
 	}
 }
 
-// refused notes that a command was not done.
+// refused records that a command was not executed.
 func (m *model) refused(cmd codelab.Command) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rules.Refused(cmd)
 }
 
-// textsOf are the texts that a command deletes alone.
+// textsOf returns the texts that the command itself deletes.
 func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
 	switch b := body.(type) {
 	case codelab.DeleteChat:
@@ -292,8 +292,8 @@ func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
 	return texts
 }
 
-// askedIn is the text of a question, if it stands nowhere else: one that was taken from
-// the chat does.
+// askedIn returns the text of a question, unless the question was taken from the chat and its
+// text is also there.
 func askedIn(v *codelab.View, id string) []string {
 	if q := v.Question(id); q != nil && strings.HasPrefix(q.Text, "asked-") {
 		return []string{q.Text}
@@ -301,14 +301,14 @@ func askedIn(v *codelab.View, id string) []string {
 	return nil
 }
 
-// keep keeps a view, to be compared field by field.
+// keep stores a view for a comparison field by field.
 func (m *model) keep(where string, v *codelab.View, seq uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.whole = append(m.whole, wholeView{where, seq, v})
 }
 
-// named notes a name that somebody has, or is about to get, or what they say.
+// named records a name that a person has or is about to get, or a text of that person.
 func (m *model) named(id, name string) {
 	f := of(m.people, id)
 	if f.names = append(f.names, name); f.gone > 0 {
@@ -316,16 +316,15 @@ func (m *model) named(id, name string) {
 	}
 }
 
-// deletedLab notes that a codelab of its own was deleted.
+// deletedLab records the deletion of a codelab that a client created.
 func (m *model) deletedLab(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deleted = append(m.deleted, id)
 }
 
-// checkView verifies a view by oracles 1, 2 and 5. Everything acknowledged up to its
-// position is there, once. Nobody who was removed is there. Every node shows the same at
-// the same position.
+// checkView verifies a view by oracles 1, 2 and 5. It contains everything acknowledged up to its
+// position, once, and no removed person. All nodes show the same view at the same position.
 func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 	if v == nil {
 		return
@@ -363,5 +362,5 @@ func (m *model) checkFact(where, what string, f *fact, there bool, seq uint64) {
 	}
 }
 
-// event decodes a record that was committed.
+// event decodes a committed record.
 func (m *model) event(seq uint64) (*pb.Event, error) { return codelab.ParseEvent(m.records[seq-1]) }

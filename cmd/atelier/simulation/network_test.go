@@ -17,11 +17,11 @@ type network struct {
 
 	mu   sync.Mutex
 	rand *rand.Rand
-	// cuts counts the faults that cut a link, from and to.
+	// cuts counts the faults that cut a link from one node to another.
 	cuts map[[2]string]int
-	// deaf counts those that let the queue of a node overflow: it gets no news.
+	// deaf counts the faults that overflow the queue of a node, so that it receives no news.
 	deaf map[string]int
-	// lossy, twice and slow count those that concern all links.
+	// lossy, twice and slow count the faults of all links.
 	lossy, twice, slow int
 }
 
@@ -40,7 +40,7 @@ func (n *network) fate(m bustest.Message) (f bustest.Fate) {
 		f.Delay *= 200
 	}
 	f.Lost = n.cuts[[2]string{m.From, m.To}] > 0 || n.lossy > 0 && draw < 30 || n.w.plan.Seed%2 == 0 && draw == 0 || n.deaf[m.To] > 0 && m.Sort == bustest.News
-	// Nodes never carry out a message twice, since the bus below this interface prevents it
+	// Nodes never execute a message twice, because the bus below this interface prevents it
 	// (package bus). News can still arrive twice.
 	f.Twice = n.twice > 0 && draw > 60 && m.Sort == bustest.News
 	if n.w.lies.fate != nil {
@@ -70,7 +70,7 @@ func kindOf(m bustest.Message) string {
 	return kind
 }
 
-// during lets a fault of the network go on until end is called.
+// during keeps a network fault active until end is called.
 func (n *network) during(change func(by int)) (end func()) {
 	by := func(d int) func() {
 		return func() {

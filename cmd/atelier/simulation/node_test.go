@@ -30,16 +30,16 @@ import (
 	"atelier/transport/messages"
 )
 
-// An actor system keeps its actors in 1024 of these maps, each with as many parts:
-// making them took a third of a run.
+// An actor system keeps its actors in 1024 of these maps, each with as many parts. Creating them
+// took a third of a run.
 func init() { cmap.SHARD_COUNT = 1 }
 
 const (
-	// lease is the lifetime of a lease in the database. A node uses two thirds of it, which
-	// is less than followers wait (three times the patience).
+	// lease is the lifetime of a lease in the database. A node uses two thirds of it, which is
+	// less than followers wait (three times the patience).
 	lease    = 3 * time.Second
 	patience = time.Second
-	// idleAfter is short, so that what nobody uses can be seen to rest.
+	// idleAfter is short, so that tests can observe unused actors becoming inactive.
 	idleAfter = 20 * time.Second
 )
 
@@ -50,7 +50,7 @@ type node struct {
 	skew    time.Duration // how far its time of day is always off
 	crashes *rand.Rand    // how much of a queue survives; guarded by life
 	starts  uint64        // guarded by life
-	// server is what runs there; nil while it is down.
+	// server is the running server, or nil while the node is down.
 	server atomic.Pointer[server]
 	// life is held by the goroutine that starts or ends the node. It is not a mutex: time
 	// in a bubble stops while a goroutine waits for a mutex.
@@ -71,10 +71,10 @@ type server struct {
 	labs   *codelab.Codelabs
 	list   *catalog.List
 	files  *files.Register
-	// contents is the node's way to the contents of files, which all nodes share.
+	// contents is the node's access to the shared contents of files.
 	contents *mount
 	vault    *token.Vault // nil if nobody pays
-	// Both nil if nobody signs in.
+	// Both are nil in runs without visitors.
 	sessions *login.Sessions
 	parties  *participant.Host
 	hooks    *webhook.Webhooks // nil if nobody listens
@@ -95,7 +95,7 @@ func newNode(w *world, i int) *node {
 	return n
 }
 
-// start boots the server of a node, after the lease of the previous one.
+// start boots the server of a node, after the previous lease has expired.
 func (n *node) start() error {
 	w := n.w
 	n.starts++
@@ -183,21 +183,21 @@ func (n *node) start() error {
 	return nil
 }
 
-// unreadable gets the errors of rows that could not be read: without the store they may
-// fail, and are read later.
+// unreadable receives the errors of records that could not be read. Without the store, reads can
+// fail and are repeated later.
 func (s *server) unreadable(which string, err error) {
 	if !isOne(err, expected) {
 		s.n.w.model.fail(which, "node %s: %v", s.n.name, err)
 	}
 }
 
-// ballotKey is the secret of anonymous polls: every node has it.
+// ballotKey is the secret of anonymous polls. Every node has it.
 func ballotKey(id string) []byte {
 	key := sha256.Sum256([]byte(id))
 	return key[:]
 }
 
-// slowFrames takes a moment now and then, so that others can act in the middle of a
+// slowFrames sometimes takes a moment, so that other goroutines can act in the middle of a
 // commit.
 type slowFrames struct{ messages.Frames }
 
@@ -208,14 +208,14 @@ func (f slowFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	return f.Frames.Encode(seq, e)
 }
 
-// keptFrames is how many frames are kept for replay: few, so that some listeners
-// must read again.
+// keptFrames is the number of frames kept for replay. It is small, so that some listeners must
+// read the state again.
 const keptFrames = 60
 
-// errDown is what clients of a node get that is down.
+// errDown is the error for clients of a node that is down.
 var errDown = errors.New("connection refused")
 
-// get asks a node for the codelab.
+// get returns the codelab on a node.
 func (n *node) get() (*server, codelab.Codelab, error) {
 	s := n.server.Load()
 	if s == nil {
@@ -225,8 +225,8 @@ func (n *node) get() (*server, codelab.Codelab, error) {
 	return s, ws, s.leaves(err)
 }
 
-// leaves does what the transport does with an answer before it sends it: without a
-// lease none does. Nobody receives the messages of a dead process.
+// leaves does what the transport does before it sends a response: without a lease it sends none.
+// Messages of a dead process reach nobody.
 func (s *server) leaves(err error) error {
 	switch {
 	case s.dead.Load():
@@ -237,8 +237,8 @@ func (s *server) leaves(err error) error {
 	return err
 }
 
-// watch does what cmd/atelier/service does beside the actors: it brings a node
-// back that has lost its lease, and compares who is connected.
+// watch does what cmd/atelier/service does beside the actors. It brings back a node that has lost
+// its lease, and compares the connected people.
 func (s *server) watch() {
 	defer close(s.done)
 	tick := s.clock.NewTicker(2 * time.Second)
@@ -298,7 +298,7 @@ func (n *node) close() error {
 	return s.end()
 }
 
-// kill ends a node at once: messages in flight are lost.
+// kill ends a node immediately, and messages in flight are lost.
 func (n *node) kill() {
 	n.life <- struct{}{}
 	defer func() { <-n.life }()
@@ -317,13 +317,12 @@ func (n *node) kill() {
 	_ = s.end() // it owns nothing any more
 }
 
-// inTime panics when something takes more than a minute: it would never end, and
-// neither would the run.
+// inTime panics if an operation takes more than a minute, because it and the run would never end.
 func inTime(what string) (done func() bool) {
 	return time.AfterFunc(time.Minute, func() { panic(what + " takes more than a minute: somebody was not answered") }).Stop
 }
 
-// drop ends all actors at once.
+// drop ends all actors immediately.
 func (s *server) drop() {
 	defer inTime("to drop all actors of " + s.n.name)()
 	s.labs.Drop()
@@ -362,7 +361,7 @@ func (s *server) end() error {
 	return errors.Join(err, s.store.Close())
 }
 
-// restart boots a node that is down, as a new incarnation.
+// restart boots a stopped node as a new incarnation.
 func (n *node) restart() {
 	n.life <- struct{}{}
 	defer func() { <-n.life }()
@@ -375,8 +374,8 @@ func (n *node) restart() {
 	}
 }
 
-// during notes a fault of this process that goes on until end is called, or the
-// process ends.
+// during records a fault of this process. The fault lasts until end is called or the process
+// ends.
 func (n *node) during(ends ...func()) (end func()) {
 	end = sync.OnceFunc(func() {
 		for _, f := range ends {

@@ -8,7 +8,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// at is an operation that was asked and answered at these times.
+// at is an operation with the times of its request and response.
 func at(began, ended int64, input, output any) porcupine.Operation {
 	return porcupine.Operation{ClientId: int(began), Input: input, Call: began, Output: output, Return: ended}
 }

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Plan describes one run. Everything else follows from the seed.
+// Plan describes one run. The seed determines everything else.
 type Plan struct {
 	Seed uint64
-	// Nodes is how many there are, 1 to 5.
+	// Nodes is the number of nodes, 1 to 5.
 	Nodes int
 	// Clients is the number of people who act at the same time, and Listeners the number of
-	// connections that only listen. Payers use tokens, Visitors sign in and out, and
-	// Uploaders send files.
+	// connections that only listen. Payers use tokens, Visitors sign in and out, and Uploaders
+	// send files.
 	Clients, Listeners, Payers, Visitors, Uploaders int
-	// For is how long they act, in simulated time.
+	// For is the duration of their actions, in simulated time.
 	For time.Duration
-	// Without names the faults that do not happen, for shrinking; Faults is how
-	// many happen at most.
+	// Without lists faults that must not happen, for shrinking. Faults is the maximum number of
+	// faults.
 	Without []string
 	Faults  int
 }
@@ -46,7 +46,7 @@ func PlanOf(seed uint64) Plan {
 	return p
 }
 
-// maxTold is so small in some plans that followers must read the records that others announce.
+// maxTold is so small in some plans that followers must read announced records from the store.
 func (p Plan) maxTold() int {
 	if p.Seed%4 == 0 {
 		return 200
@@ -54,10 +54,10 @@ func (p Plan) maxTold() int {
 	return 0
 }
 
-// skewed reports whether the clocks of the nodes differ all the time.
+// skewed reports whether the nodes' clocks differ during the whole run.
 func (p Plan) skewed() bool { return p.Seed%6 == 5 }
 
-// String writes a plan as Parse reads it.
+// String formats a plan so that Parse can read it.
 func (p Plan) String() string {
 	s := fmt.Sprintf("nodes=%d clients=%d listeners=%d payers=%d visitors=%d uploaders=%d for=%s faults=%d", p.Nodes, p.Clients, p.Listeners, p.Payers, p.Visitors, p.Uploaders, p.For, p.Faults)
 	if len(p.Without) > 0 {
@@ -66,7 +66,7 @@ func (p Plan) String() string {
 	return s
 }
 
-// Parse changes a plan by a text such as "nodes=2 without=kill-a-node".
+// Parse applies a text such as "nodes=2 without=kill-a-node" to a plan.
 func (p *Plan) Parse(text string) error {
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")
@@ -92,7 +92,7 @@ func (p *Plan) Parse(text string) error {
 	return nil
 }
 
-// smaller are plans with less in them, the most promising first.
+// smaller returns reduced plans, the most promising first.
 func (p Plan) smaller() (all []Plan) {
 	with := func(change func(*Plan)) {
 		q := p

@@ -14,10 +14,9 @@ import (
 	"atelier/transport/messages"
 )
 
-// checkReference is oracles 1, 2 and 4 for the whole run. It applies every committed record
-// in order to an empty state, from the first to the last, as they were before anything was
-// rewritten. The state that a node showed at a position must be the state there. A
-// listener's frames must be those of the events in its stretch.
+// checkReference is oracles 1, 2 and 4 for the whole run. It applies every committed record in
+// order to an empty state, in the form before any rewrite. The state that a node showed at a
+// position must equal this state. A listener's frames must be those of the events in its stretch.
 func (m *model) checkReference() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -29,7 +28,7 @@ func (m *model) checkReference() {
 	if m.w.lies.frames != nil {
 		frames = m.w.lies.frames("")
 	}
-	// A second core begins with a snapshot at some position.
+	// A second core starts from a snapshot at a random position.
 	cut, restored := m.w.plan.random(ofSnapshots).Uint64N(uint64(len(m.records)))+1, kind.New(m.w.lab)
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
 		e, err := m.event(seq)
@@ -111,20 +110,19 @@ func (m *model) checkReference() {
 	}
 }
 
-// tale is the frame of an event, and the position since which it is erased or withdrawn;
-// 0 while it is not.
+// tale is the frame of an event, and the position at which it was erased or withdrawn, or 0.
 type tale struct {
 	room.Frame
 	gone uint64
 }
 
-// operation is what a client did, for the check of linearizability: it was
-// answered with a position.
+// operation is a client operation with the position in its response, for the check of
+// linearizability.
 type operation struct {
 	wrote bool // an event of its own: nobody else has this position
 }
 
-// asked notes an operation that was answered.
+// asked records an operation that got a response.
 func (m *model) asked(client int, wrote bool, began time.Time, seq uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,9 +131,9 @@ func (m *model) asked(client int, wrote bool, began time.Time, seq uint64) {
 	})
 }
 
-// positions models a codelab by its positions alone: each write moves it on, and each read
-// shows a position that is not behind. A failed command may have been executed, so a step
-// can be longer than one.
+// positions models a codelab by its positions alone. Each write increases the position, and no
+// read shows an earlier one. A failed command can have been executed, so a step can be longer
+// than one.
 var positions = porcupine.Model{
 	Init: func() any { return uint64(0) },
 	Step: func(state, input, output any) (bool, any) {

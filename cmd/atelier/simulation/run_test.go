@@ -13,8 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Run simulates one plan. It must be called inside a testing/synctest bubble. The
-// finding is "" when all is well.
+// Run simulates one plan. It must be called inside a testing/synctest bubble. The finding is ""
+// without a fault.
 func Run(p Plan) (h *history, finding string) { return run(p, lies{}) }
 
 func run(p Plan, l lies) (h *history, finding string) {
@@ -66,8 +66,8 @@ func stacks() string {
 	return string(b[:runtime.Stack(b, true)])
 }
 
-// leftovers are the stacks of the goroutines of this run beside the one that asks.
-// Those that have just ended are counted for a moment, and have none.
+// leftovers returns the stacks of this run's other goroutines. Goroutines that have just ended
+// still count briefly, but have no stack.
 func leftovers() (all []string) {
 	for n, stack := range strings.Split(stacks(), "\n\n") {
 		head, _, _ := strings.Cut(stack, "\n")
@@ -78,7 +78,7 @@ func leftovers() (all []string) {
 	return all
 }
 
-// act lets clients, listeners and faults do what they do.
+// act lets clients and listeners act, and faults happen.
 func (w *world) act(until time.Time) {
 	var all sync.WaitGroup
 	for i := range w.plan.Clients {
@@ -106,8 +106,8 @@ func (w *world) act(until time.Time) {
 	}
 }
 
-// startAll makes all whole. Commits that were to fail and were not made yet do not fail any
-// more: a webhook pauses 30 s after each, for longer than its oracle waits.
+// startAll starts all nodes and ends all faults. Planned failures of commits are cancelled too:
+// after each one a webhook pauses for 30 s, longer than its oracle waits.
 func (w *world) startAll() {
 	var all sync.WaitGroup
 	for _, n := range w.nodes {
@@ -121,11 +121,11 @@ func (w *world) startAll() {
 	}
 }
 
-// settleIn is within how many seconds every node must answer when all is whole:
-// longer than a quarantine, into which enough failed commits lead.
+// settleIn is the number of seconds within which every node must respond after all faults have
+// ended. It is longer than a quarantine, which enough failed commits cause.
 const settleIn = 330
 
-// settle waits until every node answers, and looks at what each shows.
+// settle waits until every node responds, and checks each node's view.
 func (w *world) settle(when string) {
 	w.history.add("end", "", "%s", when)
 	for _, n := range w.nodes {
@@ -142,7 +142,7 @@ func (w *world) settle(when string) {
 				}
 				w.model.checkView(n.name, view, seq)
 				w.model.keep(n.name, view, seq)
-				// The room follows the view, and listeners that are sent away take a moment.
+				// The room follows the view, and listeners that are sent away need a moment.
 				if err := ws.Await(seq); err != nil {
 					w.model.fail("frames", "%s, the room at %s does not get to %d: %v", when, n.name, seq, err)
 				}
@@ -164,8 +164,8 @@ func (w *world) settle(when string) {
 	w.grants.settle()
 }
 
-// writes lets somebody say something at each node, once all is whole: it is answered, in
-// time, and with yes. Earlier refusals of a store or a queue do not matter.
+// writes sends a command to each node after all faults have ended. Each node must accept it in
+// time. Earlier refusals by a store or a queue do not matter.
 func (w *world) writes() {
 	c := newClient(w, "c99", w.plan.random(ofClients-2))
 	for _, n := range w.nodes {
@@ -185,8 +185,8 @@ func (w *world) writes() {
 	}
 }
 
-// presence waits until nodes have compared who is connected, and looks whether all
-// say the same.
+// presence waits until nodes have compared the connected people, and verifies that all report the
+// same.
 func (w *world) presence() {
 	if w.model.failed() != "" {
 		return
@@ -210,8 +210,8 @@ func (w *world) presence() {
 	w.model.still(false)
 }
 
-// leave lets all listeners go. In some runs a node ends first that the others do not
-// receive any more: they must notice without a message that nobody is connected to it.
+// leave makes all listeners leave. In some runs, a node that the others no longer receive ends
+// first. The others must notice, without a message, that nobody is connected to it.
 func (w *world) leave() {
 	quietly := func() {
 		close(w.model.quiet)
@@ -238,8 +238,8 @@ func (w *world) leave() {
 	}
 }
 
-// erasesSoon waits for as long as a few rounds of erasing take. Unused actors
-// rest only later, and then erase what is left.
+// erasesSoon waits for a few rounds of erasing. Unused actors become inactive only later, and
+// then erase the rest.
 func (w *world) erasesSoon() {
 	if w.model.failed() == "" {
 		time.Sleep(idleAfter / 2)
@@ -247,7 +247,7 @@ func (w *world) erasesSoon() {
 	}
 }
 
-// erased waits until nothing is left to erase, and looks into the store.
+// erased waits until nothing is left to erase, and checks the store.
 func (w *world) erased() {
 	if w.model.failed() != "" {
 		return
@@ -261,7 +261,7 @@ func (w *world) erased() {
 	w.store.Look(w.model.checkStore)
 }
 
-// rest waits until nobody has used anything for long.
+// rest waits for a long time without any activity.
 func (w *world) rest() {
 	if w.model.failed() != "" {
 		return

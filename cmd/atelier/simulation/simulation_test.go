@@ -82,7 +82,7 @@ func say(r report) {
 	}
 }
 
-// A plan is read as it was written, and each smaller one is smaller.
+// A formatted plan parses as the same plan, and each smaller plan has less in it.
 func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
 	for seed := range uint64(50) {
 		p := PlanOf(seed)
@@ -103,8 +103,8 @@ func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// Seeds that found a fault once, with the fault. The plan of a seed changes with the
-// simulator, so each fault has a test of its own next to the code, too.
+// These seeds once found a fault, which is listed with each. The plan of a seed changes with the
+// simulator, so each fault also has a test next to its code.
 func TestFoundSeeds(t *testing.T) {
 	for seed, fault := range map[uint64]string{
 		422:    "a request that came while its host closed waited for ever",

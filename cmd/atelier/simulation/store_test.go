@@ -11,8 +11,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// watchLease begins to watch whether the database counts on a node. A node's
-// answer to a question that was asked while the database did not is oracle 9: it is out.
+// watchLease watches whether a node's lease is valid in the database. If the node answers a
+// question that was asked after the lease had expired, oracle 9 ("out") reports it.
 func (w *world) watchLease(n *node) (answered func(what string)) {
 	before, held := w.store.Lease(n.name)
 	return func(what string) {
@@ -22,11 +22,11 @@ func (w *world) watchLease(n *node) (answered func(what string)) {
 	}
 }
 
-// marks are the texts that package draw makes.
+// marks matches the texts that package draw generates.
 var marks = regexp.MustCompile(`[a-z]+-[0-9]+-of-[a-z0-9-]*[a-z0-9]`)
 
-// found are the texts of a set that are in some bytes. Bytes beside a text may look like a
-// part of it, so shorter ones are tried, too.
+// found returns the texts of a set that occur in data. Adjacent bytes can look like a part of a
+// text, so shorter matches are tried too.
 func found(data []byte, of map[string]bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, m := range marks.FindAllString(string(data), -1) {
@@ -41,8 +41,8 @@ func found(data []byte, of map[string]bool) iter.Seq[string] {
 	}
 }
 
-// checkStore is oracle 5 for stored data: no byte of a removed person is left in snapshot,
-// log or rows. It is called when erasing is complete.
+// checkStore is oracle 5 for stored data: no byte of a removed person is left in a snapshot, log
+// or record. It is called after erasing has completed.
 func (m *model) checkStore(j durable.Journal) {
 	gone := map[string]bool{}
 	m.mu.Lock()
@@ -85,7 +85,7 @@ func (m *model) checkStore(j durable.Journal) {
 	}
 }
 
-// counted are the positions at which the ballots of each poll went last: no record before
+// counted returns the last position at which each poll's ballots were removed. No record before
 // it can reveal who voted.
 func (m *model) counted() map[string]uint64 {
 	m.mu.Lock()
@@ -106,7 +106,7 @@ func (m *model) counted() map[string]uint64 {
 	return last
 }
 
-// checkDeleted is oracle 5 for codelabs: nothing is left of one that was deleted.
+// checkDeleted is oracle 5 for codelabs: nothing is left of a deleted codelab.
 func (m *model) checkDeleted(j durable.Journal) {
 	m.mu.Lock()
 	deleted := m.deleted
@@ -127,7 +127,7 @@ func (m *model) checkGone(j durable.Journal, id string) {
 	}
 }
 
-// checkRest is oracle 8: what nobody uses any more leaves.
+// checkRest is oracle 8: everything unused is removed.
 func (w *world) checkRest() {
 	for actor, node := range w.store.Owners() {
 		if strings.HasPrefix(actor, "participants/") { // never rest

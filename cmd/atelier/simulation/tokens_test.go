@@ -18,11 +18,11 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// tokens has the payments of a run: the issued tokens, and the fate of each.
+// tokens contains the payments of a run: the issued tokens and their fate.
 type tokens struct {
 	w      *world
 	shares *shares
-	// jumped means that the time of day of a node was off.
+	// jumped means that a node's time of day was wrong.
 	jumped atomic.Bool
 
 	mu  sync.Mutex
@@ -35,7 +35,7 @@ type issued struct {
 	policy   pb.Policy
 	checkout string
 	content  string // of the credential
-	// It ends by itself between these two.
+	// The token expires between these two times.
 	earliest, latest time.Time
 	wrong            int // uses with another checkout
 
@@ -89,7 +89,7 @@ func (w *world) newVault(s *server) (*token.Vault, error) {
 	})
 }
 
-// sessionCap is how long a token of a session lives.
+// sessionCap is the lifetime of a session token.
 const sessionCap = 6 * time.Hour
 
 var shop = token.Caller{Participant: "shop"}
@@ -106,7 +106,7 @@ func (t *tokens) act(until time.Time, all *sync.WaitGroup) {
 	}
 }
 
-// payer is somebody who tokenizes and detokenizes.
+// payer is a client that tokenizes and detokenizes.
 type payer struct {
 	t      *tokens
 	number int
@@ -147,8 +147,8 @@ func (p *payer) act() {
 	}
 }
 
-// issue makes a token. Half of them have an idempotency key. With the same key another node
-// must return the same token.
+// issue makes a token. Half of them have an idempotency key. With the same key another node must
+// return the same token.
 func (p *payer) issue(s *server) {
 	p.made++
 	mark := fmt.Sprintf("credential-%d-of-%s", p.made, p.name)
@@ -219,7 +219,7 @@ const (
 	expired tokenOutcome = "expired"
 )
 
-// use does one thing with a token at a node.
+// use runs one operation on a token at a node.
 func (p *payer) use(s *server, x *issued, op tokenOp) {
 	began := time.Now()
 	u := token.Use{Token: x.token, Participant: shop.Participant, Checkout: x.checkout}
@@ -278,8 +278,8 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 		p.t.w.model.fail("tokens", "%s still uses %s, %v after its time", s.n.name, x.content, began.Sub(x.latest))
 	}
 	if op == revoke && out == done && now.Add(slack).After(x.earliest) {
-		// A node whose time of day is ahead takes the token for expired: then there is
-		// nothing to revoke, and nothing is written.
+		// A node whose time of day is ahead treats the token as expired. There is then nothing to
+		// revoke, and nothing is written.
 		out = unknown
 	}
 	p.t.mu.Lock()
@@ -292,8 +292,8 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	x.operations = append(x.operations, o)
 }
 
-// misuse tries a token with another checkout, a few times at most: then it would
-// be locked.
+// misuse tries a token with another checkout, a few times at most, because more attempts would
+// lock it.
 func (p *payer) misuse(s *server, x *issued) {
 	p.t.mu.Lock()
 	x.wrong++
@@ -315,7 +315,7 @@ func (p *payer) note(s *server, what string, err error) {
 	p.t.w.history.add(p.name, s.n.name, "%s", what)
 }
 
-// tokenStep is the input of a check; tokenState what a token is in it.
+// tokenStep is the input of the check, and tokenState its model of the token.
 type (
 	tokenStep struct {
 		op     tokenOp
@@ -324,7 +324,7 @@ type (
 	tokenState struct{ used, over bool }
 )
 
-// tokenRules models one token by its answers alone. A failed operation may have been done
+// tokenRules models one token by its responses alone. A failed operation can have been executed
 // or not.
 var tokenRules = (&porcupine.NondeterministicModel{
 	Init: func() []any { return []any{tokenState{}} },
@@ -363,8 +363,7 @@ var tokenRules = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-// check is oracle 6: all that was answered about each token has an order in which
-// its rules hold.
+// check is oracle 6: the responses about each token have an order in which its rules hold.
 func (t *tokens) check() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -375,7 +374,7 @@ func (t *tokens) check() {
 	}
 }
 
-// settle asks every node for every token, which must know it.
+// settle checks every token on every node. Each node must know each token.
 func (t *tokens) settle() {
 	p := &payer{t: t, number: 900, name: "p0", rand: t.w.plan.random(ofPayers - 1)}
 	t.mu.Lock()

@@ -13,18 +13,18 @@ import (
 	"atelier/actors/files"
 )
 
-// facts are what is known of references to uploads. Guarded by uploads.mu.
+// facts are the oracle's records about references to uploads. Guarded by uploads.mu.
 type facts struct {
-	// weak are uploads that were gone when somebody referred to them. Register.ClaimKnown
-	// skips those, so they can be absent.
+	// weak are uploads that were gone when a command referenced them. Register.ClaimKnown skips
+	// those, so they can be absent.
 	weak map[string]bool
-	// asking counts the commands in progress whose outcome is not known yet.
+	// asking counts the commands in progress whose outcome is still unknown.
 	asking map[string]int
 }
 
 func newFacts() facts { return facts{weak: map[string]bool{}, asking: map[string]int{}} }
 
-// there reports whether an upload is there, row and content, past all nodes.
+// there reports whether an upload exists, with its record and content. It bypasses the nodes.
 func (u *uploads) there(name string) (there bool) {
 	u.w.store.Look(func(j durable.Journal) {
 		b, err := j.Get("uploads", []byte(name))
@@ -38,10 +38,10 @@ func (u *uploads) there(name string) (there bool) {
 	return there
 }
 
-// ask asks for a command that may refer to uploads. Half of those who do claim them
-// for themselves as well, as transport/rest does for a material: such a claim is
-// answered with files.ErrMissing, or the upload stays. The others trust the claims
-// of Codelab.Ask, and know only that what is there afterwards was claimed.
+// ask sends a command that can reference uploads. Half of these clients also claim the uploads
+// themselves, as transport/rest does for a material: the claim fails with files.ErrMissing, or
+// the upload stays. The others rely on the claims of Codelab.Ask. They know only that an upload
+// present afterwards was claimed.
 func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
 	names := codelab.Mentions(cmd.Body)
 	if len(names) == 0 {
@@ -87,7 +87,7 @@ func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.Vi
 	return v, at, err
 }
 
-// claimed holds a claim to its promise: until it is released the upload stays.
+// claimed verifies the promise of a claim: until it is released, the upload stays.
 func (u *uploads) claimed(s *server, name string, release func()) (end func()) {
 	look := func() {
 		if !u.there(name) {
@@ -113,14 +113,14 @@ func (u *uploads) weaken(name string) {
 	u.weak[name] = true
 }
 
-// firm reports whether the command that referred to an upload had claimed it.
+// firm reports whether the commands that referenced an upload had claimed it.
 func (u *uploads) firm(name string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return !u.weak[name] && u.asking[name] == 0
 }
 
-// reference is what in a codelab refers to an upload.
+// reference is an object in a codelab that references an upload.
 type reference struct {
 	by files.By
 	id string // of the material, message or comment; "" for all texts together
@@ -152,7 +152,7 @@ func references(v *codelab.View) map[string][]reference {
 	return out
 }
 
-// look opens an upload, or a submission, that a view shows.
+// look opens an upload or a submission that a view shows.
 func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) {
 	all := references(view)
 	names := slices.Sorted(maps.Keys(all))
@@ -184,9 +184,9 @@ func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) 
 	}
 }
 
-// missing is called for an upload that was found missing after a view was seen. The
-// reference may be gone since, or never have been firm. An upload that is missing
-// and rightly so never comes back.
+// missing is called for an upload that was found missing after a view was read. The reference can
+// be gone since, or can never have been firm. An upload that is correctly missing never comes
+// back.
 func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name string) {
 	if !u.firm(name) {
 		return
@@ -203,9 +203,9 @@ func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name stri
 	}
 }
 
-// newest returns a node's view if it shows everything that is committed now, and else nil, for
-// a while. Committed commands that are not acknowledged are not shown yet: a reference may be
-// gone, and its upload, while the last view still has it.
+// newest returns a node's view once it shows everything committed now. It waits briefly, and
+// otherwise returns nil. A view does not show committed commands before they are acknowledged. A
+// reference and its upload can therefore be gone while the last view still contains them.
 func (u *uploads) newest(s *server) (*codelab.View, uint64) {
 	committed := u.w.model.head()
 	for range 10 {
@@ -223,15 +223,15 @@ func (u *uploads) newest(s *server) (*codelab.View, uint64) {
 	return nil, 0
 }
 
-// head is the position of the newest record that is committed.
+// head returns the position of the newest committed record.
 func (m *model) head() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return uint64(len(m.records))
 }
 
-// textsChanged reports whether an event behind a position, up to another, changes what
-// texts mention.
+// textsChanged reports whether an event after one position, up to another, changes the references
+// in texts.
 func (m *model) textsChanged(from, to uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -248,7 +248,7 @@ func (m *model) textsChanged(from, to uint64) bool {
 	return false
 }
 
-// settle looks at everything that is referred to, at every node. All is quiet.
+// settle opens every referenced file at every node, after all activity has ended.
 func (u *uploads) settle(when string) {
 	if u.w.plan.Uploaders == 0 {
 		return
@@ -260,7 +260,7 @@ func (u *uploads) settle(when string) {
 			continue
 		}
 		view, seq := u.newest(s)
-		// A commit that failed last may stop the actor only now: then it starts again.
+		// A commit that failed last can stop the actor only now. The actor then starts again.
 		for try := 0; view == nil && try < settleIn; try++ {
 			time.Sleep(time.Second)
 			view, seq = u.newest(s)
@@ -290,7 +290,7 @@ func (u *uploads) settle(when string) {
 	}
 }
 
-// lookAt reports which files a codelab refers to but lacks.
+// lookAt reports files that a codelab references but lacks.
 func (u *uploads) lookAt(when string, s *server, view *codelab.View) {
 	for name, by := range references(view) {
 		if up, err := s.files.Get(name); !u.firm(name) {

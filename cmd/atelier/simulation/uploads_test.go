@@ -16,7 +16,7 @@ import (
 	"atelier/actors/files"
 )
 
-// The operations on files that package draw does not have.
+// These operations on files are missing from package draw.
 const (
 	upload          = "Upload"
 	importLab       = "Create with new uploads"
@@ -31,14 +31,14 @@ const (
 )
 
 const (
-	// uploadGrace is how long an upload stays that nobody refers to, and fileGrace
-	// one that a text lets go of.
+	// uploadGrace is the lifetime of an upload without references. fileGrace is the lifetime
+	// after a text drops its last reference.
 	uploadGrace = time.Second
 	fileGrace   = 2 * time.Second
 	sweepEvery  = 700 * time.Millisecond
 )
 
-// uploads are the files of a run: what was sent, and what refers to it.
+// uploads are the files of a run: the uploads and their references.
 type uploads struct {
 	w        *world
 	contents *contents
@@ -50,7 +50,7 @@ type uploads struct {
 	facts                      // guarded by mu
 }
 
-// ownLab is a codelab that somebody made for its materials.
+// ownLab is a codelab that a client created for its materials.
 type ownLab struct {
 	id       string
 	names    []string
@@ -61,7 +61,7 @@ func newUploads(w *world) *uploads {
 	return &uploads{w: w, contents: &contents{}, sums: map[string]files.Sum{}, facts: newFacts()}
 }
 
-// newRegister makes the register of a server, over the contents that all share.
+// newRegister creates the register of a server, over the shared contents.
 func (w *world) newRegister(s *server) *files.Register {
 	s.contents = &mount{contents: w.uploads.contents, s: s, rand: w.plan.random(ofUploaders<<16 + s.n.starts<<8 + uint64(s.n.name[1]))}
 	var blobs files.Blobs = s.contents
@@ -73,7 +73,7 @@ func (w *world) newRegister(s *server) *files.Register {
 	return r
 }
 
-// sweep does what cmd/atelier/service does all the time (Register.SweepEvery).
+// sweep does what cmd/atelier/service does continuously (Register.SweepEvery).
 func (s *server) sweep() {
 	tick := s.clock.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -100,7 +100,7 @@ func (s *server) sweep() {
 	}
 }
 
-// fails reports whether something failed, with an error that is known.
+// fails reports whether a call failed. An unexpected error is a finding.
 func (u *uploads) fails(s *server, what string, err error) bool {
 	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
 		u.w.model.fail("answers", "%s answered %v to %s", s.n.name, err, what)
@@ -108,7 +108,7 @@ func (u *uploads) fails(s *server, what string, err error) bool {
 	return err != nil
 }
 
-// uploader is a client who sends files and refers to them.
+// uploader is a client that uploads files and references them.
 type uploader struct{ *client }
 
 func (u *uploads) act(until time.Time, all *sync.WaitGroup) {
@@ -126,8 +126,8 @@ func (u *uploads) act(until time.Time, all *sync.WaitGroup) {
 	}
 }
 
-// referring are the words that may refer to an upload, and dropping those that take
-// a reference away.
+// referring are the commands that can reference an upload, and dropping those that remove a
+// reference.
 var (
 	referring = []string{"AddMaterial", "AddMaterial", "PostChat", "PostChat", "Annotate", "Reply", "Update", "ReplaceSteps", "SetPin", "ReplaceQuizzes"}
 	dropping  = []string{"DeleteMaterial", "DeleteMaterial", "DeleteChat", "DeleteComment", "Remove", "Update", "ReplaceSteps", "SetPin"}
@@ -167,8 +167,8 @@ func (p uploader) act(n *node) {
 	}
 }
 
-// some are uploads to refer to: mostly of the newest, and the same for several
-// people, so that they meet.
+// some returns uploads to reference. They are mostly the newest and the same for several clients,
+// so that clients collide.
 func (u *uploads) some(r *rand.Rand) (names []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -178,8 +178,7 @@ func (u *uploads) some(r *rand.Rand) (names []string) {
 	return names
 }
 
-// put puts a content, half the time one of a few, so that several uploads have the
-// same.
+// put stores a content. Half the time it is one of a few, so that several uploads share it.
 func (p uploader) put(s *server) (*files.Lease, error) {
 	text := fmt.Sprint("content ", p.Rand.IntN(4))
 	if p.Rand.IntN(2) == 0 {
@@ -188,8 +187,8 @@ func (p uploader) put(s *server) (*files.Lease, error) {
 	return s.files.Blobs().Put(strings.NewReader(text), 100)
 }
 
-// meet lets several refer to an upload while one removes it, to which nothing
-// refers, all at nodes of their own.
+// meet lets several clients, each on a random node, reference an upload without references while
+// another client removes it.
 func (p uploader) meet(s *server) {
 	name := p.send(s)
 	if name == "" {
@@ -257,7 +256,7 @@ func (u *uploads) add(up *pb.Upload) {
 	u.sums[up.Name], _ = files.SumOf(up.Sum)
 }
 
-// submit hands in a file, as transport/rest does.
+// submit submits a file, as transport/rest does.
 func (p uploader) submit(s *server, ws codelab.Codelab, view *codelab.View) {
 	lease, err := p.put(s)
 	if err = s.leaves(err); err != nil {
@@ -276,7 +275,7 @@ func (p uploader) submit(s *server, ws codelab.Codelab, view *codelab.View) {
 	}
 }
 
-// importLab makes a codelab together with a new upload.
+// importLab creates a codelab together with a new upload.
 func (p uploader) importLab(s *server) {
 	lease, err := p.put(s)
 	if err = s.leaves(err); err != nil {
@@ -295,7 +294,7 @@ func (p uploader) importLab(s *server) {
 	}
 }
 
-// copyLab makes a codelab of uploads that are there.
+// copyLab creates a codelab from existing uploads.
 func (p uploader) copyLab(s *server) {
 	u := p.w.uploads
 	release, err := s.files.Claim(p.Uploads...)
@@ -344,8 +343,8 @@ func (p uploader) deleteLab(s *server) {
 	}
 }
 
-// release removes what only those references referred to that a command has taken
-// away, as transport/rest does.
+// release removes the uploads that only the removed references used, as transport/rest does after
+// a command.
 func (u *uploads) release(s *server, body codelab.Body, value any) {
 	if u.w.plan.Uploaders == 0 {
 		return

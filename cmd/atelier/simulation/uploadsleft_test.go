@@ -11,12 +11,12 @@ import (
 	"atelier/actors/files"
 )
 
-// night is how long nobody comes: longer than a claim counts of a process that is
-// gone.
+// night is a time without any activity. It is longer than the lifetime of a claim whose process
+// has ended.
 const night = 15 * time.Minute
 
-// afterwards is the end of a run in which all nodes were down for long. One starts and
-// sweeps, and then only files remain that codelabs refer to.
+// afterwards ends a run after a long time with all nodes down. One node starts and sweeps. Then
+// only files with references from codelabs remain.
 func (u *uploads) afterwards() {
 	if u.w.plan.Uploaders == 0 || u.w.model.failed() != "" {
 		return
@@ -49,7 +49,7 @@ func (u *uploads) afterwards() {
 	}
 }
 
-// rowSet holds rows as their tables and the parts of their keys, with a blank between.
+// rowSet contains records as their table and the parts of their key, separated by spaces.
 type rowSet map[string]bool
 
 func (s rowSet) add(r durable.Row) { s[nameOf(r.Table, r.Key)] = true }
@@ -58,7 +58,7 @@ func nameOf(table string, key []byte) string {
 	return table + " " + strings.ReplaceAll(string(key), "\x00", " ")
 }
 
-// addUses adds the rows for the references of a codelab.
+// addUses adds the records for the references of a codelab.
 func (s rowSet) addUses(lab string, v *codelab.View) {
 	for name, all := range references(v) {
 		for _, r := range all {

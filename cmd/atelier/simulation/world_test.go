@@ -15,8 +15,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// lies are what a test puts between the server and the layers below, to see that
-// an oracle notices. Zero fields lie about nothing.
+// lies replace layers around the server in a test, to verify that an oracle notices. Zero fields
+// replace nothing.
 type lies struct {
 	store  func(n *memory.Node) durable.Shared
 	frames func(node string) codelab.Frames
@@ -40,18 +40,18 @@ type world struct {
 	lab     string // id of the codelab in which everything happens
 	tabs    numbers
 	ended   chan struct{}
-	// listening are the listeners, who stay until all is quiet.
+	// listening are the listeners, which stay until all activity has ended.
 	listening sync.WaitGroup
 }
 
-// lying reports whether something lies to the nodes of this run.
+// lying reports whether a layer below the nodes of this run is replaced.
 func (w *world) lying() bool { return w.lies.store != nil || w.lies.fate != nil }
 
-// random returns the source of one kind of decisions: what is left out of a plan
-// changes nothing about the others.
+// random returns the random source of one kind of decision. A part left out of a plan therefore
+// does not change the other parts.
 func (p Plan) random(of uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, of)) }
 
-// Each part of a run draws from a source of its own.
+// Each part of a run has a separate random source.
 const (
 	ofFaults = 2 + iota
 	ofMessages

@@ -14,16 +14,16 @@ import (
 	"testing"
 )
 
-// machineTime is what reads the clock of the machine or starts its timers, by
-// import path.
+// machineTime lists the functions that read the machine's clock or start its timers, by import
+// path.
 var machineTime = map[string][]string{
 	"time":                  {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
 	"context":               {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
 	"atelier/actors/naming": {"NewID"},
 }
 
-// Each simulated node has a clock of its own, so the actors take the time from the
-// clock that they are handed. Packages that end in "test" support tests.
+// Each simulated node has its own clock, so actors use the clock that they are given. Packages
+// that end in "test" support tests.
 func TestActorsTakeTheTimeFromTheirClock(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(filepath.Join(root, "actors"), func(file string, d fs.DirEntry, err error) error {
@@ -50,8 +50,8 @@ func TestActorsTakeTheTimeFromTheirClock(t *testing.T) {
 	}
 }
 
-// readsMachineTime returns where a file uses what machineTime names, or a method of
-// clock.System: that one is for handing over. src is the text, nil to read it.
+// readsMachineTime returns the places where a file uses a function of machineTime, or a method of
+// clock.System, which may only be passed on. src is the text, or nil to read the file.
 func readsMachineTime(file string, src any) (found []string, err error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, src, parser.SkipObjectResolution)
@@ -76,7 +76,7 @@ func readsMachineTime(file string, src any) (found []string, err error) {
 		}
 		imported[name] = of
 	}
-	// member returns the import path and the name behind a selector like time.Now.
+	// member returns the import path and the name of a selector like time.Now.
 	member := func(e ast.Expr) (of, name string) {
 		if s, ok := e.(*ast.SelectorExpr); ok {
 			if x, ok := s.X.(*ast.Ident); ok {

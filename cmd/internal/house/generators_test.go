@@ -13,7 +13,7 @@ import (
 	"atelier/transport/rest"
 )
 
-// A served document, as generators of clients read it.
+// served is a served document, as client generators read it.
 type served struct {
 	name string
 	root map[string]any
@@ -32,7 +32,7 @@ func documents(t *testing.T) (list []served) {
 	return list
 }
 
-// components are the names of a kind.
+// components returns the components of a kind by name.
 func (d served) components(kind string) map[string]any {
 	named, _ := d.root["components"].(map[string]any)[kind].(map[string]any)
 	return named
@@ -41,7 +41,7 @@ func (d served) components(kind string) map[string]any {
 // isOpenAPI distinguishes an OpenAPI document from an AsyncAPI document.
 func (d served) isOpenAPI() bool { return d.root["openapi"] != nil }
 
-// walk visits every node outside of examples. under is the member that holds it.
+// walk visits every node outside of examples. under is the field that contains the node.
 func walk(node any, at, under string, visit func(at, under string, node any)) {
 	visit(at, under, node)
 	switch n := node.(type) {
@@ -51,7 +51,7 @@ func walk(node any, at, under string, visit func(at, under string, node any)) {
 		}
 	case map[string]any:
 		for k, v := range n {
-			// Beside the properties of an object, "example" may be one's name.
+			// Among the properties of an object, "example" can be a property's name.
 			if k != "example" && k != "examples" || under == "properties" {
 				walk(v, at+"/"+k, k, visit)
 			}
@@ -59,17 +59,16 @@ func walk(node any, at, under string, visit func(at, under string, node any)) {
 	}
 }
 
-// Generators write one file or type for each name, in their language's
-// spelling: PIN and Pin become one Python module, and if_match and IfMatch one Go
-// type.
+// Generators write one file or type for each name, in their language's spelling. PIN and Pin
+// become one Python module, and if_match and IfMatch one Go type.
 func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
 	same := func(name string) string {
 		return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 	}
 	checked := 0
 	for _, d := range documents(t) {
-		// A parameter, a response and a schema become types of one package. A
-		// message of AsyncAPI becomes its payload, so it has the payload's name.
+		// A parameter, a response and a schema become types of one package. A message of AsyncAPI
+		// becomes its payload, so it has the payload's name.
 		groups := [][]string{{"schemas", "parameters", "responses"}, {"messages"}, {"headers"}, {"securitySchemes"}}
 		for _, kinds := range groups {
 			owners := map[string]string{}
@@ -112,10 +111,10 @@ func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
 	}
 }
 
-// Generators resolve references to components, and to nothing inside of one.
+// Generators resolve references to components, but not references into a component.
 func TestReferencesLeadToComponents(t *testing.T) {
 	component := regexp.MustCompile(`^#/components/[A-Za-z]+/[A-Za-z0-9_.-]+$`)
-	message := regexp.MustCompile(`^#/channels/[a-z]+(/messages/[A-Za-z]+)?$`) // operations of AsyncAPI refer to their channel's
+	message := regexp.MustCompile(`^#/channels/[a-z]+(/messages/[A-Za-z]+)?$`) // operations of AsyncAPI refer to their channel and its messages
 	references := 0
 	for _, d := range documents(t) {
 		walk(d.root, "", "", func(at, _ string, node any) {
@@ -135,8 +134,8 @@ func TestReferencesLeadToComponents(t *testing.T) {
 	}
 }
 
-// A type of a generated client is one type, or null. Several stand as oneOf or
-// anyOf, each with a schema of its own.
+// A type of a generated client is one type, or null. Several types need oneOf or anyOf, each with
+// a separate schema.
 func TestSchemasHaveOneType(t *testing.T) {
 	lists := 0
 	for _, d := range documents(t) {
@@ -161,8 +160,8 @@ func TestSchemasHaveOneType(t *testing.T) {
 	}
 }
 
-// Generators make an object of properties, or a choice of alternatives. Where both
-// stand together the object is lost, or has an alternative without members.
+// Generators create an object from properties, or a choice from alternatives. If both are
+// present, the object is lost, or has an alternative without fields.
 func TestSchemasAreAnObjectOrAChoice(t *testing.T) {
 	choices := 0
 	for _, d := range documents(t) {
@@ -184,8 +183,8 @@ func TestSchemasAreAnObjectOrAChoice(t *testing.T) {
 	}
 }
 
-// In place of a schema, true and false are valid, too. Generators expect an object there;
-// additionalProperties is the one place where they support both.
+// A schema can also be true or false. Generators expect an object there, except in
+// additionalProperties, where they support both.
 func TestNoSchemaIsABoolean(t *testing.T) {
 	for _, d := range documents(t) {
 		walk(d.root, "", "", func(at, under string, node any) {
@@ -211,8 +210,8 @@ func TestNoSchemaIsABoolean(t *testing.T) {
 	}
 }
 
-// An object or an enum without a name of its own is AnonymousSchema_16 in a client,
-// and another one after the next message was added.
+// An object or an enum without its own name is AnonymousSchema_16 in a client, and gets another
+// number when the next message is added.
 func TestTypesOfMessagesHaveNames(t *testing.T) {
 	named := 0
 	for _, d := range documents(t) {
@@ -245,8 +244,8 @@ func isText(media string) bool {
 	return strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
-// A generator treats a file that is not declared binary as text. A client then decodes the
-// bytes of a file, or sends their description, and is answered 200.
+// A generator treats a file that is not declared binary as text. A client then decodes the bytes
+// of a file, or sends their description, and gets 200.
 func TestFilesAreBinary(t *testing.T) {
 	binary := func(schema any) bool {
 		s, _ := schema.(map[string]any)
@@ -269,7 +268,7 @@ func TestFilesAreBinary(t *testing.T) {
 			}
 			for media, v := range n {
 				body, _ := v.(map[string]any)
-				if body == nil { // a member of a message is called content
+				if body == nil { // a field of a message is called content
 					continue
 				}
 				schema, _ := body["schema"].(map[string]any)

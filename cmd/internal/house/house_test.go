@@ -20,7 +20,7 @@ import (
 
 const root = "../../.."
 
-// pkg is what go list says of a package.
+// pkg is the output of go list for a package.
 type pkg struct {
 	ImportPath                string
 	Dir                       string
@@ -58,9 +58,8 @@ func below(path string, roots ...string) bool {
 	return false
 }
 
-// Imports point down, from cmd to transport to actors. Persistence is on the level of
-// transport and implements interfaces of the actors. The harness is independent of the
-// server.
+// Imports point down, from cmd to transport to actors. Persistence is on the level of transport
+// and implements interfaces of the actors. The harness is independent of the server.
 func TestImportsPointDown(t *testing.T) {
 	const (
 		web   = "github.com/valyala/fasthttp"
@@ -99,7 +98,7 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph := map[string]bool{} // and whether it is there for another
+	graph := map[string]bool{} // true for a module that only another one needs
 	for line := range strings.Lines(string(out)) {
 		if path, indirect, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
 			graph[path] = indirect == "true"
@@ -167,8 +166,8 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// Generated code should be little: of 68,000 earlier lines, a quarter marshalled messages
-// that were never stored.
+// Generated code should be little. Of 68,000 earlier lines, a quarter marshalled messages that
+// were never stored.
 func TestLittleIsGenerated(t *testing.T) {
 	lines := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -193,8 +192,8 @@ func TestLittleIsGenerated(t *testing.T) {
 	}
 }
 
-// A package that speaks to strangers is tested where it stands, in
-// milliseconds, and not only through the whole server.
+// A package that handles requests of unknown clients has its own tests, which take milliseconds.
+// It is not only tested through the whole server.
 func TestPackagesOfTransportHaveTests(t *testing.T) {
 	for _, p := range packages(t) {
 		if below(p.ImportPath, "atelier/transport") && len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 && !strings.HasSuffix(p.ImportPath, "test") {
@@ -203,8 +202,8 @@ func TestPackagesOfTransportHaveTests(t *testing.T) {
 	}
 }
 
-// Requirements of tools for a description: otherwise linters refuse it, and generators of
-// clients ignore it.
+// Tools require these properties of a description. Otherwise linters refuse it, and client
+// generators ignore it.
 func TestDescriptionsAreWhole(t *testing.T) {
 	arrays, operations, components := 0, 0, 0
 	for name, text := range map[string][]byte{
@@ -238,7 +237,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 				}
 				if ref, ok := n["$ref"]; ok {
 					used[ref] = true
-					// A schema of AsyncAPI is one of JSON Schema draft 7.
+					// A schema of AsyncAPI is a schema of JSON Schema draft 7.
 					if doc["asyncapi"] != nil && len(n) > 1 {
 						t.Errorf("%s%s: members next to a reference are ignored", name, at)
 					}
@@ -271,7 +270,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 					}
 				}
 				for k, v := range n {
-					if k != "examples" && k != "example" { // those are no description
+					if k != "examples" && k != "example" { // examples contain no descriptions
 						look(at+"/"+k, v)
 					}
 				}
@@ -281,7 +280,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 		for kind, of := range doc["components"].(map[string]any) {
 			for component := range of.(map[string]any) {
 				components++
-				if kind != "securitySchemes" && !used["#/components/"+kind+"/"+component] { // those are used by their names
+				if kind != "securitySchemes" && !used["#/components/"+kind+"/"+component] { // these are referred to by name
 					t.Errorf("%s: nothing uses %s/%s", name, kind, component)
 				}
 			}
@@ -299,7 +298,7 @@ func isArray(typ any) bool {
 	return typ == "array"
 }
 
-// What points to a page of rules names a section that is there.
+// A reference to a page of rules names an existing section.
 func TestRulesThatAreNamedExist(t *testing.T) {
 	named := regexp.MustCompile(`((?:\w+/)*)RULES\.md(?:,[ \n/]+"([^"]+)")?`)
 	found := 0
@@ -340,7 +339,7 @@ func TestRulesThatAreNamedExist(t *testing.T) {
 	}
 }
 
-// Commands in documents are pasted into shells, and zsh takes a comment after a command for
+// Commands in documents are pasted into shells, and zsh treats a comment after a command as
 // arguments. Links in documents must have existing targets.
 func TestDocumentsCanBePastedAndFollowed(t *testing.T) {
 	commented := regexp.MustCompile(`(?m)^    (?:make|bin/|atelier|commerce|go|git|systemctl|install|curl|cd) ?.*\s#\s.*$`)

@@ -14,8 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write PACKAGES.md anew")
 
-// TestThePackageIndexIsTrue: PACKAGES.md has one line for each package, which is the
-// first sentence of its documentation.
+// PACKAGES.md has one line for each package: the first sentence of its documentation.
 func TestThePackageIndexIsTrue(t *testing.T) {
 	list := exec.Command("go", "list", "-f", `{{printf "%s\t%q" .ImportPath .Doc}}`, "./...")
 	list.Dir = root
@@ -54,8 +53,8 @@ func TestThePackageIndexIsTrue(t *testing.T) {
 	}
 }
 
-// sentence is the first sentence of a package's documentation without its subject:
-// "is how …" of "Package layout is how …".
+// sentence returns the first sentence of a package's documentation without its subject, such as
+// "is how …" from "Package layout is how …".
 func sentence(text, path string) string {
 	s := new(doc.Package).Synopsis(text)
 	name := filepath.Base(path)

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// labelPages are the pages that write labels of the app, and nothing else, in bold.
+// labelPages are the pages that use bold only for labels of the app.
 var labelPages = []string{"ATTENDING.md", "HELPING.md", "WORKSHOPS.md"}
 
 var bold = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
 
-// TestLabelsInPagesAreThoseOfTheApp: a reader looks for the words of a page on the screen.
+// Readers look for the words of a page on the screen.
 func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
 	labels := map[string]bool{}
 	files, err := filepath.Glob(filepath.Join(root, "transport/web/app/src/messages/*/en.json"))
@@ -48,5 +48,5 @@ func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
 	}
 }
 
-// plain is a label without the dots of one that opens a dialog.
+// plain returns a label without the dots that mark the opening of a dialog.
 func plain(label string) string { return strings.TrimRight(label, "….") }

@@ -17,17 +17,16 @@ import (
 	"atelier/transport/rest"
 )
 
-// severalTypes are the schemas whose objects are not of one struct, with those that make
-// or take them together.
+// severalTypes are the schemas whose objects do not come from one struct, with the code that
+// creates or reads them.
 var severalTypes = map[string]string{
-	// A profile is kept as it is given.
+	// A profile is stored unchanged.
 	"CommerceProfile":    "a document that transport/commerce/profile reads",
 	"NegotiationRequest": "what ReadRequest of transport/commerce/negotiate takes",
 }
 
-// TestMembersAreThoseOfAType: what the REST document says an object has, some struct of the
-// code has as well, and no member more. Which struct that is nobody has to note down: one
-// with just these members in JSON. The messages' schemas are made of their types.
+// For each object in the REST document, some struct of the code has exactly the same JSON fields.
+// The test finds that struct by itself. The schemas of messages are generated from their types.
 func TestMembersAreThoseOfAType(t *testing.T) {
 	structs := jsonStructs(t, "transport/rest", "transport/ai", "transport/messages", "transport/webhook", "transport/commerce/negotiate")
 	var doc struct {
@@ -64,18 +63,18 @@ func TestMembersAreThoseOfAType(t *testing.T) {
 	}
 }
 
-// jsonStruct is a struct of the code, named or not, by its members in JSON.
+// jsonStruct is a struct of the code, named or not, with its JSON fields.
 type jsonStruct struct {
 	at      string
 	members []string // in order
 }
 
-// without are the names of a that b lacks.
+// without returns the names of a that b lacks.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return slices.Contains(b, name) })
 }
 
-// jsonStructs returns the structs with JSON members in the folders.
+// jsonStructs returns the structs with JSON fields in the folders.
 func jsonStructs(t *testing.T, dirs ...string) (all []jsonStruct) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -117,7 +116,7 @@ func jsonStructs(t *testing.T, dirs ...string) (all []jsonStruct) {
 	return all
 }
 
-// jsonMembers are the members of a struct and of those embedded in it.
+// jsonMembers returns the fields of a struct and of its embedded structs.
 func jsonMembers(s *ast.StructType, dir string, named map[string]*ast.StructType) (names []string) {
 	for _, f := range s.Fields.List {
 		name := ""
@@ -137,7 +136,7 @@ func jsonMembers(s *ast.StructType, dir string, named map[string]*ast.StructType
 	return names
 }
 
-// embedded is the name of a type that is embedded in a struct of a folder.
+// embedded returns the name of a type that is embedded in a struct of a folder.
 func embedded(t ast.Expr, dir string) string {
 	switch e := t.(type) {
 	case *ast.StarExpr:

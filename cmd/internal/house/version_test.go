@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestTheVersionIsTheTopOfTheChangelog, or the next one while that is not released.
+// The version is the top entry of the changelog, or the next version while that is not released.
 func TestTheVersionIsTheTopOfTheChangelog(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {

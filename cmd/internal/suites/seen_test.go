@@ -50,8 +50,8 @@ func TestOutputOfSuitesIsCounted(t *testing.T) {
 	}
 }
 
-// The table fails with any suite, also one that has no tests, and ends with a line that
-// stands alone.
+// The table fails if any suite fails, even a suite without tests. Its last line is complete in
+// itself.
 func TestTheTableTellsOfEachFailure(t *testing.T) {
 	fine := &result{name: "fine", seen: &seen{count: count{passed: 2}}}
 	for name, c := range map[string]struct {

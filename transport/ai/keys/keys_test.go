@@ -61,7 +61,7 @@ func TestInvalidEncryptedKeysAreRefused(t *testing.T) {
 			t.Errorf("%.40q: %v", bad, err)
 		}
 	}
-	// Salt, iv, ciphertext and tag are all covered by the tag.
+	// The tag covers the salt, the iv, the ciphertext and itself.
 	for _, at := range []int{16, 31, 32, 47, len(raw) - 32, len(raw) - 1} {
 		changed := bytes.Clone(raw)
 		changed[at] ^= 1
@@ -151,7 +151,7 @@ func TestAFloodOfWrongKeysIsSlowedDown(t *testing.T) {
 	if slow != 190 {
 		t.Errorf("%d of 200 were slowed down", slow)
 	}
-	// Others are served, and their derived keys are cached if the key opened.
+	// Other people are served. Their derived keys are cached if the key opened.
 	for range 100 {
 		if _, err := r.Open("lin", vector); err != nil {
 			t.Fatal(err)

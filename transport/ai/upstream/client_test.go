@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secret = "canary-key-1234"
 
-// opened is opened once: that takes its time.
+// opened opens the key only once, because that is slow.
 var opened = sync.OnceValues(func() (keys.Key, error) {
 	text, err := keys.Encrypt("pw", secret, strings.NewReader(strings.Repeat("x", 32)))
 	if err != nil {
@@ -189,8 +189,8 @@ func TestFaultyUpstreams(t *testing.T) {
 	}
 }
 
-// Not every server of Gemini's protocol says why an answer ends; each of OpenAI's
-// does, or says [DONE], so an answer with neither was cut off.
+// Not every server with Gemini's protocol sends a reason when an answer ends. Servers with
+// OpenAI's protocol always send a reason or [DONE], so an answer with neither was cut off.
 func TestAnswersThatEndWithoutAReason(t *testing.T) {
 	for _, tc := range []struct {
 		provider, end string
@@ -214,7 +214,7 @@ func TestAnswersThatEndWithoutAReason(t *testing.T) {
 	}
 }
 
-// TestSafetyBlocksAreReportedAlike has every way in which an upstream tells a safety block.
+// The cases are all the ways in which an upstream reports a safety block.
 func TestSafetyBlocksAreReportedAlike(t *testing.T) {
 	type m = map[string]any
 	choice := func(delta m, reason any) m {
@@ -299,7 +299,7 @@ func TestEveryWaitEnds(t *testing.T) {
 			}
 		}
 	}
-	// Nobody listens here.
+	// The address has no listener.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

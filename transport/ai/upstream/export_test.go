@@ -14,5 +14,5 @@ func (r replay) RoundTrip(*http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Replay lets a client read a stream of ours in place of a network's.
+// Replay makes a client read this stream instead of the network.
 func (c *Client) Replay(stream string) { c.http.Transport = replay(stream) }

@@ -5,18 +5,17 @@ import (
 	"testing"
 )
 
-// Trust has the client go through next, which trusts a test's certificate, until the
-// test ends.
+// Trust makes the client use next, which trusts a test certificate, until the test ends.
 func Trust(t *testing.T, next http.RoundTripper) {
 	before := client.Transport
 	client.Transport = bounded{next}
 	t.Cleanup(func() { client.Transport = before })
 }
 
-// Lifetime is how long an answer with these headers counts.
+// Lifetime is the cache lifetime of a response with these headers.
 var Lifetime = lifetime
 
-// MaxUsed is how many attempts are remembered, and Once remembers one.
+// MaxUsed is the maximum number of remembered attempts. Once records one.
 const MaxUsed = maxUsed
 
 func (p *Provider) Once(state string) bool { return p.once(state) }

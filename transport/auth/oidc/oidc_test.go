@@ -24,18 +24,18 @@ import (
 	"atelier/transport/auth/oidc/oidctest"
 )
 
-// desk is a provider and the client that signs people in there.
+// desk is a provider with the client that signs people in through it.
 type desk struct {
 	*oidc.Provider
 	at  *oidctest.Provider
-	off atomic.Int64 // how far its clock is ahead, a duration
-	// callers is how many addresses somebody came from.
+	off atomic.Int64 // how far its clock is ahead, as a duration
+	// callers counts the addresses that were used.
 	callers atomic.Int32
 }
 
 func (d *desk) now() time.Time { return time.Now().Add(time.Duration(d.off.Load())) }
 
-// Begin and Finish are of somebody at an address of their own.
+// Begin and Finish use a new address for each call.
 func (d *desk) Begin(ctx context.Context, to string) (string, oidc.Attempt, error) {
 	return d.Provider.Begin(ctx, to, d.caller())
 }
@@ -48,7 +48,7 @@ func (d *desk) caller() oidc.Caller {
 	return oidc.Caller{Address: fmt.Sprintf("192.0.2.%d", d.callers.Add(1)%250)}
 }
 
-// pass lets time pass.
+// pass advances the clock.
 func (d *desk) pass(t time.Duration) { d.off.Add(int64(t)) }
 
 func open(t *testing.T, change func(*oidc.Config)) *desk {
@@ -65,8 +65,8 @@ func open(t *testing.T, change func(*oidc.Config)) *desk {
 	return d
 }
 
-// begin signs in at the provider and returns the attempt and the answer that the browser then
-// has.
+// begin signs in at the provider. It returns the attempt and the provider's response to the
+// browser.
 func (d *desk) begin(t *testing.T) (oidc.Attempt, oidc.Answer) {
 	t.Helper()
 	address, attempt, err := d.Begin(t.Context(), "/admin")
@@ -186,7 +186,7 @@ func TestFalseClaimsAreRefused(t *testing.T) {
 	}
 }
 
-// endless is JSON that does not end.
+// endless is JSON without an end.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) {
@@ -204,7 +204,7 @@ func TestAnAddressOfTheUserinfoIsVerifiedToo(t *testing.T) {
 	refused(t, err, oidc.Unverified)
 }
 
-// The name in the token counts, as long as it has one.
+// If the token contains a name, that name is used.
 func TestTheUserinfoTellsWhatTheTokenLacks(t *testing.T) {
 	for name, want := range map[any]string{"Ann": "Ann", nil: "A. Nother"} {
 		d := open(t, nil)
@@ -282,7 +282,7 @@ func TestAProviderThatHangsIsLeftAloneAndHoldsNobodyLonger(t *testing.T) {
 	d.at.Answers["/.well-known/openid-configuration"] = func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		<-answer
-		d.pass(10 * time.Second) // the time limit of an answer
+		d.pass(10 * time.Second) // the time limit of a response
 		http.NotFound(w, r)
 	}
 	first := make(chan error)
@@ -295,7 +295,7 @@ func TestAProviderThatHangsIsLeftAloneAndHoldsNobodyLonger(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := d.Begin(ctx, "/") // does not wait for the other
+	_, _, err := d.Begin(ctx, "/") // it does not wait for the other
 	refused(t, err, oidc.Away)
 	close(answer)
 	refused(t, <-first, oidc.Away)
@@ -345,7 +345,7 @@ func TestTheProviderComesAndGoes(t *testing.T) {
 	_, _, err := d.Begin(t.Context(), "/")
 	refused(t, err, oidc.Away)
 	d.at.Away.Store(false)
-	_, _, err = d.Begin(t.Context(), "/") // it is left alone for a moment
+	_, _, err = d.Begin(t.Context(), "/") // there is a pause before the next request
 	refused(t, err, oidc.Away)
 	d.pass(6 * time.Second)
 	if _, err := d.signIn(t); err != nil {
@@ -388,7 +388,7 @@ func TestProviderDocumentIsFetchedHourly(t *testing.T) {
 	d.pass(2 * time.Minute)
 	d.begin(t)
 	<-again
-	// The server's clock says what has expired.
+	// The server's own clock decides what has expired.
 	_, err := d.signIn(t)
 	refused(t, err, oidc.Invalid)
 }
@@ -461,8 +461,8 @@ func TestConcurrentSignInsAreBounded(t *testing.T) {
 	there.Wait()
 	_, err := d.Finish(t.Context(), attempt, answer)
 	refused(t, err, oidc.Busy)
-	// A browser with an earlier login of a facilitator has a place; cached data of the
-	// provider needs none.
+	// A browser with a facilitator's earlier login has a reserved place. Cached data of the
+	// provider needs no place.
 	address, attempt, err := d.Provider.Begin(t.Context(), "/", oidc.Caller{Device: "known"})
 	if err != nil {
 		t.Fatal(err)
@@ -478,7 +478,7 @@ func TestConcurrentSignInsAreBounded(t *testing.T) {
 	gone.Wait()
 }
 
-// One address asks for all places with made-up codes, and others sign in meanwhile.
+// One address requests all places with made-up codes. Others can still sign in.
 func TestOneAddressHasTwoPlaces(t *testing.T) {
 	d := open(t, nil)
 	var there, gone sync.WaitGroup
@@ -497,7 +497,7 @@ func TestOneAddressHasTwoPlaces(t *testing.T) {
 	for i := range 24 {
 		a, _ := d.begin(t)
 		gone.Go(func() {
-			// Of IPv6 the network counts.
+			// For IPv6, the network counts and not the address.
 			_, err := d.Provider.Finish(t.Context(), a, oidc.Answer{State: a.State, Code: "made up"}, oidc.Caller{Address: fmt.Sprintf("2001:db8::%x", i)})
 			if errors.Is(err, oidc.Busy) {
 				busy.Add(1)
@@ -514,7 +514,7 @@ func TestOneAddressHasTwoPlaces(t *testing.T) {
 	}
 }
 
-// A caller without remaining tries is refused before the provider is asked.
+// A caller without remaining attempts is refused before a request to the provider.
 func TestATryIsPaidBeforeTheProviderIsAsked(t *testing.T) {
 	d := open(t, nil)
 	d.at.Answers["/token"] = func(http.ResponseWriter, *http.Request) { t.Error("the provider is asked") }
@@ -533,7 +533,7 @@ func TestAnswersComeFromTheProvider(t *testing.T) {
 	if _, err := d.Finish(t.Context(), a, answer); err != nil {
 		t.Error(err)
 	}
-	// A provider that says so always has to.
+	// A provider that announces an issuer must always send it.
 	d = open(t, nil)
 	d.at.Names = true
 	_, err = d.signIn(t)
@@ -562,7 +562,7 @@ func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
 	}
 }
 
-// The time that an answer has spent in caches counts.
+// The time that a response has spent in caches counts.
 func TestAnAnswerOfACacheCountsForTheRest(t *testing.T) {
 	for _, tc := range []struct {
 		said, age string
@@ -577,7 +577,7 @@ func TestAnAnswerOfACacheCountsForTheRest(t *testing.T) {
 	}
 }
 
-// A key that is not for signatures signs nobody in.
+// A key that is not for signatures cannot sign anybody in.
 func TestAKeyForSomethingElseOpensNothing(t *testing.T) {
 	for use, reason := range map[string]oidc.Reason{"sig": "", "enc": oidc.Invalid} {
 		d := open(t, nil)
@@ -594,7 +594,7 @@ func TestAKeyForSomethingElseOpensNothing(t *testing.T) {
 	}
 }
 
-// An attempt signs in once in its time, however many others do.
+// During its lifetime an attempt can sign in once, however many other attempts there are.
 func TestAnAttemptIsRememberedForItsTime(t *testing.T) {
 	d := open(t, nil)
 	for i := range oidc.MaxUsed {

@@ -22,8 +22,7 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// TestExamplesOfThePageAreClean writes the examples of AUTHORING.md out as the
-// files they are and lints them at the strictest.
+// The test writes the examples of AUTHORING.md as files and lints them at the strictest level.
 func TestExamplesOfThePageAreClean(t *testing.T) {
 	folder := t.TempDir()
 	examples := exampleFile.FindAllStringSubmatch(page(t), -1)

@@ -1,4 +1,4 @@
 package lint
 
-// OfDocuments are the rules that have examples.
+// OfDocuments returns the rules that have examples.
 func OfDocuments() []Rule { return ofDocuments }

@@ -12,8 +12,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// checkouts writes n schemas the size of the checkout, each with its
-// example and with references to the same types.
+// checkouts writes n schemas the size of the checkout. Each has an example and references the
+// same types.
 func checkouts(t testing.TB, n int) string {
 	t.Helper()
 	set, err := schema.Published("")
@@ -41,8 +41,8 @@ func lintFolder(t testing.TB, folder string, n int) {
 	}
 }
 
-// TestSharedPartsOfSchemasAreReadOnce: with each schema bundled and compiled by
-// itself, types and meta schemas included, a schema takes many times as much.
+// If each schema were bundled and compiled separately, with its types and meta schemas, it would
+// take many times as long.
 func TestSharedPartsOfSchemasAreReadOnce(t *testing.T) {
 	memory := func(n int) uint64 {
 		folder := checkouts(t, n)
@@ -58,7 +58,7 @@ func TestSharedPartsOfSchemasAreReadOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkLint goes through a hundred schemas:
+// BenchmarkLint lints a hundred schemas:
 //
 //	go test -run - -bench Lint ./transport/commerce/lint
 //	BenchmarkLint-2   12   85599256 ns/op   43351398 B/op   793517 allocs/op

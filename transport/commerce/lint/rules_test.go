@@ -19,16 +19,16 @@ import (
 var update = flag.Bool("update", false, "write what is found into the archives of the rules anew")
 
 const (
-	// findings ends the name of the section after a bad example, which has its
-	// findings, one per line.
+	// findings is the suffix of the section that follows a bad example and contains its findings,
+	// one per line.
 	findings = ": findings"
-	// right begins a line of an archive's head, about a file of the bad example
-	// that does not break the rule and is there because others refer to it.
+	// right begins a line of an archive's header. It names a file of the bad example that does
+	// not break the rule, but that other files reference.
 	right = "right by itself: "
 )
 
-// TestRules has an archive for each rule. The files under good are linted together and break no
-// rule. Each file under bad breaks this rule and is followed by all of its findings.
+// Each rule has an archive. The files under good are linted together and break no rule. Each file
+// under bad breaks this rule and is followed by all of its findings.
 func TestRules(t *testing.T) {
 	for _, rule := range lint.OfDocuments() {
 		t.Run(rule.Code, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestEveryArchiveHasARule finds the archives of rules that no longer exist.
+// The test finds the archives of rules that no longer exist.
 func TestEveryArchiveHasARule(t *testing.T) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestEveryArchiveHasARule(t *testing.T) {
 	}
 }
 
-// archive is the examples of one rule.
+// archive contains the examples of one rule.
 type archive struct {
 	path string // absolute
 	*txtar.Archive
@@ -88,7 +88,7 @@ func open(t *testing.T, code string) *archive {
 	return a
 }
 
-// examples are the names of the files of one side, good or bad.
+// examples returns the file names of one side, good or bad.
 func (a *archive) examples(side string) (names []string) {
 	for _, f := range a.Files {
 		if strings.HasPrefix(f.Name, side+"/") && !strings.HasSuffix(f.Name, findings) {
@@ -160,7 +160,7 @@ func (a *archive) checkBad(t *testing.T, rule lint.Rule) {
 	}
 }
 
-// line is a finding as an archive has it.
+// line formats a finding as in an archive.
 func line(f lint.Finding) string {
 	place := strings.TrimSpace(fmt.Sprintf("%d %s", f.Line, f.Pointer))
 	return fmt.Sprintf("%s: %s: %s [%s]", place, f.Severity, f.Message, f.Code)
@@ -175,7 +175,7 @@ func (a *archive) findings(example string) string {
 	return ""
 }
 
-// set puts findings behind their example; no findings are no section.
+// set writes findings after their example. Without findings it removes the section.
 func (a *archive) set(example, lines string) {
 	a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return f.Name == example+findings })
 	if lines != "" {
@@ -195,7 +195,7 @@ func (a *archive) write(t *testing.T) {
 	}
 }
 
-// lintFiles lints a folder; the findings are by file.
+// lintFiles lints a folder and returns the findings by file.
 func lintFiles(t *testing.T, folder string) map[string][]lint.Finding {
 	t.Helper()
 	r, err := lint.Files(t.Context(), []string{folder}, lint.Options{})

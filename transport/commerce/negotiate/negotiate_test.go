@@ -65,7 +65,7 @@ func TestProtocolVersion(t *testing.T) {
 	}
 }
 
-// TestAgainstTheDefaultProfile negotiates as a server nobody configured does.
+// The test negotiates as an unconfigured server does.
 func TestAgainstTheDefaultProfile(t *testing.T) {
 	business, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness("", "https://shop.example"))
 	if err != nil {
@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestErrorsRepeatLittle: the content of one error repeated 689 kB of the request.
+// The content of one error once repeated 689 kB of the request.
 func TestErrorsRepeatLittle(t *testing.T) {
 	business := parsed(t, withVersion(day, ""))
 	long := strings.Repeat("x", 600_000)

@@ -20,7 +20,7 @@ var (
 	versions = []string{"2025-01-01", "2025-06-01", "2026-01-23"}
 )
 
-// entries draws the entries of a name; half of them extend something.
+// entries draws the entries of a name. Half of them extend something.
 func entries(t *rapid.T) []profile.Entry {
 	var list []profile.Entry
 	for _, v := range rapid.SliceOfNDistinct(rapid.SampledFrom(versions), 1, 3, rapid.ID[string]).Draw(t, "versions") {
@@ -48,7 +48,7 @@ func drawWant(t *rapid.T) map[string]string {
 	return rapid.MapOf(rapid.SampledFrom(names), rapid.SampledFrom(versions)).Draw(t, "want")
 }
 
-// agreed negotiates; no agreement is an empty result.
+// agreed negotiates. Without an agreement the result is empty.
 func agreed(t *rapid.T, platform, business *profile.Profile, want map[string]string) *negotiate.Result {
 	r, err := negotiate.Profiles(platform, business, want, nil)
 	if e := (*negotiate.Error)(nil); errors.As(err, &e) {
@@ -67,7 +67,7 @@ func hasVersion(entries []profile.Entry, version string) bool {
 	return slices.ContainsFunc(entries, func(e profile.Entry) bool { return e.Version == version })
 }
 
-// common is the version the algorithm takes for a name, before any pruning.
+// common returns the version that the algorithm chooses for a name, before any pruning.
 func common(p, b []profile.Entry, want string) (version string) {
 	for _, v := range versions {
 		if hasVersion(p, v) && hasVersion(b, v) {
@@ -114,14 +114,14 @@ func TestTheOrderOfInputDoesNotMatter(t *testing.T) {
 		if again := agreed(t, shuffle(p), shuffle(b), want); !reflect.DeepEqual(first, again) {
 			t.Fatalf("%+v, and in another order %+v", first, again)
 		}
-		// The sides may change places, too: what is agreed on stays.
+		// If the sides swap, the agreement stays the same.
 		if swapped := agreed(t, b, p, want); !reflect.DeepEqual(first.Capabilities, swapped.Capabilities) {
 			t.Fatalf("%+v, and swapped %+v", first.Capabilities, swapped.Capabilities)
 		}
 	})
 }
 
-// only keeps what was agreed on of a profile.
+// only returns the agreed part of a profile.
 func only(p *profile.Profile, r *negotiate.Result) *profile.Profile {
 	out := &profile.Profile{Version: p.Version, Capabilities: profile.Registry{}}
 	for name, chosen := range r.Capabilities {
@@ -140,8 +140,7 @@ func TestTheResultIsAFixpoint(t *testing.T) {
 	})
 }
 
-// TestNoOrphanIsLeft walks from every agreed name to a root over parents that
-// are agreed on, and looks at every requirement.
+// The test follows every agreed name to a root over agreed parents, and checks every requirement.
 func TestNoOrphanIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, b, want := drawProfile(t, "platform"), drawProfile(t, "business"), drawWant(t)

@@ -28,8 +28,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestThePublishedSchemaKnowsTheTransports: an entry with the members that its transport needs is
-// valid, and without any one of them invalid.
+// An entry with the fields that its transport needs is valid. Without any one of them it is
+// invalid.
 func TestThePublishedSchemaKnowsTheTransports(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {

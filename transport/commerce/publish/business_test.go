@@ -35,8 +35,7 @@ func TestTheDefaultProfileIsSound(t *testing.T) {
 	}
 }
 
-// TestWithoutItsAddressAServerNamesNone: it named somebody else's payment
-// handler as its own.
+// The profile once contained a foreign payment handler as its own.
 func TestWithoutItsAddressAServerNamesNone(t *testing.T) {
 	for _, base := range []string{"", "https://shop.example/schemas"} {
 		b, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness(base, ""))

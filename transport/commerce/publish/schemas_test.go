@@ -11,7 +11,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// points extends the checkout; it is written with the default base.
+// points extends the checkout. It uses the default base address.
 const points = `{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "https://atelier.example/schemas/2026-02-01/points.json",
@@ -153,7 +153,7 @@ func TestSchemasOfTheOperatorThatAreRefused(t *testing.T) {
 	}
 }
 
-// blank is a sound schema of nearly the largest size.
+// blank returns a valid schema of nearly the maximum size.
 func blank(name string) string {
 	return strings.NewReplacer("types/amount", name, "An amount", strings.Repeat("a", 4<<20-1000)).Replace(amount)
 }
@@ -166,8 +166,7 @@ func manyFiles() map[string]string {
 	return files
 }
 
-// TestLinksLeadNowhereOutside has a secret beside the folder, and a pipe, which
-// would hold up the start.
+// A secret is next to the folder. A pipe would block the start.
 func TestLinksLeadNowhereOutside(t *testing.T) {
 	for name, link := range map[string]func(folder string) error{
 		"a file outside": func(folder string) error {

@@ -34,7 +34,7 @@ func TestAddressesInsideAreRefused(t *testing.T) {
 	}
 }
 
-// local is a client that may reach the test server, and trusts it.
+// local returns a client that may reach the test server, and trusts it.
 func local(t *testing.T, handler http.HandlerFunc) (*Client, string) {
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(server.Close)
@@ -82,8 +82,8 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// TestErrorsTellNothingOfOurNetwork: they once named the resolver, and the
-// address the connection came from, to whoever asked for a negotiation.
+// Errors once named the resolver, and the source address of the connection, to every client that
+// requested a negotiation.
 func TestErrorsTellNothingOfOurNetwork(t *testing.T) {
 	resolver := "10.11.12.13:53"
 	dial := func(err error) error {
@@ -126,7 +126,7 @@ func TestLongAddressesAreNotRepeated(t *testing.T) {
 
 func TestFetchEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	// An answer that comes in the same moment would be as good.
+	// A response at the same moment would also be correct.
 	over := make(chan struct{})
 	defer close(over)
 	c, address := local(t, func(http.ResponseWriter, *http.Request) { cancel(); <-over })
@@ -135,8 +135,7 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestNamesAreCheckedWhenDialled has a server on loopback behind a name and
-// behind its address; neither is reached.
+// A loopback server, addressed by name and by address, is not reached.
 func TestNamesAreCheckedWhenDialled(t *testing.T) {
 	called := false
 	c, address := local(t, func(http.ResponseWriter, *http.Request) { called = true })

@@ -14,7 +14,7 @@ func repeated(n int, item string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
 }
 
-// allocated counts the bytes a function asks for, freed or not.
+// allocated returns the bytes that a function allocates, freed or not.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -23,7 +23,6 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestManyWrongPlacesAreCutToAHundred.
 func TestManyWrongPlacesAreCutToAHundred(t *testing.T) {
 	s, err := schema.CompileBundle(map[string]any{"items": map[string]any{"type": "integer"}})
 	if err != nil {
@@ -63,7 +62,7 @@ func TestALargeCheckoutIsChecked(t *testing.T) {
 	}
 }
 
-// TestNothingLargeIsRepeated: what is said goes to a screen, or to a stranger.
+// Error texts go to a screen, or to an unknown client.
 func TestNothingLargeIsRepeated(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	var names []any
@@ -103,7 +102,7 @@ func TestNothingLargeIsRepeated(t *testing.T) {
 	}
 }
 
-// TestLargeValuesAreNotWrittenOut: they were, to be cut to a line.
+// Large values were once formatted completely before they were cut to one line.
 func TestLargeValuesAreNotWrittenOut(t *testing.T) {
 	large := strings.Split(strings.Repeat("word ", 50_000), " ")
 	items := make([]any, len(large))
@@ -123,8 +122,7 @@ func TestLargeValuesAreNotWrittenOut(t *testing.T) {
 	}
 }
 
-// TestPatternsAreOfECMA262 are valid ones that were refused, and an invalid
-// one that was taken.
+// The cases are valid patterns that were once refused, and an invalid one that was once accepted.
 func TestPatternsAreOfECMA262(t *testing.T) {
 	s, err := schema.CompileBundle(map[string]any{"pattern": `^(?=.*\d)[a-z\d]+$`})
 	if err != nil {

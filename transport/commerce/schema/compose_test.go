@@ -153,7 +153,7 @@ func TestWithoutBundlingOtherDocumentsStayOutside(t *testing.T) {
 	}
 }
 
-// extension writes one that adds a member to its parents.
+// extension returns an extension that adds a field to its parents.
 func extension(name, requires string, parents ...string) string {
 	var defs []string
 	for _, p := range parents {
@@ -193,8 +193,7 @@ func TestCompositionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestAnExtensionOfAnExtensionNeedsItsParent lays two over each other, the
-// second of which reaches the base only over the first.
+// The test applies two extensions. The second reaches the base only through the first.
 func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 	lib := published(t)
 	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "type": "object"}`)
@@ -212,8 +211,8 @@ func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 	}
 }
 
-// TestAnExtensionHasTheWordOnItsBasesMembers: omit and optional had an effect
-// on what the extension itself declared, and none on its base.
+// omit and optional once affected only the fields that the extension itself declares, and not the
+// base's.
 func TestAnExtensionHasTheWordOnItsBasesMembers(t *testing.T) {
 	over := func(properties string) string {
 		return `{"$id": "https://x.example/over", "name": "com.x.over", "version": "2026-01-01", "$defs": {"dev.commerce.shopping.checkout":
@@ -260,8 +259,7 @@ func TestAnExtensionHasTheWordOnItsBasesMembers(t *testing.T) {
 	}
 }
 
-// TestTypesThatExcludeEachOtherDoNotCompose: the result had members that
-// nothing could be, without an error.
+// The result once had fields for which no value was valid, without an error.
 func TestTypesThatExcludeEachOtherDoNotCompose(t *testing.T) {
 	base := `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "properties": {
 		"n": {"type": "number"}, "s": {"$ref": "#/$defs/text"}, "in": {"allOf": [{"properties": {"deep": {"type": "array"}}}]}}, "$defs": {"text": {"type": "string"}}}`
@@ -285,7 +283,7 @@ func TestTypesThatExcludeEachOtherDoNotCompose(t *testing.T) {
 	}
 }
 
-// TestOverrulingIsLinear has branches that multiplied with every level.
+// The branches once multiplied with every level.
 func TestOverrulingIsLinear(t *testing.T) {
 	deep := `{"ucp_request": "optional"}`
 	for range 8 {
@@ -299,8 +297,8 @@ func TestOverrulingIsLinear(t *testing.T) {
 	}
 }
 
-// TestAnExtensionMayRepeatItsBaseAnywhere once looked like an endless schema:
-// the base is the root, and the root had the extension.
+// This once looked like an endless schema: the base is the root, and the root contained the
+// extension.
 func TestAnExtensionMayRepeatItsBaseAnywhere(t *testing.T) {
 	lib := published(t)
 	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "required": ["a"]}`)
@@ -341,8 +339,8 @@ func TestHostileSchemasEnd(t *testing.T) {
 	}
 }
 
-// FuzzResolve gives the resolver any schema; what it makes of it compiles or
-// is refused, in bounded time.
+// FuzzResolve passes any schema to the resolver. The result compiles or is refused, in bounded
+// time.
 func FuzzResolve(f *testing.F) {
 	set, err := schema.Published("")
 	if err != nil {

@@ -52,8 +52,7 @@ func TestContainersHaveAShapeForEachOperation(t *testing.T) {
 	}
 }
 
-// TestShapesThatAreMissingAreErrors: a container says nothing at its root, so
-// without its shape every payload would fit.
+// A container has no constraints at its root. Without its shape, every payload would be valid.
 func TestShapesThatAreMissingAreErrors(t *testing.T) {
 	lib := schema.NewLibrary(t.Context(), schema.LibraryOptions{})
 	_, err := schema.Compose(lib, add(t, lib, catalog), nil, schema.ComposeOptions{View: schema.View{Direction: schema.Request, Operation: "lookup"}})

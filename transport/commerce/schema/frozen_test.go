@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPublishedSchemasAreFrozen: others hold what they were given under a date, so it
-// never changes. published.sha256 says what each file is; nothing rewrites it.
+// Clients keep schemas by their date, so a published schema never changes. published.sha256
+// contains the hash of each file, and no command rewrites it.
 func TestPublishedSchemasAreFrozen(t *testing.T) {
 	b, err := os.ReadFile("published.sha256")
 	if err != nil {

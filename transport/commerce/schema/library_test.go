@@ -11,7 +11,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// internet is a Fetcher with a few documents that counts what is asked of it.
+// internet is a Fetcher with a few documents that counts its requests.
 type internet struct {
 	pages map[string]string
 	asked int
@@ -73,7 +73,7 @@ func TestWhereReferencesLead(t *testing.T) {
 		"#/$defs/b%7E1c":                "/$defs/b~1c",
 		"#spot":                         "/$defs/b~1c",
 		"a.json#/const/deep":            "/const/deep",
-		"types/b.json":                  "", // beside the file comes first
+		"types/b.json":                  "", // the adjacent file has priority
 		"only.json":                     "", // then the $id
 		"https://x.example/s/only.json": "",
 		"inner.json#/$defs/d":           "/$defs/in/$defs/d",
@@ -93,7 +93,7 @@ func TestWhereReferencesLead(t *testing.T) {
 	bad := map[string]schema.RefKind{
 		"#/$defs/none":                  schema.RefNoPlace,
 		"#nowhere":                      schema.RefNoPlace,
-		"none.json":                     schema.RefUnreachable, // not beside, so it is asked for by $id
+		"none.json":                     schema.RefUnreachable, // no adjacent file, so the request uses the $id
 		"broken.json":                   schema.RefBroken,
 		"https://net.example/gone.json": schema.RefUnreachable,
 		"https://net.example/bad.json":  schema.RefBroken,
@@ -136,7 +136,7 @@ func TestADeclaredSchemaIsFetchedFromItsOwnerOnly(t *testing.T) {
 	}
 }
 
-// TestFetchingEnds follows a chain of documents that never ends.
+// The test follows an endless chain of documents.
 func TestFetchingEnds(t *testing.T) {
 	net := &internet{pages: map[string]string{}}
 	for i := range 2000 {
@@ -166,7 +166,7 @@ func TestCyclesAreFound(t *testing.T) {
 	}
 }
 
-// FuzzReferences gives the loader any schema and follows every reference in it.
+// FuzzReferences loads any schema and follows every reference in it.
 func FuzzReferences(f *testing.F) {
 	for _, seed := range []string{
 		`{"$id": "https://x.example/a", "$ref": "#b", "$defs": {"b": {"$anchor": "b", "$ref": "a"}}}`,

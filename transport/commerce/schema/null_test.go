@@ -8,8 +8,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// TestKeywordsWithTheValueNullStay is for a fixed fault. The copy of a schema dropped keywords
-// whose copied value was nil, so {"const": null} accepted everything.
+// The copy of a schema once dropped keywords whose copied value was nil, so {"const": null}
+// accepted everything.
 func TestKeywordsWithTheValueNullStay(t *testing.T) {
 	const text = `{"name": "com.vendor.base", "version": "2026-02-01", "properties": {
 		"gone": {"const": null, "default": null, "x-note": null}, "choice": {"enum": [null, 1]}}}`

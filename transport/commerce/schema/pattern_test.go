@@ -69,7 +69,7 @@ func TestAPlainPatternDoesNotBacktrack(t *testing.T) {
 	}
 }
 
-// FuzzTheEnginesAgree compares what both engines make of a pattern.
+// FuzzTheEnginesAgree compares the results of both engines for a pattern.
 func FuzzTheEnginesAgree(f *testing.F) {
 	for _, s := range []string{`^[a-z]+$`, `a|b*`, `[^\s.]{2,}`, `\bx\B`, `(a)(?:b)?`, `^.\S$`, `[[-]`, `a{2}`} {
 		f.Add(s, "ab x\u00a0\n")

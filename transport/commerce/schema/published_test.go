@@ -11,8 +11,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// promised are the documents of every published version. A new version adds a
-// list; nothing is ever taken from one, since somebody refers to it.
+// promised are the documents of every published version. A new version adds a list. Documents are
+// never removed, because clients refer to them.
 var promised = map[string][]string{
 	"2026-01-23": {
 		"handlers/tokenization.json",
@@ -54,8 +54,7 @@ func TestEveryVersionStaysResolvable(t *testing.T) {
 	}
 }
 
-// TestPublishedSchemasKeepTheConventions has lint look at what we publish, at
-// its strictest, examples included.
+// The test lints the published schemas and their examples at the strictest level.
 func TestPublishedSchemasKeepTheConventions(t *testing.T) {
 	report, err := lint.Files(t.Context(), []string{"published"}, lint.Options{})
 	if err != nil {
@@ -69,8 +68,7 @@ func TestPublishedSchemasKeepTheConventions(t *testing.T) {
 	}
 }
 
-// TestEverySchemaHasAnExample keeps the examples complete: payloads have one
-// at the root, meta schemas and services one for each variant.
+// Payloads have an example at the root. Meta schemas and services have one for each variant.
 func TestEverySchemaHasAnExample(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
@@ -86,8 +84,7 @@ func TestEverySchemaHasAnExample(t *testing.T) {
 	}
 }
 
-// TestEntitiesAreFoundByName: those are the published documents that state a
-// name.
+// The entities are the published documents with a name.
 func TestEntitiesAreFoundByName(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
@@ -115,8 +112,7 @@ func TestEntitiesAreFoundByName(t *testing.T) {
 	}
 }
 
-// TestMetaSchemasAreThoseOfTheCategories: each category has a meta schema with
-// its variants and no others.
+// Each category has a meta schema with exactly its variants.
 func TestMetaSchemasAreThoseOfTheCategories(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// genericTree is a tree of any nodes; strictTree says what a node is.
+// genericTree is a tree of any nodes. strictTree restricts the nodes.
 const (
 	genericTree = `{"$id": "https://vendor.com/tree", "$dynamicAnchor": "node", "type": "object",
 		"properties": {"data": true, "children": {"type": "array", "items": {"$dynamicRef": "#node"}}}}`
@@ -26,8 +26,7 @@ func treeLibrary(t *testing.T, texts ...string) (*schema.Library, *schema.Resour
 	return lib, last
 }
 
-// TestDynamicReferencesLeadToTheOutermostAnchor checks one generic schema that is
-// reached in two scopes, as "commerce validate" and as lint compile it.
+// The test compiles one generic schema in two scopes, as "commerce validate" and as lint do.
 func TestDynamicReferencesLeadToTheOutermostAnchor(t *testing.T) {
 	const misspelled = `{"children": [{"daat": 1}]}`
 	lib, root := treeLibrary(t, genericTree, strictTree, forest)
@@ -74,8 +73,8 @@ func TestDynamicReferencesBesideOthers(t *testing.T) {
 	}
 }
 
-// TestDynamicReferencesThatNeverEndAreRefused has a cycle that only the dynamic
-// scope closes: read as a plain reference, inner ends.
+// The schema has a cycle that only the dynamic scope closes. As a plain reference, inner would
+// end.
 func TestDynamicReferencesThatNeverEndAreRefused(t *testing.T) {
 	lib, root := treeLibrary(t,
 		`{"$id": "https://vendor.com/inner", "allOf": [{"$dynamicRef": "#end"}], "$defs": {"end": {"$dynamicAnchor": "end"}}}`,

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// suiteFolder names the variable with a checkout of JSON-Schema-Test-Suite.
+	// suiteFolder is the variable with the folder of a checkout of JSON-Schema-Test-Suite.
 	suiteFolder = "JSON_SCHEMA_TEST_SUITE"
-	// suiteSource is a package whose sources have the suite in their folder json. The suite's
-	// own package for npm has references to it only.
+	// suiteSource is a package whose sources contain the suite in their folder json. The suite's
+	// own npm package contains only references to it.
 	suiteSource = "jsonschema==4.23.0"
 )
 
-// suiteRemotes is where the suite expects its folder remotes to be served.
+// suiteRemotes is the address at which the suite expects its folder remotes.
 const suiteRemotes = "http://localhost:1234/"
 
 // suiteFiles serves the folder remotes of the suite without a network.
@@ -47,15 +47,15 @@ type suiteGroup struct {
 	}
 }
 
-// TestJSONSchemaTestSuite runs the required cases of draft 2020-12, and those that ask for
-// formats to be asserted, which is what commerce does.
+// The test runs the required cases of draft 2020-12, and the cases that assert formats, as
+// commerce does.
 func TestJSONSchemaTestSuite(t *testing.T) {
 	folder := suiteCheckout(t)
 	t.Run("required", func(t *testing.T) { runSuite(t, folder, "*.json", AnnotateFormats) })
 	t.Run("formats", func(t *testing.T) { runSuite(t, folder, filepath.Join("optional", "format", "*.json"), AssertFormats) })
 }
 
-// suiteCheckout is the folder of the suite: a checkout, or in long runs what pip fetches.
+// suiteCheckout returns the folder of the suite: a checkout, or in long runs the download by pip.
 func suiteCheckout(t *testing.T) string {
 	if folder := os.Getenv(suiteFolder); folder != "" {
 		return folder
@@ -77,7 +77,7 @@ func suiteCheckout(t *testing.T) string {
 	return filepath.Join(dir, "json")
 }
 
-// runSuite fails for each case whose answer differs for no known reason.
+// runSuite fails for each case whose result differs without a known reason.
 func runSuite(t *testing.T, folder, pattern string, formats Formats) {
 	files, err := filepath.Glob(filepath.Join(folder, "tests", "draft2020-12", pattern))
 	if err != nil || len(files) == 0 {
@@ -96,7 +96,7 @@ func runSuite(t *testing.T, folder, pattern string, formats Formats) {
 	t.Logf("%d of %d cases agree", agreed, cases)
 }
 
-// runSuiteFile runs one file and lists the cases with a different answer.
+// runSuiteFile runs one file and lists the cases with a different result.
 func runSuiteFile(t *testing.T, folder, file string, formats Formats) (cases int, different []string) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -123,7 +123,7 @@ func runSuiteFile(t *testing.T, folder, file string, formats Formats) (cases int
 	return cases, different
 }
 
-// suiteSchema makes a schema ready as "commerce validate" does.
+// suiteSchema compiles a schema as "commerce validate" does.
 func suiteSchema(folder string, text []byte, formats Formats) (*Validator, error) {
 	doc, err := Parse("schema.json", bytes.Clone(text))
 	if err != nil {
@@ -149,8 +149,8 @@ func suiteAnswer(validator *Validator, data []byte, valid bool) error {
 	return nil
 }
 
-// suiteDifference is a case, or all cases that begin so, with the reason why
-// the answer is not the suite's.
+// suiteDifference is a case, or all cases with this prefix, and the reason why the result differs
+// from the suite's.
 type suiteDifference struct{ prefix, reason string }
 
 var knownDifferences = []suiteDifference{

@@ -7,7 +7,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// compile makes a published schema ready, given by path and fragment.
+// compile compiles a published schema, given by path and fragment.
 func compile(t testing.TB, place string, view schema.View) *schema.Validator {
 	t.Helper()
 	lib := published(t)
@@ -63,7 +63,7 @@ func TestProblemsOfACheckout(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotRepeated: what is said of a refused card may end in a log.
+// An error about a refused card can end up in a log.
 func TestSecretsAreNotRepeated(t *testing.T) {
 	s := compile(t, "handlers/tokenization.json#/$defs/tokenize_request", schema.View{})
 	good := `{"credential": {"type": "card", "card_number_type": "fpan", "number": "4242424242424242", "expiry_month": 1, "expiry_year": 2030, "cvc": "123"}, "binding": {"checkout_id": "c"}}`
@@ -83,8 +83,7 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestDraftBehaviours are the parts of draft 2020-12 that the published schemas and
-// composition need.
+// The cases are the parts of draft 2020-12 that the published schemas and composition need.
 func TestDraftBehaviours(t *testing.T) {
 	cases := []struct {
 		name, schema string

@@ -82,7 +82,7 @@ func TestAMessageThatWasChangedOrIsForAnotherKeyDoesNotOpen(t *testing.T) {
 			if got, err := Decrypt(private, "c", changed); err == nil && string(got) != credential {
 				t.Fatalf("byte %d: opened as something else", i)
 			} else if err == nil {
-				// The last character of a base64 part has bits that mean nothing.
+				// The last character of a base64 part has unused bits.
 				if next := i + 1; next < len(message) && message[next] != '.' {
 					t.Errorf("byte %d: opened", i)
 				}
@@ -95,7 +95,7 @@ func TestKeysThatMustNotBeUsedAreRefused(t *testing.T) {
 	public, private := ecKey(t)
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	rsaPublic, rsaPrivate := pair(t, rsaKey, err, &rsaKey.PublicKey)
-	// with is a key with other members; nil takes one away.
+	// with returns a key with changed fields. nil removes a field.
 	with := func(jwk []byte, changes ...any) []byte {
 		var m map[string]any
 		if err := json.Unmarshal(jwk, &m); err != nil {
@@ -170,7 +170,7 @@ func TestKeysThatMustNotBeUsedAreRefused(t *testing.T) {
 	}
 }
 
-// A message that does not say for which checkout it is, is for none.
+// A message without its checkout is valid for no checkout.
 func TestAMessageWithoutItsCheckoutIsRefused(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	public, private := pair(t, key, err, key.Public())
@@ -218,8 +218,8 @@ func TestAMessageWithoutItsCheckoutIsRefused(t *testing.T) {
 	}
 }
 
-// A message with an algorithm outside the short list is not processed, because any other
-// algorithm would add untested attack surface.
+// A message with an algorithm outside the short list is refused, because any other algorithm
+// would add untested attack surface.
 func TestOtherAlgorithmsAreRefused(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	_, private := pair(t, key, err, &key.PublicKey)

@@ -41,7 +41,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Script sets the script for all further answers.
+// Script sets the script for all later answers.
 func (s *Server) Script(script func(*Answer)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -40,21 +40,21 @@ type Provider struct {
 	Lie func(Claims)
 	// Sign signs the ID token; nil signs with the published key.
 	Sign func(Claims) string
-	// Answers replaces the answer of a path.
+	// Answers replaces the response of a path.
 	Answers map[string]http.HandlerFunc
-	// Away: it does not answer.
+	// Away makes the provider unreachable.
 	Away atomic.Bool
 	// AgainAndAgain returns tokens for a code repeatedly.
 	AgainAndAgain bool
 	// InfoOnly returns the identity only at the userinfo endpoint.
 	InfoOnly bool
-	// Names: it announces the issuer in each of its answers (RFC 9207), but omits it.
+	// Names: the provider announces an issuer in each response (RFC 9207), but omits it.
 	Names bool
-	// KeysFor is the Cache-Control of its keys. Withdrawn: it publishes no keys, and still signs
-	// with the earlier one.
+	// KeysFor is the Cache-Control header of the keys. Withdrawn: the provider publishes no keys,
+	// but still signs with the earlier one.
 	KeysFor   string
 	Withdrawn bool
-	// Valid is the lifetime of its tokens; 0 for a minute.
+	// Valid is the lifetime of the tokens. 0 means one minute.
 	Valid time.Duration
 
 	t   *testing.T
@@ -84,7 +84,7 @@ func New(t *testing.T) *Provider {
 	return p
 }
 
-// Serve replaces the answer of a path, even during requests. nil restores the genuine answer.
+// Serve replaces the response of a path, even during requests. nil restores the genuine response.
 func (p *Provider) Serve(path string, answer http.HandlerFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.Genuine(w, r)
 }
 
-// Genuine answers without replacements.
+// Genuine responds without replacements.
 func (p *Provider) Genuine(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
