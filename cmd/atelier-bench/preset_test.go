@@ -346,7 +346,7 @@ func TestPresetsAreUnderstoodByNATS(t *testing.T) {
 		{"--preset", "nats"}, {"--preset", "nats", "--channel", "a.5", "--binary"}, {"--preset", "mqtt"}, {"--preset", "mqtt", "--channel", "a/5", "--size", "130"},
 	} {
 		beside(t, strings.Join(args[1:], " "), func(t *testing.T) {
-			// The server knows a subscriber slightly after the subscription.
+			// A subscription takes effect slightly later at the server.
 			code, r, text := confer(t, slices.Concat(args, []string{"--url", natsServer(t), "--settle", "500ms"})...)
 			if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
 				t.Errorf("ends with %d: %.3000s", code, text)

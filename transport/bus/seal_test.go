@@ -46,8 +46,8 @@ func opens(t testing.TB, k keys, subject, reply string, message []byte) (e envel
 	return e, p, ok
 }
 
-// A message is rejected, and its content not revealed, if it was changed in transit, arrived on
-// another subject, has another reply subject, or belongs to another cluster.
+// A message is rejected without revealing its content if it was changed in transit, or if its
+// subject, reply subject or cluster is another one.
 func TestChangedMessagesAreNone(t *testing.T) {
 	k, s := testSealer(t, "secret", "cluster", "a")
 	to := address{"subject", "reply", session{7}}

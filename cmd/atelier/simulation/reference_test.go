@@ -110,7 +110,8 @@ func (m *model) checkReference() {
 	}
 }
 
-// tale is the frame of an event, and the position at which it was erased or withdrawn, or 0.
+// tale is the frame of an event. gone is the position at which the event was erased or withdrawn, or
+// 0.
 type tale struct {
 	room.Frame
 	gone uint64
