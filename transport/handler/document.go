@@ -38,16 +38,16 @@ type Document struct {
 type specification struct {
 	Name            string               `json:"name" doc:"The handler's reverse-domain name."`
 	Environment     string               `json:"environment" enum:"production|sandbox"`
-	BaseURLs        baseURLs             `json:"base_urls" doc:"Where the interface is reached, by environment."`
+	BaseURLs        baseURLs             `json:"base_urls" doc:"The addresses of the interface, by environment."`
 	Operations      []operationText      `json:"operations"`
 	Authentication  []authenticationText `json:"authentication"`
-	Onboarding      string               `json:"onboarding" doc:"How to become a participant."`
+	Onboarding      string               `json:"onboarding" doc:"The way to become a participant."`
 	Credentials     []credentialText     `json:"accepted_credentials"`
 	Lifecycle       lifecycleText        `json:"lifecycle"`
 	Acknowledgement acknowledgementText  `json:"acknowledgement" doc:"The security duties that recipients of credentials accept."`
-	Encryption      encryptionText       `json:"encrypted_credentials" doc:"How credentials are sent without tokens."`
+	Encryption      encryptionText       `json:"encrypted_credentials" doc:"The way to send credentials without tokens."`
 	Errors          []errorText          `json:"errors"`
-	OpenAPI         string               `json:"openapi" doc:"Where this description is served."`
+	OpenAPI         string               `json:"openapi" doc:"The address of this description."`
 }
 
 type baseURLs struct {
@@ -59,21 +59,21 @@ type operationText struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	URL    string `json:"url"`
-	Scope  string `json:"scope,omitempty" doc:"The scope that the bearer needs; absent where none is needed."`
+	Scope  string `json:"scope,omitempty" doc:"The scope that the bearer needs. Omitted if none is needed."`
 	About  string `json:"description"`
 }
 
 type authenticationText struct {
 	Type     string            `json:"type"`
 	About    string            `json:"description"`
-	TokenURL string            `json:"token_url,omitempty" doc:"Where access tokens are given."`
-	Scopes   map[string]string `json:"scopes,omitempty" doc:"What each scope allows."`
+	TokenURL string            `json:"token_url,omitempty" doc:"The address that issues access tokens."`
+	Scopes   map[string]string `json:"scopes,omitempty" doc:"The permissions of each scope."`
 }
 
 type credentialText struct {
 	Type        string   `json:"type"`
 	NumberTypes []string `json:"card_number_types,omitempty"`
-	Becomes     string   `json:"checkout_credential" doc:"The type of the credential that goes into the checkout instead."`
+	Becomes     string   `json:"checkout_credential" doc:"The type of the credential that the checkout contains instead."`
 	About       string   `json:"description"`
 }
 
@@ -83,7 +83,7 @@ type lifecycleText struct {
 	CapSeconds    int               `json:"session_cap_seconds" range:"any"`
 	Mismatches    int               `json:"mismatches_before_lock" range:"any"`
 	DropSensitive bool              `json:"drop_sensitive_after_first_use"`
-	Policies      map[string]string `json:"policies" doc:"What each policy means."`
+	Policies      map[string]string `json:"policies" doc:"The meaning of each policy."`
 }
 
 type acknowledgementText struct {

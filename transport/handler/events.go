@@ -20,9 +20,9 @@ type ownEvent struct {
 	ID            string  `json:"id" format:"uuid"`
 	At            string  `json:"at" format:"date-time"`
 	Type          string  `json:"type" is:"event"`
-	TokenLastFour *string `json:"token_last_four" length:"4..4" doc:"The last four characters of the token; null where the event is about none. Those of the credential are sealed: introspect tells them."`
-	CheckoutID    *string `json:"checkout_id" doc:"The checkout that the caller named; null where the event is about none."`
-	Policy        *string `json:"policy" enum:"single_use|ttl|session" doc:"Of the token; null where the event is about none."`
+	TokenLastFour *string `json:"token_last_four" length:"4..4" doc:"The last four characters of the token. Null if the event is not about a token. Those of the credential are sealed; introspection returns them."`
+	CheckoutID    *string `json:"checkout_id" doc:"The checkout in the caller's request. Null if the event is not about a checkout."`
+	Policy        *string `json:"policy" enum:"single_use|ttl|session" doc:"The id of the token. Null if the event is not about a token."`
 	By            string  `json:"by" doc:"The id of the participant that called."`
 }
 

@@ -12,8 +12,8 @@ import (
 
 type ackMessage struct {
 	Type string  `json:"type"`
-	Ref  *string `json:"ref" is:"ref come back" doc:"null only in the answer to POST /codelabs/{id}/messages without a ref."`
-	Seq  uint64  `json:"seq" is:"Position" doc:"The seq of the stored event; the present position for messages that are not stored."`
+	Ref  *string `json:"ref" is:"ref come back" doc:"Null only in the response to POST /codelabs/{id}/messages without a ref."`
+	Seq  uint64  `json:"seq" is:"Position" doc:"The seq of the stored event. For messages that are not stored, the current position."`
 }
 
 func ack(ref string, seq uint64) []byte {
@@ -44,11 +44,11 @@ const (
 
 type welcomeMessage struct {
 	Type  string `json:"type"`
-	Epoch string `json:"epoch" doc:"Names the stream; it stays through restarts and changes only when the stream cannot continue."`
-	Seq   uint64 `json:"seq" is:"Position" doc:"From here on the stream goes on for this connection."`
-	Head  uint64 `json:"head" is:"Position" doc:"The head of the stream: the frames between are about to be replayed."`
+	Epoch string `json:"epoch" doc:"The id of the stream. It survives restarts and changes only when the stream cannot continue."`
+	Seq   uint64 `json:"seq" is:"Position" doc:"The position from which the stream continues on this connection."`
+	Head  uint64 `json:"head" is:"Position" doc:"The end of the stream. The frames before it are replayed next."`
 	You   you    `json:"you"`
-	Now   string `json:"now" is:"Timestamp" doc:"The server's time, by which timers are counted."`
+	Now   string `json:"now" is:"Timestamp" doc:"The server's time. Clients count timers by it."`
 }
 
 // welcome names the position at which the stream continues for this session, and the head of the

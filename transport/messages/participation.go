@@ -25,7 +25,7 @@ type pollCountsMessage struct {
 	PollID string `json:"poll_id" is:"Id"`
 	Round  int32  `json:"round" is:"StepNumber"`
 	Votes  int    `json:"votes"`
-	Of     int    `json:"of" doc:"Attendees who were connected since the poll was opened."`
+	Of     int    `json:"of" doc:"The number of attendees who have been connected since the poll was opened."`
 	rest.PollResult
 }
 

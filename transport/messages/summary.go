@@ -22,9 +22,9 @@ const (
 // summary describes the actions of many people in one message.
 type summary struct {
 	Type      string `json:"type"`
-	PerStep   []int  `json:"per_step" doc:"People on each step, the first for step 1."`
+	PerStep   []int  `json:"per_step" doc:"The number of people on each step, beginning with step 1."`
 	Completed int    `json:"completed"`
-	Online    int    `json:"online" doc:"Attendees with a live connection."`
+	Online    int    `json:"online" doc:"The number of attendees with a live connection."`
 	// Pulse is for facilitators only.
 	Pulse *rest.Pulses `json:"pulse,omitempty" is:"Pulses"`
 }

@@ -45,7 +45,7 @@ type pinMessage struct {
 type pointerMessage struct {
 	Type       string `json:"type"`
 	StepNumber *int32 `json:"step_number" is:"StepNumber"`
-	Hints      bool   `json:"hints" doc:"The hints of that step are open for all."`
+	Hints      bool   `json:"hints" doc:"Whether the hints of that step are open for everybody."`
 	By         string `json:"by" doc:"The facilitator's name."`
 	Person     string `json:"person,omitempty" is:"person who leads"`
 	stored
