@@ -26,7 +26,7 @@ type sayTo struct {
 	Ref      string `json:"ref,omitempty" is:"Ref"`
 }
 
-var relayedText = fmt.Sprintf("Whatever the client sent, at most %d KiB, with who really sent it.", maxSignal>>10)
+var relayedText = fmt.Sprintf("The client's content, at most %d KiB, with the verified sender.", maxSignal>>10)
 
 // signal is a client's relayed message, with the server's timestamp.
 type signal struct {
