@@ -1,14 +1,14 @@
 # make run    builds and starts the server on http://127.0.0.1:8080.
-# make demo   does the same with a codelab and forty lively attendees. NODES=3 runs it on
-#             three nodes, of which you can kill any.
+# make demo   does the same with a codelab and forty active attendees. NODES=3 runs it on
+#             three nodes, any of which you can kill.
 #
 # The tests have tiers. Each ends with a table of suites, and names the failures.
 # make quick  runs the tests that need neither a store nor a whole server, in a minute.
-# make test   runs units, stores, the interface on one node, the app, and one story per
-#             feature in a browser. It takes eight minutes on two processors.
+# make test   runs the tests of units, stores, the API on one node and the app, and one story
+#             per feature in a browser. It takes eight minutes on two processors.
 # make ci     runs make test and make check, 150 seeds of the simulator, and the race
-#             detector for packages with goroutines. It runs the interface on three nodes
-#             where answers can differ. .ci/run runs the same.
+#             detector for packages with goroutines. On three nodes it runs those tests of
+#             the API whose results can differ there. .ci/run runs the same.
 # make long   runs everything, in parts of at most 25 minutes. PART is stories, firefox,
 #             nodes, race, simulate, disk, fuzz, pages or shake. CONTRIBUTING.md lists when
 #             to run which part.
@@ -16,17 +16,17 @@
 #
 # make generators  generates clients with the tools of four languages, and holds a
 #               workshop with each. It needs package registries.
-# make test-nodes  runs the tests of the interface whose answers can differ, on three nodes.
-# make simulate  does SEEDS (2000) runs of several nodes in simulated time, under random
-#               faults. SEED=17 repeats one, NODES=3 fixes the number of nodes, and
-#               FOR=8h goes on with further seeds.
+# make test-nodes  runs, on three nodes, the tests of the API whose results can differ there.
+# make simulate  runs several nodes in simulated time under random faults, once for each of
+#               SEEDS (2000) seeds. SEED=17 repeats one, NODES=3 fixes the number of nodes,
+#               and FOR=8h tries new seeds for 8 hours.
 # make simulate-mutants  removes, one at a time, the lines that implement guarantees, and
-#               reports which tests notice. MUTANT=17 tries one of them, LIMIT=10000 more
-#               seeds.
-# make powercut  does 200 power cuts, and faults of every kind, below a server on a
-#               simulated disk (FUSE; without it, recorded ones). POINT=17 SEED=3 repeats
-#               a cut of the last run, FAULT='EIO (sync), table' tries one fault, and
-#               RECORD=1 records the traces in the tests again.
+#               reports which tests notice. MUTANT=17 tries only that one, LIMIT=10000 raises
+#               the number of seeds.
+# make powercut  runs a server on a simulated disk (FUSE) through 200 power cuts and every
+#               kind of disk fault. Without FUSE it uses recorded traces. POINT=17 SEED=3
+#               repeats a cut of the last run, FAULT='EIO (sync), table' tries one fault,
+#               and RECORD=1 records the traces of the tests again.
 # make check  runs format, vet, staticcheck and prose, and verifies that generated files are
 #               up to date. For the browser app it runs Prettier, types and eslint.
 # make prose  counts and lists the findings of the language rules of .vale in pages,
@@ -35,22 +35,23 @@
 # make fuzz     runs every fuzz test for FUZZTIME (10s).
 # make bench    runs every Go benchmark. Results are in bench/RESULTS.md.
 # make peers    runs the load generator alternately against other servers, for half an hour.
-#               SHORT=1 only tries in five minutes whether everything works, and writes
+#               SHORT=1 only checks in five minutes that everything works, and writes
 #               nothing. make peers-test runs the tests of bench/peers.
 # make regress BASE=v1.2  compares this tree's server with that of the commit BASE. Both do
 #               the same work alternately, for a quarter of an hour on two quiet cores. It
-#               fails if this tree is more than 7 % slower beyond chance. SHORT=1 only tries
-#               in two minutes whether everything works, and judges no speed.
+#               fails if this tree is slower by a significant 7 % or more. SHORT=1 only checks
+#               in two minutes that everything works, and does not judge the speed.
 #               REGRESS_FLAGS='--json FILE' writes all numbers.
-# make audit    looks for known vulnerabilities, if their lists can be downloaded.
+# make audit    looks for known vulnerabilities, if the lists of them can be downloaded.
 # make dependencies  measures the size of each module in the server, for DEPENDENCIES.md.
 # make version  prints the version of the next build.
 # make release  makes archives, packages, images, checksums, licences and more, in dist/. The
 #               same commit gives the same bytes. ONLY=package or image makes only that.
 #
 # go.mod says which Go is needed, package.json of the browser app which Node.
-# NODE=none needs no Node and takes the app as it was built last. The app is tested in
-# a browser where Chromium is; NEED_PROGRAMS=1 makes it an error that it is missing.
+# With NODE=none the build needs no Node: it uses the app from the last build. Tests in a
+# browser run only if Chromium is installed. NEED_PROGRAMS=1 turns a missing program into an
+# error.
 GO      ?= go
 NODE    ?= node
 # The version is the top heading of CHANGELOG.md. Below "Unreleased" it is the next patch
@@ -58,7 +59,8 @@ NODE    ?= node
 VERSION ?= $(shell awk -v commit="$$(git describe --always --abbrev=12 --dirty --exclude '*' 2>/dev/null || echo unknown)" \
 	'/^\#\# / { if ($$2 == "Unreleased") { dev = 1; next } v = $$2; exit } \
 	END { n = split(v, p, "."); if (!dev) print v; else print (n == 3 ? p[1] "." p[2] "." p[3] + 1 : "1.0.0") "-dev+" commit }' CHANGELOG.md)
-# The same for all that compiles, so that everything is compiled once, wherever it lies.
+# Every go command gets the same flags, so that each package is compiled once, in whatever folder
+# the sources are.
 export GOFLAGS := -trimpath $(GOFLAGS)
 LDFLAGS  = -s -w -X atelier/cmd/internal/process.version=$(VERSION)
 
@@ -78,8 +80,8 @@ HAVE_NODE := $(and $(NODE_FOUND),$(HAVE_NPM),$(call at_least,$(NODE_FOUND),$(NOD
 CHROMIUM  ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 FIREFOX   ?= $(shell command -v firefox-esr || command -v firefox)
 export CHROMIUM
-# The sources of the app, without generated files. A source that was
-# deleted is still listed by Git, and is not a source.
+# The sources of the app, without generated files. Git also lists deleted files, which wildcard
+# drops.
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json \
 	CHANGELOG.md bench/README.md cmd/atelier/deploy/*.md transport/handler/*.md transport/commerce/*.md \
@@ -105,11 +107,11 @@ run: build
 demo: build
 	bin/atelier-bench demo $(if $(NODES),--nodes $(NODES))
 
-# Of one package. A busy machine needs more than a quiet one; CI says less, so that
-# what hangs is named before CI is ended.
+# The timeout of a package, long enough for a busy machine. CI sets a shorter one, so that it names
+# a test that hangs before CI itself is ended.
 TEST_TIMEOUT ?= 60m
-# Suites report what came of each test (cmd/internal/suites); make check vets everything.
-# FRESH=1 runs again what passed before, too.
+# bin/suites reports the result of each test (cmd/internal/suites). make check vets everything.
+# FRESH=1 also runs tests whose result is cached.
 GOTEST := $(GO) test -vet off $(if $(REPORT),-json) $(if $(FRESH),-count 1) -timeout $(TEST_TIMEOUT)
 SUITES := bin/suites
 .PHONY: $(SUITES)
@@ -119,7 +121,7 @@ $(SUITES): need-go
 test: build $(SUITES) bin/s3test
 	@$(SUITES) go-test,app-test
 
-# The simulator's own tests and those of a disk that fails have parts of make long.
+# The tests of the simulator and of failing disks run only in make long, in parts of their own.
 LONG_ONLY := /cmd/atelier/(simulation|powercut)(/|$$)
 go-test: build bin/s3test
 	$(GOTEST) -p 3 $$($(GO) list ./... | grep -vE '$(LONG_ONLY)')
@@ -133,7 +135,7 @@ shake: build $(SUITES) bin/s3test
 shake-once:
 	@$(MAKE) --no-print-directory shake ROUNDS=1
 
-# What a part runs.
+# The targets of each part.
 LONG_stories  := app-stories
 LONG_firefox  := firefox-stories
 LONG_nodes    := go-long test-nodes-long
@@ -148,14 +150,14 @@ PARTS         := stories firefox nodes race simulate disk fuzz pages release sha
 long: build $(SUITES) bin/s3test
 	@$(SUITES) $(foreach p,$(or $(PART),$(PARTS)),$(LONG_$(p)))
 
-# All that takes long, on one node, and the interface on three.
+# All slow tests on one node, and those of the API on three.
 go-long: build bin/s3test
 	LONG_TESTS=1 $(GOTEST) ./cmd/atelier/acceptance ./cmd/atelier-bench ./actors/token
 
 test-nodes-long: build bin/s3test
 	LONG_TESTS=1 TEST_NODES=3 $(GOTEST) ./cmd/atelier/acceptance
 
-# The pages whose commands are run.
+# Tests that run the commands of the pages.
 pages: build
 	LONG_TESTS=1 $(GOTEST) -count 1 -run 'Samples|Compose|TheUnit|BackupUnit|Evening|Systemd|Alerts|ImageCanBeBuilt|Containers|CoreDump' ./cmd/atelier/acceptance
 
@@ -165,21 +167,21 @@ simulate-long simulate-ci:
 simulation-tests powercut-tests: bin/s3test
 	$(GOTEST) $(if $(filter simulation%,$@),./cmd/atelier/simulation/...,./cmd/atelier/powercut ./persistence/powercut)
 
-# The S3 server of the tests. A module of its own, with the 200 that it needs.
+# The S3 server of the tests. It is a separate module because it has about 200 dependencies.
 S3TEST := persistence/objects/s3test
 bin/s3test: $(S3TEST)/main.go $(S3TEST)/go.mod $(S3TEST)/go.sum
 	cd $(S3TEST) && $(GO) build -o $(CURDIR)/$@ .
 
-# Clients in Python, Go and TypeScript, generated of the documents with tools of
-# package registries: this needs a network, python3 and npm.
+# Clients in Python, Go and TypeScript, generated from the documents with tools from package
+# registries. This needs a network, python3 and npm.
 generators:
 	ATELIER_GENERATORS=1 $(GOTEST) -v -count 1 -run 'ClientHoldsAWorkshop|HaveModels|Schemathesis|JSONSchemaTestSuite' ./cmd/atelier/acceptance ./transport/commerce/schema
 
 test-nodes: bin/s3test
 	TEST_NODES=3 $(GOTEST) ./cmd/atelier/acceptance
 
-# One process for each processor: Go schedules a process with one in nearly the
-# same order each time.
+# One process per processor, and one processor per process: then Go schedules goroutines in nearly
+# the same order each time.
 SEEDS ?= 2000
 SIMULATED = $(if $(NODES),nodes=$(NODES)) $(PLAN)
 simulate:
@@ -190,8 +192,8 @@ simulate:
 simulate-mutants:
 	@nice $(GO) run ./cmd/atelier/simulation/mutants $(if $(MUTANT),-mutant $(MUTANT)) $(if $(LIMIT),-limit $(LIMIT))
 
-# The disk below the server. The trace of a live run is in .powercut, so that a point
-# can be repeated.
+# Simulates the disk below the server. The trace of a live run is in .powercut, so that a point can
+# be repeated.
 POWERCUT := bin/powercut.test -test.v -test.timeout 20m
 powercut:
 	@$(GO) test -c -o bin/powercut.test ./cmd/atelier/powercut
@@ -206,14 +208,14 @@ else
 	@cd cmd/atelier/powercut && ../../../$(POWERCUT) -test.run 'PowerCuts|Faults' -live -last $(CURDIR)/.powercut -points 200 $(if $(SEED),-seed $(SEED))
 endif
 
-# What boots whole servers, or writes to disks, is left out.
+# make quick leaves out packages whose tests start whole servers or write to disks.
 SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service|bus)|atelier$$|atelier-bench|commerce|internal)|/persistence/(badger|postgres|objects)|/bench|/transport/(server|live|web)
 # The rest takes less than 60 processor seconds. Properties try a fifth of the cases of
 # make test. Four packages run at once, because some only wait.
 quick: need-go
 	$(GOTEST) -short -p 4 $$($(GO) list ./... | grep -vE '$(SLOW)')
 
-# Each fuzz test by itself, as Go wants it.
+# Go can fuzz only one test at a time.
 FUZZTIME ?= 10s
 fuzz:
 	@git ls-files '*_test.go' | xargs grep -l '^func Fuzz' | while read -r f; do \
@@ -227,7 +229,7 @@ BENCHTIME ?= 1s
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem -timeout 60m $$($(GO) list ./... | grep -v /acceptance$$)
 
-# A module of its own: what other servers are made of is not a part of Atelier.
+# A separate module, so that the other servers' dependencies stay out of Atelier.
 PEERS := bench/peers
 PEERS_FLAGS ?=
 peers: peers-build
@@ -240,13 +242,13 @@ peers-build: $(if $(HAVE_NODE),$(PEERS)/node/node_modules/.installed)
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier ./cmd/atelier-bench
 	cd $(PEERS) && $(GO) build -o ../../bin/peers .
 
-# Both servers are built in folders of their own without the app: one that is in the
-# binary takes memory. A tree with changes that are not committed is built as it is.
+# Both servers are built in folders of their own without the app, because an embedded app takes
+# memory. Uncommitted changes are included.
 REGRESS_FLAGS ?=
 REGRESS_BUILD  = $(GO) build -ldflags '$(LDFLAGS)' -o ../$(1)-atelier ./cmd/atelier
 regress: need-go
 	@git rev-parse --verify --quiet '$(BASE)^{commit}' >/dev/null || { \
-		echo 'which commit is this tree compared with? make regress BASE=COMMIT$(if $(BASE),; there is no $(BASE))'; exit 1; }
+		echo '$(if $(BASE),there is no commit $(BASE): )say make regress BASE=COMMIT, with the commit to compare this tree with'; exit 1; }
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier-bench
 	@dir=$$(mktemp -d) || exit 1; trap 'rm -rf "$$dir"' EXIT; trap 'exit 130' INT TERM HUP; \
 	set -e; mkdir "$$dir/base" "$$dir/new"; echo 'building the servers of $(BASE) and of this tree'; \
@@ -280,9 +282,10 @@ prose-check: need-go bin/vale
 prose-extend: need-go bin/vale
 	@$(GO) run ./cmd/internal/prose -extend
 
-# The race detector, for packages in which goroutines can meet, without whole servers;
-# properties try a fifth. race-all takes every package. The arithmetic of cryptography is not
-# observed: no goroutines meet in it, and keys of passwords would take a fifth of the time.
+# The race detector for packages that use goroutines, without those that start whole servers.
+# Property tests try a fifth of their cases. race-all takes every package. The arithmetic of
+# cryptography is not instrumented: it shares no data between goroutines, and password hashing would
+# take a fifth of the time.
 RACE := -race '-gcflags=golang.org/x/crypto/...=-race=false' '-gcflags=crypto/internal/fips140/...=-race=false'
 race: $(SUITES)
 	$(GOTEST) $(RACE) -short $$($(SUITES) -concurrent $$($(GO) list ./... | grep -vE '$(SLOW)'))
@@ -290,8 +293,8 @@ race: $(SUITES)
 race-all: build bin/s3test
 	$(GOTEST) $(RACE) ./...
 
-# The browser app. Its last step writes beside the page, so a build that failed
-# there leaves no page (.DELETE_ON_ERROR).
+# The browser app. Its last step runs after the page is written. If it fails, .DELETE_ON_ERROR
+# removes the page, so that the next make builds it again.
 ifeq ($(HAVE_NODE),yes)
 app: $(BUILT)
 
@@ -301,9 +304,9 @@ $(BUILT): $(INSTALLED) $(APP_SOURCES)
 	@touch $@
 
 PACKAGES_SIZE := 180 MB to download, 420 MB on disk
-# The stamp is the list that was installed: a list that is only newer changes
-# nothing. Packages that run in the browser alone name a Node that nobody runs them with;
-# npm would warn of each.
+# The stamp is a copy of the installed lock file, so a lock file with only a newer date installs
+# nothing. Packages for the browser declare Node versions that do not matter here; --loglevel error
+# hides npm's warnings about them.
 $(INSTALLED): $(APP)/package-lock.json
 	@cmp -s $< $@ || { \
 		echo 'installing the Node packages of the browser app: $(PACKAGES_SIZE); this takes some minutes'; \
@@ -325,7 +328,7 @@ else
 	@$(call missing,the tests in a browser are left out: there is no Chromium)
 endif
 
-# All stories in a browser: app-test runs one a feature.
+# All stories in a browser. app-test runs one per feature.
 app-stories: build $(INSTALLED) $(if $(CHROMIUM),bin/identity-provider)
 ifneq ($(CHROMIUM),)
 	cd $(APP) && npm run --silent e2e:long
@@ -333,7 +336,7 @@ else
 	@$(call missing,the tests in a browser are left out: there is no Chromium)
 endif
 
-# The same in Firefox as the distribution builds it.
+# The same in the distribution's Firefox.
 firefox-stories: build $(INSTALLED) $(if $(FIREFOX),bin/identity-provider)
 ifneq ($(FIREFOX),)
 	cd $(APP) && BROWSER=firefox FIREFOX='$(FIREFOX)' npm run --silent e2e:long
@@ -341,21 +344,22 @@ else
 	@$(call missing,the tests in Firefox are left out: there is no Firefox)
 endif
 
-# Where people sign in in those tests. A module of its own: what it is made of is no
-# part of Atelier.
+# The identity provider of those tests. A separate module, so that its dependencies stay out of
+# Atelier.
 PROVIDER := transport/web/e2e/provider
 bin/identity-provider: $(PROVIDER)/main.go $(PROVIDER)/go.mod $(PROVIDER)/go.sum
 	cd $(PROVIDER) && $(GO) build -o $(CURDIR)/$@ .
 
-# How long things take, on a quiet machine.
+# Measures how long things take in a browser, on a quiet machine.
 budgets: build
 	cd $(APP) && npm run --silent budgets
 
-# Every screen, on dist/looks/index.html; with STILLS, a folder of stills, beside its still.
+# Captures every screen in dist/looks/index.html. With STILLS=FOLDER, each is beside the picture of
+# the same name from that folder.
 screenshots: build
 	cd $(APP) && $(if $(STILLS),STILLS='$(abspath $(STILLS))') npm run --silent looks
 
-# Those of the README.
+# The pictures of the README.
 pictures: build
 	cd $(APP) && npm run --silent pictures
 else ifeq ($(NODE),none)
@@ -379,14 +383,14 @@ fmt:
 generate:
 	$(GO) generate ./...
 
-# Making it again changes nothing. It is made in a copy, because other suites compile these
+# Checks that make generate changes nothing. It runs in a copy, because other suites compile these
 # files at the same time.
 fresh:
 	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && \
 	git ls-files -co --exclude-standard -z | xargs -0 sha256sum 2>/dev/null > "$$copy/.sums"; \
 	sed 's/^[0-9a-f]*  //' "$$copy/.sums" | tar -cf - -T - | tar -xf - -C "$$copy" && \
 	$(MAKE) --no-print-directory -C "$$copy" generate >/dev/null && cd "$$copy" && sha256sum --quiet -c .sums || { \
-	echo 'these files are not what their sources give: run make generate'; exit 1; }
+	echo 'these generated files are out of date: run make generate'; exit 1; }
 
 # Hand-written lines by folder, packages, and generated lines, for the table in
 # CONTRIBUTING.md. Lines of tests and test support are left out; a line of over 120 columns
@@ -404,9 +408,9 @@ size:
 		packages "$$($(GO) list ./... | wc -l)"
 
 audit:
-	@$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./... || echo 'the list of vulnerabilities of Go modules was not read, or names some: see above'
+	@$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./... || echo 'Go modules with vulnerabilities were found, or the list could not be downloaded: see above'
 ifeq ($(HAVE_NODE),yes)
-	@cd $(APP) && npm audit --omit=dev || echo 'the list of vulnerabilities of npm packages was not read, or names some: see above'
+	@cd $(APP) && npm audit --omit=dev || echo 'npm packages with vulnerabilities were found, or the list could not be downloaded: see above'
 endif
 
 # The tables of DEPENDENCIES.md that are measured.
@@ -416,15 +420,15 @@ dependencies: need-go app
 version:
 	@echo '$(VERSION)'
 
-# A module of its own: what packages and images are made with is not a part of Atelier. The
-# app is embedded, so it must be there.
+# A separate module, so that the dependencies of the packaging stay out of Atelier. The app is
+# embedded, so it must be built.
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 release: need-go app
 	cd .release && $(GO) run . -version '$(VERSION)' -platforms '$(PLATFORMS)' $(if $(ONLY),-only $(ONLY))
 	@cd dist && ls -s --block-size=KB
 
-# Made twice, installed, and asked: this needs root, debootstrap with a mirror of Debian, and
-# skopeo.
+# Builds the release twice, installs it and queries the running server. This needs root,
+# debootstrap with a mirror of Debian, and skopeo.
 release-tests: release
 	cd .release && LONG_TESTS=1 $(GOTEST) -count 1 ./...
 

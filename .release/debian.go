@@ -19,8 +19,8 @@ var debian embed.FS
 
 const description = `server for live workshops
  Codelabs in Markdown that a room works through together in the browser: chat,
- a queue for help, polls, quizzes, certificates. One program with its own
- store; a load generator comes with it.`
+ a help queue, polls, quizzes, certificates. One program with its own
+ store; a load generator is included.`
 
 // packages makes one package for Debian and Ubuntu per processor architecture: the server as a
 // service, and the load generator.
@@ -64,13 +64,13 @@ func (r *release) debianPackage(machine string) error {
 	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {
 		return err
 	}
-	// Some forges replace the ~ of a Debian version in the names of files.
+	// The file name contains the plain version, because some forges replace the ~ of a Debian version.
 	return r.create(fmt.Sprintf("atelier_%s_%s.deb", r.version, machine), func(w io.Writer) error {
 		return deb.Default.Package(info, w)
 	})
 }
 
-// debianVersion separates a pre-release with a ~, which sorts before the version.
+// debianVersion writes a pre-release with a ~, so that it sorts before the release.
 func debianVersion(version string) string {
 	base, dev, ok := strings.Cut(version, "-")
 	if !ok {
@@ -79,7 +79,7 @@ func debianVersion(version string) string {
 	return base + "~" + strings.ReplaceAll(dev, "-", ".")
 }
 
-// packaged are the files of the package.
+// packaged returns the files of the package.
 func (r *release) packaged(machine string) (files.Contents, error) {
 	var all files.Contents
 	add := func(kind, from, to string, mode os.FileMode) {
@@ -111,7 +111,7 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 			return nil, err
 		}
 	}
-	// Some machines do not install /usr/share/doc.
+	// Minimal systems do not install /usr/share/doc, so files that are needed are in /usr/share.
 	const doc, share = "/usr/share/doc/atelier/", "/usr/share/atelier/"
 	add(files.TypeFile, filepath.Join(r.root, "LICENSE"), doc+"copyright", 0o644)
 	add(files.TypeFile, filepath.Join(r.root, "config.toml"), share+"config.toml", 0o644)

@@ -11,7 +11,7 @@ type Clock interface {
 	// that 0 can mean "never". It stops while the machine sleeps. Two values of the same Clock can
 	// be compared and subtracted; a single value has no meaning.
 	Uptime() time.Duration
-	// AfterFunc calls fn once, after d, in its own goroutine. C of the Timer is nil.
+	// AfterFunc calls fn once, after d, in its own goroutine. The Timer's C is nil.
 	AfterFunc(d time.Duration, fn func()) Timer
 	// NewTimer sends the time on C once, after d.
 	NewTimer(d time.Duration) Timer
@@ -40,7 +40,7 @@ var System Clock = system{}
 
 type system struct{}
 
-// began is so long ago that Uptime is positive also in a bubble of testing/synctest, whose time
+// began is so long ago that Uptime is positive even in a bubble of testing/synctest, whose time
 // begins in 2000. Add keeps the monotonic reading.
 var began = time.Now().Add(-50 * 365 * 24 * time.Hour)
 

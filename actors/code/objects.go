@@ -1,6 +1,6 @@
 package code
 
-// ObjectKind is the kind of a Git object, with its number in Git's packs.
+// ObjectKind is the kind of a Git object, numbered as in Git's pack files.
 type ObjectKind uint8
 
 // Kinds in a workspace's repository.
@@ -10,7 +10,7 @@ const (
 	BlobObject   ObjectKind = 3
 )
 
-// String returns the kind as in the header that Git hashes with the content.
+// String returns the kind as it appears in the header that Git hashes together with the content.
 func (k ObjectKind) String() string {
 	switch k {
 	case CommitObject:
@@ -28,19 +28,21 @@ type Object struct {
 	Content []byte
 }
 
-// Repository reads the Git objects of a workspace, for one goroutine, which closes it.
+// Repository reads the Git objects of a workspace. It is for use by a single goroutine, which must
+// close it.
 type Repository interface {
-	// Files calls fn with the trees of a commit and the blobs in them, each once, blobs
-	// without their content.
+	// Files calls fn once for each tree and each blob of a commit. Blobs are passed without their
+	// content.
 	Files(commit string, fn func(Object) error) error
 	// Blob returns the content of a blob that Files returned.
 	Blob(name string) ([]byte, error)
-	// Find looks for an object in the history of commits; ok is false if it is missing.
+	// Find looks for an object in the history of the given commits; ok is false if it is missing.
 	Find(name string, commits []string) (o Object, ok bool, err error)
 	Close() error
 }
 
-// Objects are Git objects from elsewhere, whose names match their contents.
+// Objects gives access to Git objects from outside the repository. Their names have been checked
+// against their contents.
 type Objects interface {
 	// Stat describes an object; ok is false if it is missing.
 	Stat(name string) (kind ObjectKind, size int64, ok bool)

@@ -9,8 +9,8 @@ import (
 // characters and the slash.
 const ForbiddenByWindows = `<>:"|?*\`
 
-// ReservedByWindows reports whether Windows treats a name as a device, in any case and with any
-// suffix after its first dot. Superscript digits count as digits.
+// ReservedByWindows reports whether Windows treats a name as a device name, regardless of upper and
+// lower case and of anything after the first dot. Superscript digits count as digits.
 func ReservedByWindows(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	switch stem = strings.TrimRight(stem, " "); stem {
@@ -22,8 +22,8 @@ func ReservedByWindows(name string) bool {
 }
 
 // CheckNewPath returns an error if the path of a new file is invalid. In addition to CheckPath, it
-// refuses names that Windows cannot check out. Files stored before this rule can be read, changed
-// and deleted.
+// refuses names that Windows cannot check out. Files stored before this rule can still be read,
+// changed and deleted.
 func CheckNewPath(path string) error {
 	if err := CheckPath(path); err != nil {
 		return err
@@ -31,11 +31,11 @@ func CheckNewPath(path string) error {
 	for part := range strings.SplitSeq(path, "/") {
 		switch i := strings.IndexAny(part, ForbiddenByWindows); {
 		case i >= 0:
-			return Fault("Windows cannot check out %q: a name has no %c there", path, part[i])
+			return Fault("Windows cannot check out %q: names there cannot contain %c", path, part[i])
 		case strings.HasSuffix(part, "."), strings.HasSuffix(part, " "):
-			return Fault("Windows cannot check out %q: no name ends with a dot or a blank there", path)
+			return Fault("Windows cannot check out %q: names there cannot end with a dot or a space", path)
 		case ReservedByWindows(part):
-			return Fault("Windows cannot check out %q: it keeps the name %q for a device", path, part)
+			return Fault("Windows cannot check out %q: the name %q is reserved for a device", path, part)
 		}
 	}
 	return nil

@@ -6,15 +6,15 @@ import (
 	"atelier/actors/webhook"
 )
 
-// webhookEvents maps audit records to the events of webhooks.
+// webhookEvents maps audit records to webhook events.
 var webhookEvents = map[string]string{
 	"token_detokenize": webhook.TokenUsed,
 	"token_reuse":      webhook.TokenReused,
 	"token_lock":       webhook.TokenLocked,
 }
 
-// webhookRows returns the deliveries of an operation, by the name of its audit record. They contain
-// no data of the token or its credential.
+// webhookRows returns the webhook deliveries of the operation with that audit record. They contain
+// neither the token itself nor its credential.
 func (v *Vault) webhookRows(record string, cmd *command, t *pb.Token) []durable.Row {
 	kind := webhookEvents[record]
 	if kind == "" || v.opts.Webhooks == nil {

@@ -11,21 +11,21 @@ import (
 	"atelier/bench/workshop"
 )
 
-// Names are the names of the values that a run measures; those of uploads include the sizes.
+// Names lists the values that a run measures. The names of uploads include their size.
 var Names = report.Names{Operations: slices.Concat(workshop.Names.Operations, []string{"upload_*"}), Figures: workshop.Names.Figures}
 
-// Config is the configuration of a run. The flags of cmd/atelier-bench have the defaults.
+// Config is the configuration of a run. The flags of cmd/atelier-bench define the defaults.
 type Config struct {
 	// Workshop is the workshop that runs all the time. The run sets its Parts, PartOf and Beside.
 	Workshop workshop.Config
 	// Phase is the length of a phase with uploads, and of the pause after it. The run begins with a
-	// pause; a measured time of 2, 4, … phases gives each the same.
+	// pause. With an even number of phases, uploads and pauses get the same time.
 	Phase time.Duration
 	// Settle is the time at the beginning of each phase that does not count.
 	Settle time.Duration
-	// Small and Large are the rates of uploads per second in a phase with uploads.
+	// Small and Large are the numbers of small and large uploads per second in a phase with uploads.
 	Small, Large float64
-	// SmallBytes and LargeBytes are their sizes.
+	// SmallBytes and LargeBytes are the sizes of these uploads.
 	SmallBytes, LargeBytes int
 	// AtOnce bounds the uploads in progress; further ones are not started.
 	AtOnce int
@@ -46,8 +46,10 @@ func (c *Config) validate() error {
 		return errors.New("rates: want up to 200 uploads per second")
 	case c.SmallBytes < 16 || c.LargeBytes < 16 || c.SmallBytes > 10<<20 || c.LargeBytes > 10<<20:
 		return errors.New("sizes: want 16 bytes to 10 MiB")
-	case c.AtOnce < 1 || c.AtOnce > 512 || c.Weigh <= 0:
-		return errors.New("at once: want 1..512")
+	case c.AtOnce < 1 || c.AtOnce > 512:
+		return errors.New("at once: want 1 to 512")
+	case c.Weigh <= 0:
+		return errors.New("weigh: want a positive duration")
 	}
 	return nil
 }
@@ -70,7 +72,7 @@ func (c *Config) partOf(since time.Duration) int {
 	return c.phase(since)
 }
 
-// sessions returns the number of attendees who upload, each one file at any time.
+// sessions returns the number of attendees who upload, each one file at a time.
 func (c *Config) sessions() int {
 	return max(16, int((c.Small+c.Large)*60/perSession)+1)
 }

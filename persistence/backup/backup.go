@@ -18,7 +18,7 @@ const (
 	maxLine     = 128
 )
 
-// ErrNewer means that a newer program wrote a backup.
+// ErrNewer means that the backup was written by a newer version of the program.
 var ErrNewer = errors.New("the backup was written by a newer program")
 
 // Section is one part of a backup.
@@ -27,8 +27,8 @@ type Section struct {
 	Name string
 	// Folder is its folder below the data folder.
 	Folder string
-	// Hold, if set, is called before the first section is saved. Until release is called, no object
-	// to which earlier sections may refer is removed.
+	// Hold, if set, is called before the first section is saved. Until release is called, all
+	// objects to which earlier sections can refer are kept.
 	Hold func() (release func(), err error)
 	// Save writes the content while the server keeps running.
 	Save func(w io.Writer) error
@@ -39,7 +39,7 @@ type Section struct {
 	Required bool
 
 	// Sections without a folder set the following. Vacant replaces the check that the
-	// folder is empty. Place makes the loaded data valid, instead of renaming its folder.
+	// folder is empty. Place puts the loaded data into use. Without it, the folder is renamed.
 	// Discard is always called at the end.
 	Vacant, Discard func() error
 	Place           func(dir string) error
@@ -73,7 +73,7 @@ func Append(f *os.File, sections ...Section) error {
 		_, err = f.ReadAt(tail, size)
 	}
 	if err != nil || string(tail) != end {
-		return fmt.Errorf("%w: it has no end", ErrDamaged)
+		return fmt.Errorf("%w: the end is missing", ErrDamaged)
 	}
 	return writeSections(bufio.NewWriterSize(f, 64<<10), sections)
 }
@@ -96,8 +96,8 @@ func writeSections(out *bufio.Writer, sections []Section) error {
 	return nil
 }
 
-// Restore creates the folders of the sections in the data folder, where they must be empty or
-// missing. A backup need not have all of them.
+// Restore creates the folders of the sections in the data folder. Each of them must be missing or
+// empty. The backup need not contain all sections.
 func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	for _, s := range sections {
 		if s.Vacant == nil {
@@ -119,8 +119,8 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	if err != nil {
 		return err
 	}
-	// The first section has the references: without it there is no data, so it is moved into place
-	// last.
+	// The first section refers to the others. It is moved into place last, so that an interrupted
+	// restore leaves no references to missing data.
 	for i := len(loaded) - 1; i >= 0; i-- {
 		s := loaded[i]
 		if s.Place == nil {
@@ -154,22 +154,22 @@ func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 		}
 		if line == endLine {
 			if _, err := in.ReadByte(); err != io.EOF {
-				return nil, fmt.Errorf("%w: something follows its end", ErrDamaged)
+				return nil, fmt.Errorf("%w: data follows its end", ErrDamaged)
 			}
 			for _, s := range known {
 				if s.Required && find(loaded, s.Name) == nil {
-					return nil, fmt.Errorf("the backup holds no %s", s.Name)
+					return nil, fmt.Errorf("the backup does not contain %s", s.Name)
 				}
 			}
 			return loaded, nil
 		}
 		name, ok := strings.CutPrefix(line, sectionLine)
 		if !ok || find(loaded, name) != nil {
-			return nil, fmt.Errorf("%w: no section where one should begin", ErrDamaged)
+			return nil, fmt.Errorf("%w: expected the beginning of a section", ErrDamaged)
 		}
 		s := find(known, name)
 		if s == nil {
-			return nil, fmt.Errorf("%w: it has a section %q", ErrNewer, name)
+			return nil, fmt.Errorf("%w: unknown section %q", ErrNewer, name)
 		}
 		frames := NewFrameReader(in)
 		if err := s.Load(filepath.Join(temp, s.Folder), frames); err != nil {
@@ -177,7 +177,7 @@ func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 		}
 		// The end of the frames proves that the section is complete.
 		if n, err := io.Copy(io.Discard, frames); err != nil || n > 0 {
-			return nil, errors.Join(fmt.Errorf("%w: %d bytes behind %s", ErrDamaged, n, name), err)
+			return nil, errors.Join(fmt.Errorf("%w: %d extra bytes after %s", ErrDamaged, n, name), err)
 		}
 		loaded = append(loaded, *s)
 	}

@@ -177,7 +177,7 @@ func TestARequiredSectionIsNotLeftOut(t *testing.T) {
 	}
 	data := t.TempDir()
 	sections[0].Required = true
-	if err := Restore(data, &b, sections...); err == nil || !strings.Contains(err.Error(), "holds no store") {
+	if err := Restore(data, &b, sections...); err == nil || !strings.Contains(err.Error(), "does not contain store") {
 		t.Errorf("it restored: %v", err)
 	}
 	left(t, data)

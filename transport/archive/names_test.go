@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// raw is an entry with a header as a packing program wrote it.
+// raw is a ZIP entry whose header fields are written unchanged, as other programs write them.
 type raw struct {
 	name, content string
 	flags, maker  uint16
@@ -40,7 +40,8 @@ func asWritten(t testing.TB, entries ...raw) []byte {
 	return b.Bytes()
 }
 
-// named returns the extra field with the UTF-8 name of an entry that has another name.
+// named returns the Unicode Path extra field with the UTF-8 name of an entry whose header has the
+// name of.
 func named(name, of string) []byte {
 	out := binary.LittleEndian.AppendUint16([]byte{0x55, 0x54, 1, 0, 0}, unicodePath) // after another field
 	out = binary.LittleEndian.AppendUint16(out, uint16(5+len(name)))
@@ -48,7 +49,7 @@ func named(name, of string) []byte {
 	return append(out, name...)
 }
 
-func TestNamesOfEntriesAreReadAsTheirAuthorsSawThem(t *testing.T) {
+func TestEntryNamesAreDecodedAsTheirAuthorsSawThem(t *testing.T) {
 	const windows, unix = 0, madeByUnix
 	for what, tc := range map[string]struct {
 		entry raw
@@ -56,15 +57,15 @@ func TestNamesOfEntriesAreReadAsTheirAuthorsSawThem(t *testing.T) {
 	}{
 		"backslashes":          {raw{name: `img\a.png`}, "img/a.png"},
 		"code page 437":        {raw{name: "bild_\x81.png"}, "bild_ü.png"},
-		"of Unix, too":         {raw{name: "\x84\x94.png", maker: unix}, "äö.png"},
+		"code page 437, Unix":  {raw{name: "\x84\x94.png", maker: unix}, "äö.png"},
 		"UTF-8 and its flag":   {raw{name: "ü.png", flags: flagUTF8}, "ü.png"},
 		"UTF-8, no flag, Unix": {raw{name: "ü.png", maker: unix}, "ü.png"},
-		"not of Windows":       {raw{name: "ü.png", maker: windows}, "├╝.png"},
+		"UTF-8, no flag, DOS":  {raw{name: "ü.png", maker: windows}, "├╝.png"},
 		"the extra field":      {raw{name: "?.png", extra: named("日本.png", "?.png")}, "日本.png"},
-		"one of another name":  {raw{name: "a.png", extra: named("b.png", "x.png")}, "a.png"},
+		"of another name":      {raw{name: "a.png", extra: named("b.png", "x.png")}, "a.png"},
 		"decomposed":           {raw{name: "u\u0308.png", flags: flagUTF8}, "ü.png"},
 		"composed":             {raw{name: "ü.png", flags: flagUTF8}, "u\u0308.png"},
-		"a folder before it":   {raw{name: "./img/./a.png"}, "img/a.png"},
+		"redundant ./":         {raw{name: "./img/./a.png"}, "img/a.png"},
 	} {
 		tc.entry.content = "x"
 		c, left, err := readAll(asWritten(t, raw{name: "lab.md", content: tutorial + "![](<" + tc.link + ">)"}, tc.entry))
@@ -74,7 +75,7 @@ func TestNamesOfEntriesAreReadAsTheirAuthorsSawThem(t *testing.T) {
 	}
 }
 
-func TestANameThatCannotBeReadLeavesOutItsEntryOnly(t *testing.T) {
+func TestAnUnreadableNameSkipsOnlyItsEntry(t *testing.T) {
 	c, left, err := readAll(asWritten(t, raw{name: "lab.md", content: tutorial},
 		raw{name: "\xff\xfe.png", flags: flagUTF8}, raw{name: "a\x00.png"}, raw{name: "b\n.png"}, raw{name: ""}, raw{name: strings.Repeat("x", maxNameBytes+1)}))
 	if err != nil || c.Codelab.Title != "T" || len(left) != 5 {
@@ -87,15 +88,15 @@ func TestANameThatCannotBeReadLeavesOutItsEntryOnly(t *testing.T) {
 	}
 }
 
-func TestOfTwoEntriesWithOneNameTheFirstCounts(t *testing.T) {
+func TestTheFirstOfDuplicateEntriesIsUsed(t *testing.T) {
 	c, left, err := readAll(asWritten(t, raw{name: "lab.md", content: tutorial}, raw{name: "lab.md", content: "second"}, raw{name: "./lab.md", content: "third"}))
-	if err != nil || c.Codelab.Title != "T" || !slices.Equal(left, []LeftOut{{"lab.md", "another file of the archive has the same name: the first counts", CodeDuplicate}}) {
+	if err != nil || c.Codelab.Title != "T" || !slices.Equal(left, []LeftOut{{"lab.md", "another file in the archive has the same name; the first is used", CodeDuplicate}}) {
 		t.Errorf("%v, left out %q", err, left)
 	}
 }
 
-// In an archive with thousands of entries, the faulty one cannot be found otherwise.
-func TestARefusalNamesTheEntry(t *testing.T) {
+// Otherwise nobody could find the faulty entry among thousands.
+func TestErrorsNameTheEntry(t *testing.T) {
 	lab := raw{name: "lab.md", content: tutorial}
 	for name, says := range map[string]string{
 		"../up.md": "../up.md", `..\up.md`: "../up.md", "/abs.md": "/abs.md", `\abs.md`: "/abs.md", `C:\x.md`: "C:/x.md", "a/../b.md": "a/../b.md", "..": "..", "../\x1b[2J": `"../\x1b[2J"`,

@@ -186,7 +186,7 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 		}
 		name = pathOf(name)
 		if t.files[name] != nil {
-			t.left.add(name, "another file of the archive has the same name: the first counts", CodeDuplicate)
+			t.left.add(name, "another file in the archive has the same name; the first is used", CodeDuplicate)
 			continue
 		}
 		t.files[name] = f

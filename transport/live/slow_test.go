@@ -48,7 +48,7 @@ func (c *client) note() note {
 }
 
 // The client stops reading until the session is behind, then reads. Nothing is missing, truncated
-// or out of order, and direct messages are in their place.
+// or out of order, and direct messages arrive in their place.
 func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
@@ -80,7 +80,7 @@ func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
 			t.Fatalf("got %+v", n)
 		}
 	}
-	eventually(t, "the session is up again", func() bool { return h.hub.Stats().Slow == 0 })
+	eventually(t, "the session has caught up", func() bool { return h.hub.Stats().Slow == 0 })
 	if s := h.hub.Stats(); s.ShortWrites == 0 || s.MissedTransients != 0 {
 		t.Errorf("%d short writes, %d missed transients", s.ShortWrites, s.MissedTransients)
 	}
@@ -111,7 +111,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 					}
 				}
 			}
-			// The window can overtake it more than once before it reads at all.
+			// The window can overtake the slow client more than once before it reads anything.
 			seen, told := uint64(0), uint64(0)
 			for seen < last {
 				n := slow.note()
@@ -128,7 +128,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 				t.Fatalf("frame %d after %d", n.Seq, seen)
 			}
 			if got := h.hub.Stats().Resyncs[c.reason]; got != told || told == 0 {
-				t.Errorf("told %d times, counted %d", told, got)
+				t.Errorf("the client got %d resyncs, the hub counted %d", told, got)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestPrivateQueueIsBounded(t *testing.T) {
 	}
 }
 
-// The room is rewritten while a session is behind and shared segments of the old payloads exist.
+// The room is rewritten while a session is behind and shared segments contain old payloads.
 func TestErasedPayloadsAreNotReplayed(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
@@ -207,7 +207,7 @@ func TestErasedPayloadsAreNotReplayed(t *testing.T) {
 		if n.Type == "erased" {
 			erased++
 		} else if erased > 0 {
-			t.Fatalf("frame %d is the old one, after erased ones", seq)
+			t.Fatalf("frame %d has its old payload, although earlier frames were erased", seq)
 		}
 	}
 	if erased == 0 {

@@ -47,7 +47,7 @@ func operationsTable() string {
 		AdminLogin: "the owner, facilitators; no API tokens", OwnerOrToken: "the owner, API tokens", OwnerOnly: "the owner",
 		Leader:        "the owner, facilitators, assistants; no API tokens",
 		CodelabMember: "facilitators, attendees of the codelab", CodelabAttendee: "attendees of the codelab",
-		CodelabReader: "anybody if it is public, else as members", Registrant: "anybody", Somebody: "facilitators, attendees of any codelab",
+		CodelabReader: "anybody if the codelab is public, else facilitators, attendees of the codelab", Registrant: "anybody", Somebody: "facilitators, attendees of any codelab",
 	}
 	var b strings.Builder
 	b.WriteString("| Operation | Who | API tokens |\n|---|---|---|\n")

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { inFirefox } from './browser.mjs'
 
 /**
- * The content of the file that a page makes and saves when something is pressed.
+ * Returns the content of the file that the page creates and downloads when press is called.
  *
  * @param {import('playwright-core').Page} page
  * @param {() => Promise<unknown>} press
@@ -13,7 +13,7 @@ export async function saved(page, press) {
     const [file] = await Promise.all([page.waitForEvent('download'), press()])
     return readFile(await file.path())
   }
-  // WebDriver BiDi of Firefox 153 does not report the download of what a page has made.
+  // WebDriver BiDi in Firefox 153 does not report downloads of content that the page has created.
   await page.evaluate(() => {
     window.saved = new Promise((resolve) => {
       const { createObjectURL } = URL

@@ -1,4 +1,4 @@
-// The comments that a facilitator has not seen yet. Seen comments are stored on this device.
+// The comments that a facilitator has not seen yet. This device remembers which were seen.
 import { recall, remember } from '../device/remember'
 import type { Room } from '../live/room.svelte'
 import type { Thread } from '../workshop/state'
