@@ -48,14 +48,15 @@
 # make release  makes archives, packages, images, checksums, licences and more, in dist/. The
 #               same commit gives the same bytes. ONLY=package or image makes only that.
 #
-# go.mod says which Go is needed, package.json of the browser app which Node.
+# go.mod contains the required version of Go, package.json of the browser app that of Node.
 # With NODE=none the build needs no Node: it uses the app from the last build. Tests in a
 # browser run only if Chromium is installed. NEED_PROGRAMS=1 turns a missing program into an
 # error.
 GO      ?= go
 NODE    ?= node
-# The version is the top heading of CHANGELOG.md. Below "Unreleased" it is the next patch
-# after the newest release, or 1.0.0 before the first: 1.0.1-dev+COMMIT.
+# The version is the top heading of CHANGELOG.md. If that is "Unreleased", the version is the
+# next patch after the newest release, for example 1.0.1-dev+COMMIT. Before the first release
+# it is 1.0.0.
 VERSION ?= $(shell awk -v commit="$$(git describe --always --abbrev=12 --dirty --exclude '*' 2>/dev/null || echo unknown)" \
 	'/^\#\# / { if ($$2 == "Unreleased") { dev = 1; next } v = $$2; exit } \
 	END { n = split(v, p, "."); if (!dev) print v; else print (n == 3 ? p[1] "." p[2] "." p[3] + 1 : "1.0.0") "-dev+" commit }' CHANGELOG.md)
