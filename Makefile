@@ -54,9 +54,8 @@
 # error.
 GO      ?= go
 NODE    ?= node
-# The version is the top heading of CHANGELOG.md. If that is "Unreleased", the version is the
-# next patch after the newest release, for example 1.0.1-dev+COMMIT. Before the first release
-# it is 1.0.0.
+# The top heading of CHANGELOG.md is the version. If it is "Unreleased", the version is the
+# next patch after the newest release, as in 1.0.1-dev+COMMIT, or 1.0.0 before the first.
 VERSION ?= $(shell awk -v commit="$$(git describe --always --abbrev=12 --dirty --exclude '*' 2>/dev/null || echo unknown)" \
 	'/^\#\# / { if ($$2 == "Unreleased") { dev = 1; next } v = $$2; exit } \
 	END { n = split(v, p, "."); if (!dev) print v; else print (n == 3 ? p[1] "." p[2] "." p[3] + 1 : "1.0.0") "-dev+" commit }' CHANGELOG.md)
