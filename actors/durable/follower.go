@@ -118,7 +118,9 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 	case lookNow:
 		if m.f == any(f) {
 			f.soon = false
-			f.lookNow(ctx)
+			if !f.giving && (f.left || len(f.homeless) > 0) {
+				f.lookAgain(ctx)
+			}
 		}
 	case beat:
 		f.beat(ctx)
@@ -197,7 +199,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if m.told.kind == tellBye {
 		if m.from == f.owner {
 			f.left = true
-			f.lookNow(ctx)
+			f.lookAgain(ctx)
 		}
 		return
 	}
@@ -366,10 +368,10 @@ const lookPause = 20 * time.Millisecond
 // lookNow asks a follower to look for the owner.
 type lookNow struct{ f any }
 
-// lookNow looks up the owner if commands or a release wait for that, and again soon if the release
-// is still not committed.
-func (f *follower[C, E, V]) lookNow(ctx actor.Context) {
-	if !f.giving && (f.left || len(f.homeless) > 0) && !f.lookForOwner(ctx) && f.left {
+// lookAgain looks up the owner, and again soon if the owner has left but its release is still not
+// committed.
+func (f *follower[C, E, V]) lookAgain(ctx actor.Context) {
+	if !f.lookForOwner(ctx) && f.left {
 		f.lookSoon(ctx)
 	}
 }
