@@ -28,7 +28,7 @@ function kept<F, O>(make: (language: string, options: O) => F): (options: O) => 
 const dates = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
 const numbers = kept((language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options))
 
-/** Adds the Z that the server omits in one place. */
+/** Parses a time. In one place the server omits the Z. */
 function at(time: string): Date {
   return new Date(/[zZ]$|[+-]\d\d:\d\d$/.test(time) ? time : time + 'Z')
 }
