@@ -17,7 +17,7 @@ const block = /^ {0,3}\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$[ \t]*(?:\n|$)/
  */
 const ends = /\n[ \t]*(?:\n|(?:[>*+-][ \t]*)*(?:```|~~~|<[a-z/!?]))/i
 
-/** The formula at the beginning of a text, or '' for none. before is the preceding character. */
+/** The formula at the beginning of a text, or '' for none. before is the preceding text. */
 export function formulaAt(src: string, before: string): string {
   if (src[0] !== '$') return ''
   const raw = src[1] === '$' ? display.exec(src)?.[0] : inline.exec(src)?.[0]

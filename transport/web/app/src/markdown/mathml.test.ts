@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { read, type Outcome, type Tree } from './mathml'
 
-/** A tree in readable form, without the outermost elements. */
+/** A tree in readable form, with short end tags. */
 function written(tree: Tree): string {
   if (typeof tree === 'string') return tree
   const attributes = Object.entries(tree.attributes).map(([k, v]) => ` ${k}=${v}`)

@@ -92,7 +92,7 @@ test('nothing that is left has a handler, a style or another element to report',
 })
 
 test('each character is looked at a few times at most', () => {
-  // The test counts steps instead of time, since machines can be busy.
+  // The test counts character accesses and no time, since machines can be busy.
   for (const text of ['<', '<img ', '<!--', '<a href="', '<svg>', "<a b='", '<a "', '</', '<p>x</p>']) {
     const html = text.repeat(20_000)
     let looks = 0
