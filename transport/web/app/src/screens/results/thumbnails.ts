@@ -1,5 +1,5 @@
 import { sitePath } from '../../device/place'
-// Thumbnails of large images. A page of submitted images would keep each of them decoded, which
+// Thumbnails of large images. A page of submitted images would keep every image decoded, which
 // takes 160 MB for 40 megapixels. This module decodes one image at a time, and keeps only its
 // thumbnail.
 
