@@ -681,7 +681,7 @@ for (const kind of ['branch', 'folder']) {
     await page.getByText('Executable').waitFor()
     assert.equal((await lead.get(`${at}/step-2-end/tree`)).find((f) => f.path === 'run.sh').mode, '100755')
 
-    // The code is exported and deleted.
+    // The code is downloaded and deleted.
     await page.getByRole('button', { name: 'Import, download and delete' }).click()
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Download as tar.gz' }).click()])
     assert.match(download.suggestedFilename(), /\.tar\.gz$/)

@@ -197,7 +197,7 @@ long('eight tabs where sockets are blocked share one stream', async ({ visitor, 
   await pages[7].keyboard.press('Enter')
   for (const page of pages) await page.getByRole('log').getByText('from the last').waitFor()
   assert.equal((await lead.get(`/codelabs/${lab.id}/presence`)).attendee_ids.length, 1)
-  // A tab that shares nothing can close.
+  // A tab owns nothing but its own page, so the first tab can close.
   await pages[0].close()
   await lead.say(lab, { type: 'chat', message: 'after one left' })
   for (const page of pages.slice(1)) await page.getByRole('log').getByText('after one left').waitFor()
