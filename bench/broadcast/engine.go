@@ -49,7 +49,7 @@ type Engine struct {
 	spoiled int                // messages in spoiled of all clients
 	// strange and strangeAnswer mean that those of out were sent to a ready client.
 	strange, strangeAnswer bool
-	// flights are all messages in flight, by publisher.
+	// flights contains all messages in flight, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
 	sent    map[int]int64
@@ -305,7 +305,7 @@ func (e *Engine) Drop(d *Drop) {
 	})
 }
 
-// answersWithin is the timeout for the server's answers to the last messages.
+// answersWithin is the timeout for the server's responses to the last messages.
 const answersWithin = 5 * time.Second
 
 // Sent waits until the publishers have finished, and returns the messages that they sent.
