@@ -24,9 +24,9 @@ const (
 
 // The collector runs when the heap has grown by this percentage of the memory in use. A smaller
 // percentage keeps the heap more compact, and less memory resident. But collecting at 100 takes 5 %
-// of the CPU time under durable writes or tokens (120 to 270 MB/s), and collecting at 40 takes two
-// and a half times as much. The percentage is therefore 40 only while less than calmBytes are
-// allocated per second.
+// of the CPU time under durable writes or tokens (120 to 270 MB/s). Collecting at 40 takes two and
+// a half times as much. The percentage is therefore 40 only while less than calmBytes are allocated
+// per second.
 const (
 	thrifty   = 40
 	hurried   = 100

@@ -1,5 +1,5 @@
-// Accessibility: keyboard only, screen reader, 400 % zoom, reduced motion, dark theme,
-// right-to-left layout, other languages.
+// Accessibility by keyboard and screen reader. The tests include 400 % zoom, reduced motion, the
+// dark theme, right-to-left layout and other languages.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { busy, pages } from './harness/busy.mjs'

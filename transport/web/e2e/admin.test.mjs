@@ -1,5 +1,5 @@
-// Facilitator pages outside the live view: settings, results, projector, tokenization, audit log
-// and screen sharing.
+// Facilitator pages outside the live view, such as settings, results and the audit log, and screen
+// sharing.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'

@@ -77,7 +77,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   assert.equal((await own()).pulse, null)
   assert.equal(await page.getByRole('button', { name: 'Stuck' }).getAttribute('aria-pressed'), 'false')
 
-  // Help: shortcut, text, place in the queue, facilitator, completion.
+  // A help request from the shortcut to its completion.
   await page.keyboard.press('h')
   await page.getByLabel(/What is it about/).fill('It says refused')
   await page.getByRole('dialog').getByRole('button', { name: 'Ask for help' }).click()

@@ -1,5 +1,5 @@
-// The connection survives a killed server, a lost network, a network that breaks sockets, several
-// tabs, and a stopping server.
+// The connection survives a killed or stopping server, a lost network, a network that breaks
+// sockets, and several tabs.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { accessible, inFirefox, offline, stage, still, until } from './harness/stage.mjs'

@@ -1,4 +1,5 @@
-// Questions: asking, voting, moderating, answering, merging. The list does not move while in use.
+// Asking, voting for, moderating, answering and merging questions. The list does not move while in
+// use.
 import assert from 'node:assert/strict'
 import { accessible, inFirefox, stage, until } from './harness/stage.mjs'
 

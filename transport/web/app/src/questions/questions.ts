@@ -66,8 +66,8 @@ const byVotes = (a: Question, b: Question) => b.votes - a.votes || oldestFirst(a
 const rank: Record<Question['state'], number> = { waiting: 0, open: 1, answered: 2, hidden: 3 }
 
 /**
- * Sorts waiting questions first, by age, then open, answered and hidden questions in this order,
- * each by votes.
+ * Sorts questions by state: waiting, open, answered, hidden. Waiting questions are sorted by age,
+ * others by votes.
  */
 export function ranked(questions: Questions): Question[] {
   return [...questions.byId.values()].toSorted((a, b) => rank[a.state] - rank[b.state] || (a.state === 'waiting' ? oldestFirst(a, b) : byVotes(a, b)))

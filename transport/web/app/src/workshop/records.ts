@@ -1,5 +1,5 @@
 // Converts messages to the records that a read would return. A message has an envelope (type, seq,
-// ts), omits fields that the recipient knows, and has other names for a few fields. All other
+// ts). It omits fields that the recipient knows, and has other names for a few fields. All other
 // fields are copied, so a new field of a record needs no code here. Compilation fails if a record
 // needs a field that its message lacks.
 import type { Of } from '../live/protocol'
