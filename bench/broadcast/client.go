@@ -257,7 +257,7 @@ func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 // Closed implements sockets.Handler.
 func (e *Engine) Closed(conn *sockets.Conn, end sockets.End) { e.ended(e.clients[conn.Owner], end) }
 
-// ended handles a client whose connection has ended: it reconnects after a while.
+// ended handles the end of a client's connection. The client reconnects after a while.
 func (e *Engine) ended(c *client, end sockets.End) {
 	if e.closing {
 		return

@@ -138,7 +138,7 @@ type Sample struct {
 	GC float64 `json:"gc_pause"`
 	// Queued is the number of bytes in the server's queues.
 	Queued int64 `json:"queued"`
-	// Generator is its processor time, in cores.
+	// Generator is its CPU usage, in cores.
 	Generator float64 `json:"generator"`
 
 	// Nodes are the parts of the server's numbers, in the order of the report's

@@ -27,7 +27,7 @@ const (
 	bulkRest       = 3 // times as long as the transaction took
 )
 
-// add queues an entry, whose key and value must not be modified; a nil value deletes.
+// add queues an entry. Its key and value must not be modified afterwards. A nil value deletes.
 func (b *bulk) add(key, value []byte) error {
 	cost := txnCost{bytes: b.store.costs.entry(len(key), len(value)), entries: 1}
 	size := len(key) + len(value)

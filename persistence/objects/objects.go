@@ -46,8 +46,8 @@ type Store interface {
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
 	// Stat returns the metadata of an object.
 	Stat(ctx context.Context, key string) (Info, error)
-	// List calls fn with the objects whose keys begin with prefix, in key order, until it fails.
-	// Objects that are added or removed meanwhile are possibly included.
+	// List calls fn with the objects with the key prefix, in key order, until fn fails. Objects
+	// that are added or removed meanwhile are possibly included.
 	List(ctx context.Context, prefix string, fn func(Info) error) error
 	// Delete removes an object, if it exists.
 	Delete(ctx context.Context, key string) error

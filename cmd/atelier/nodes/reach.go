@@ -118,7 +118,7 @@ func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	}
 }
 
-// whereToLook is the advice to operators whose nodes do not reach each other.
+// whereToLook is the advice to operators if nodes do not reach each other.
 const whereToLook = "check cluster.listen, cluster.peers, cluster.secret and the certificates of both, and the network between them"
 
 // errStopped ends a start that was cancelled.

@@ -41,7 +41,7 @@ interface Attempt {
   closed: boolean
 }
 
-/** A connection whose server is played by the test. */
+/** A connection with a server that the test plays. */
 function stage(known = false) {
   const attempts: Attempt[] = []
   const dial =

@@ -137,7 +137,7 @@ export class Floor {
   }
 
   #move(left: readonly Placed[], came: readonly Placed[]) {
-    // A large group that arrives at once is sorted at once.
+    // A large group that arrives simultaneously is sorted in one step.
     if (came.length + left.length > 1000) {
       const gone = new Set(left)
       this.#columns = this.#columns.map((column) => column.filter((p) => !gone.has(p)))
@@ -237,7 +237,7 @@ export interface Verdict {
   readonly past: number
   readonly people: number
   readonly stuck: number
-  /** The number of people whose request nobody has claimed. */
+  /** The number of people with an unclaimed request. */
   readonly waiting: number
   /**
    * The longest time that somebody has been stuck or waited for help, seconds; null if nobody has.
