@@ -7,7 +7,7 @@ import (
 	"mime/multipart"
 )
 
-// Login opens an admin's session. The display name tells facilitators apart.
+// Login opens an admin's session. The display name distinguishes facilitators.
 func (c *Client) Login(id, password, displayName string) (Session, error) {
 	body, err := json.Marshal(map[string]string{"admin_id": id, "admin_pw": password, "display_name": displayName})
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Client) Create(s Session, title string, steps [][2]string) (*Codelab, e
 	return &lab, nil
 }
 
-// Send sends a JSON body, and ignores the content of a successful answer.
+// Send sends a JSON body, and ignores the content of a successful response.
 func (c *Client) Send(s Session, method, path string, body any) error {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Client) Send(s Session, method, path string, body any) error {
 // GetCodelab reads a codelab with its steps.
 func (c *Client) GetCodelab(s Session, id string) (*Codelab, error) {
 	var lab Codelab
-	// The interface returns an array of two elements: the codelab and its steps.
+	// The API returns an array of two elements: the codelab and its steps.
 	pair := [2]any{&lab, &lab.Steps}
 	if err := c.fetch(&Request{Method: "GET", Path: "/codelabs/" + id, Session: s}, &pair); err != nil {
 		return nil, fmt.Errorf("read codelab %s: %w", id, err)

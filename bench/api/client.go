@@ -14,16 +14,16 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// maxConns bounds the connections to the server. A request that finds all of them busy waits, and
+// maxConns bounds the connections to the server. If all connections are busy, a request waits, and
 // the wait counts towards its latency.
 const maxConns = 1024
 
-// maxAnswer bounds the body of an answer, in bytes, because the tested server can send an endless
-// one. The largest requested file has 50 MiB.
+// maxAnswer bounds a response body, in bytes, because the tested server can send an endless body.
+// The largest requested file has 50 MiB.
 const maxAnswer = 64 << 20
 
-// idleFor is how long an unused connection is kept. It is shorter than the timeout of any server,
-// so that no request is lost on a connection that is just being closed.
+// idleFor is the time after which an unused connection is closed. It is shorter than the timeout of
+// any server, so that no request is lost on a connection that is just being closed.
 const idleFor = 4 * time.Second
 
 // Client sends requests to one server.
@@ -80,7 +80,7 @@ func Address(u *url.URL) (string, error) {
 
 var errClosed = errors.New("server closed the connection without an answer")
 
-// silentError means that a server accepted a request and did not answer in time.
+// silentError means that a server accepted a request but did not respond in time.
 type silentError struct {
 	within time.Duration
 	err    error
@@ -142,14 +142,14 @@ type Request struct {
 	Again bool
 }
 
-// Answer is the answer of the server.
+// Answer is the server's response.
 type Answer struct {
 	Status int
-	// Body is a copy.
+	// Body is a copy of the response body.
 	Body []byte
-	// Session is the session that the answer issued, or else the request's.
+	// Session is the session that the response issued, or else the request's session.
 	Session Session
-	// RetryAfter is the header of that name, 0 if absent.
+	// RetryAfter is the Retry-After header, or 0 if it is absent.
 	RetryAfter time.Duration
 }
 
@@ -164,7 +164,7 @@ func (a *Answer) Err() error {
 	return fmt.Errorf("status %d: %s", a.Status, a.Body[:min(len(a.Body), 200)])
 }
 
-// Decode reads the body of a 2xx answer into v.
+// Decode reads the body of a 2xx response into v.
 func (a *Answer) Decode(v any) error {
 	if err := a.Err(); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (a *Answer) Decode(v any) error {
 	return nil
 }
 
-// Do makes one request. An error means that no answer was received; see Unsent.
+// Do makes one request. An error means that no response was received. See Unsent.
 func (c *Client) Do(r *Request) (*Answer, error) {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)

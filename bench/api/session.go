@@ -2,14 +2,14 @@ package api
 
 import "github.com/valyala/fasthttp"
 
-// Names fixed by the interface.
+// Names fixed by the API.
 const (
 	sessionCookie = "svc_session"
 	csrfCookie    = "svc_csrf"
 	csrfHeader    = "X-CSRF-Token"
 )
 
-// Session is a person's cookies. The zero value is anonymous.
+// Session contains a person's cookies. The zero value is anonymous.
 type Session struct {
 	session, csrf string
 }
@@ -42,7 +42,7 @@ func (s Session) sign(req *fasthttp.Request) {
 	}
 }
 
-// renewed returns the session after an answer.
+// renewed returns the session after a response.
 func (s Session) renewed(resp *fasthttp.Response) Session {
 	cookie := fasthttp.AcquireCookie()
 	defer fasthttp.ReleaseCookie(cookie)

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Spread is a client of several nodes of one service. If one node cannot answer, it asks another.
-// With one node it is a Client and repeats nothing. It is safe for concurrent use.
+// Spread is a client for several nodes of one service. If one node cannot respond, Spread tries
+// another node. With one node it behaves like a Client and repeats nothing. It is safe for
+// concurrent use.
 type Spread struct {
 	nodes []*Client
 }
@@ -55,8 +56,8 @@ type Trip struct {
 }
 
 // Do sends a request to a node. If the request certainly did not arrive, Do retries it at the next
-// node. If there was no answer, or 503, Do retries it if it may be repeated. After a timeout it
-// returns the last answer or error.
+// node. Without a response, or after a 503, Do retries only idempotent requests. After a timeout it
+// returns the last response or error.
 func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	began := time.Now()
 	t := Trip{Node: at % len(s.nodes)}

@@ -7,7 +7,7 @@ import (
 	"mime/multipart"
 )
 
-// Upload returns the request for a file. Its body is generated while it is sent. All size bytes of
+// Upload returns the request for a file. The body is generated while it is sent. All size bytes of
 // content are read.
 func Upload(s Session, path, name string, content io.Reader, size int) (*Request, error) {
 	var form bytes.Buffer

@@ -1,9 +1,9 @@
 // Package audit decides which events a server lost, duplicated or reordered. It is pure: it turns
 // observations into counts.
 //
-// It answers two questions. Did each subscriber get every event that is for it, exactly
-// once and in rising order ([Auditor])? There the truth is the union of the events that any
-// subscriber received. And is every acknowledged write there, exactly once ([Reconcile])?
-// There the truth is the server's answer afterwards. A write that is there while its event
-// reached nobody is found by comparing the two counts.
+// It answers two questions. Did each subscriber receive each of its events exactly once and in
+// rising order ([Auditor])? The reference is the union of the events that any subscriber received.
+// Is every acknowledged write stored exactly once ([Reconcile])? The reference is the server's data
+// afterwards. A comparison of the two counts finds a stored write with an event that reached
+// nobody.
 package audit

@@ -4,9 +4,9 @@ package audit
 type Fate uint8
 
 const (
-	// Unsent means that it never left, or certainly did not arrive.
+	// Unsent means that the write was never sent, or certainly did not arrive.
 	Unsent Fate = iota
-	// Unanswered means that it was sent, and that it is unknown whether it was applied.
+	// Unanswered means that the write was sent, but that it is unknown whether it was applied.
 	Unanswered
 	// Acknowledged means that the server has answered 2xx or sent an ack.
 	Acknowledged
@@ -17,12 +17,12 @@ const (
 // Writes counts the results of one kind of writes.
 type Writes struct {
 	Acknowledged int `json:"acknowledged"`
-	// Unanswered writes may have been applied; UnansweredApplied of them were.
+	// Unanswered writes may have been applied. UnansweredApplied counts those that were.
 	Unanswered        int `json:"unanswered"`
 	UnansweredApplied int `json:"unanswered_applied"`
 	// Lost writes were acknowledged and are missing.
 	Lost int `json:"lost"`
-	// Doubled writes were found more than once, whatever the answer was.
+	// Doubled writes were found more than once, whatever the response was.
 	Doubled int `json:"doubled"`
 	// Phantom writes were refused, or never sent, but were found.
 	Phantom int `json:"phantom"`

@@ -26,7 +26,7 @@ type client struct {
 	// was means that the client has been ready before; kept means that this machine lacked a
 	// resource for its latest attempt.
 	was, kept bool
-	// away is when the client lost its connection, if it is to reconnect; back is when it last
+	// away is when the client lost its connection, if it is to reconnect. back is when it last
 	// reconnected.
 	away     bool
 	dialled  time.Duration
@@ -40,7 +40,8 @@ type client struct {
 	closedAsleep, gap bool
 
 	tracks []track
-	// spoiled are the numbers that came with a wrong stamp, by publisher; nearly always empty.
+	// spoiled contains the numbers that arrived with a wrong stamp, by publisher. It is nearly
+	// always empty.
 	spoiled map[int][]int64
 }
 
@@ -256,7 +257,7 @@ func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 // Closed implements sockets.Handler.
 func (e *Engine) Closed(conn *sockets.Conn, end sockets.End) { e.ended(e.clients[conn.Owner], end) }
 
-// ended handles a client whose connection has ended: it reconnects after a while.
+// ended handles the end of a client's connection. The client reconnects after a while.
 func (e *Engine) ended(c *client, end sockets.End) {
 	if e.closing {
 		return

@@ -31,7 +31,7 @@ type Dialect struct {
 	Size int `json:"size,omitempty"`
 	// Binary means that clients send binary messages instead of text. A server may send both.
 	Binary bool `json:"binary,omitempty"`
-	// Match finds messages in received frames, by groups named stamp and seq. A frame can have
+	// Match finds messages in received frames, with groups named stamp and seq. A frame can have
 	// several messages.
 	Match string `json:"match,omitempty"`
 	// Ready matches the message that a client waits for before it counts as connected; "" if an
@@ -51,8 +51,8 @@ type Dialect struct {
 	// Beside are the messages that a subscriber sends unprompted, in turn, one per interval of
 	// Load.Beside.
 	Beside []string `json:"beside,omitempty"`
-	// Answers are a client's answers to a message with exactly this text, or with a line of exactly
-	// this text: the heartbeats of some protocols. Servers join waiting messages.
+	// Answers are a client's replies to a message or a line with exactly this text, as for the
+	// heartbeats of some protocols. Lines count because servers join waiting messages.
 	Answers []Answer `json:"answers,omitempty"`
 }
 
@@ -136,7 +136,7 @@ type delivery struct {
 //
 // A regular expression costs some microseconds, and thousands of subscribers receive a message in
 // the same bytes. So the reader caches the results for a frame, and the frame that followed it at
-// the last subscriber. A repeated frame is then only compared, and hashed only if that guess was
+// the last subscriber. A repeated frame is then only compared. It is hashed only if that guess was
 // wrong.
 type reader struct {
 	match, ready, ack, refusal, gap, position *regexp.Regexp

@@ -49,7 +49,7 @@ type Engine struct {
 	spoiled int                // messages in spoiled of all clients
 	// strange and strangeAnswer mean that those of out were sent to a ready client.
 	strange, strangeAnswer bool
-	// flights are all messages in flight, by publisher.
+	// flights contains all messages in flight, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
 	sent    map[int]int64
@@ -214,7 +214,7 @@ func (e *Engine) nextSecond() {
 	e.at(time.Duration(e.current.Second+1)*time.Second, e.tick)
 }
 
-// Connect dials all clients, spread over a duration, and returns at once.
+// Connect dials all clients, spread over a duration, and returns immediately.
 func (e *Engine) Connect(over time.Duration) {
 	e.loop.Do(func() {
 		start := e.now()
@@ -242,7 +242,7 @@ func (e *Engine) Muster() *Muster {
 	return m
 }
 
-// Load starts the planned sending, and returns at once.
+// Load starts the planned sending, and returns immediately.
 func (e *Engine) Load(load *Load) {
 	exact := *load
 	load = &exact
@@ -292,7 +292,7 @@ func (e *Engine) Stop() {
 	})
 }
 
-// Drop closes all connections of subscribers at a given time, and returns at once.
+// Drop closes all subscriber connections at a given time, and returns immediately.
 func (e *Engine) Drop(d *Drop) {
 	e.loop.Do(func() {
 		e.at(d.At, func() {
@@ -305,7 +305,7 @@ func (e *Engine) Drop(d *Drop) {
 	})
 }
 
-// answersWithin is the timeout for the server's answers to the last messages.
+// answersWithin is the timeout for the server's responses to the last messages.
 const answersWithin = 5 * time.Second
 
 // Sent waits until the publishers have finished, and returns the messages that they sent.

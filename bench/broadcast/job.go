@@ -24,8 +24,8 @@ type Job struct {
 	// Secrets are the values of all clients, including other workers'. They are masked in the
 	// server's texts.
 	Secrets []string `json:"secrets,omitempty"`
-	// Subscribers and Publishers are this worker's. First is the number of its first client among
-	// those of all workers, which selects source addresses.
+	// Subscribers and Publishers are the clients of this worker. First is the number of its first
+	// client among those of all workers, which selects source addresses.
 	Subscribers []Seat `json:"subscribers"`
 	Publishers  []Seat `json:"publishers"`
 	First       int    `json:"first"`
@@ -180,9 +180,9 @@ type Outcome struct {
 	// Beside is the number of unprompted messages of subscribers.
 	Beside  int64 `json:"beside,omitempty"`
 	Refused int64 `json:"refused"`
-	// Strange is the first text to a ready subscriber in which the dialect found nothing,
-	// or the newest before any was ready. StrangeAnswer is the same for publishers. Both
-	// are fit to be shown to people.
+	// Strange is the first text to a ready subscriber in which the dialect found nothing, or the
+	// newest such text before any subscriber was ready. StrangeAnswer is the same for publishers.
+	// Both can be shown to people.
 	Strange       string `json:"strange,omitempty"`
 	StrangeAnswer string `json:"strange_answer,omitempty"`
 	// Complaint is the last refusal or failed post.
@@ -193,10 +193,10 @@ type Outcome struct {
 	Unopened int    `json:"unopened,omitempty"`
 	Lack     string `json:"lack,omitempty"`
 
-	// Rest is the partial second in which the run ended.
+	// Rest is the sample of the partial second in which the run ended.
 	Rest Sample `json:"rest"`
 
-	// CPU is that of the process, Busy that of its loop, in the measured time.
+	// CPU is the CPU time of the process, Busy the busy time of its loop, in the measured time.
 	CPU  time.Duration `json:"cpu"`
 	Busy time.Duration `json:"busy"`
 }

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// poster posts messages, for publishers of event streams. A post waits for its answer, so it cannot
-// be done on the loop. Each publisher posts one message after another, because the order is
+// poster posts messages, for publishers of event streams. A post waits for its response, so it
+// cannot run on the loop. Each publisher posts one message after another, because the order is
 // audited.
 type poster struct {
 	client  *http.Client
@@ -75,7 +75,7 @@ func newPoster(job *Job, address string, scripts []*script) (*poster, error) {
 	return p, nil
 }
 
-// stay follows no redirection: it counts as an answer.
+// stay follows no redirection, which counts as a response.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // postHeader are the headers of a post.

@@ -133,7 +133,7 @@ func (e *Engine) refuse(seq uint64, why string) {
 
 // window has the messages in progress of an unthrottled publisher.
 type window struct {
-	// from is the first message whose arrival allows another one.
+	// from is the first message that allows another one when it arrives.
 	from  int64
 	moved time.Duration // when one last arrived
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// most bounds the size of an answer, in bytes.
+// most bounds the size of a response, in bytes.
 const most = 256 << 20
 
 // access is the address of the code, with a person's credentials.
@@ -46,7 +46,7 @@ func clone(ctx context.Context, client *http.Client, a *access, l *line) (int64,
 	return readPack(l.reader(pack))
 }
 
-// ask makes one request and returns the body of a good answer.
+// ask makes one request and returns the body of a successful response.
 func (a *access) ask(ctx context.Context, client *http.Client, method, path string, body []byte) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, bytes.NewReader(body))
 	if err != nil {
@@ -102,8 +102,8 @@ func wants(advertised string) []byte {
 	return append(out, "00000009done\n"...)
 }
 
-// readPack reads the answer to a fetch: that nothing is common, and the pack, whose last 20 bytes
-// are the hash of the rest.
+// readPack reads the response to a fetch: the line that no commit is common, and the pack. The
+// pack's last 20 bytes are the hash of the rest.
 func readPack(r io.Reader) (int64, error) {
 	head := make([]byte, len("0008NAK\nPACK"))
 	if _, err := io.ReadFull(r, head); err != nil || string(head) != "0008NAK\nPACK" {

@@ -59,10 +59,9 @@ type Limits struct {
 	Single bool
 }
 
-// Compare compares all numbers that both sets have. Runs that are not valid are left out,
-// except for numbers that must be 0: a loss is a loss, however late the generator was.
-// skipped is the number of invalid runs. An error means that the sets have no number in
-// common.
+// Compare compares all numbers that both sets have. Invalid runs are omitted, except for numbers
+// that must be 0, since a loss counts however late the generator was. skipped is the number of
+// invalid runs. An error means that the sets have no number in common.
 func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 	left, right := group(a, &skipped), group(b, &skipped)
 	common := false
@@ -111,8 +110,8 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 
 // scenario has the results of the repetitions of one scenario.
 type scenario struct {
-	// numbers are those of valid runs, and of all runs those that must be 0; all are those of all
-	// runs.
+	// numbers contains the numbers of valid runs, and those of all runs that must be 0. all
+	// contains the numbers of all runs.
 	numbers, all map[string][]float64
 	// valid means that at least one run is valid; why has the problems of the others.
 	valid bool

@@ -14,8 +14,8 @@ import (
 )
 
 // Relaxed are settings of a spawned server without which a load test would measure its limits per
-// person. In a fan-out few publishers send many messages, and all registrations come from one
-// address at once.
+// person. In a fan-out, few publishers send many messages, and all registrations arrive from one
+// address simultaneously.
 var Relaxed = []string{
 	"ATELIER_LIMITS_MESSAGES_PER_SECOND=1000000", "ATELIER_LIMITS_MESSAGE_BURST=1000000",
 	"ATELIER_LIMITS_REGISTRATIONS_PER_SECOND=100000", "ATELIER_LIMITS_REGISTRATION_BURST=100000",

@@ -1,7 +1,7 @@
-// Package fanout has the scenarios with few publishers and many listeners, for any server.
-// In fanout messages are sent; in idle there are none, and the server's memory is measured.
-// In reconnect all listeners lose their connections at once and come back; in slow some
-// stop reading.
+// Package fanout has the scenarios with few publishers and many listeners, for any server. In
+// fanout messages are sent; in idle there are none, and the server's memory is measured. In
+// reconnect, all listeners lose their connections simultaneously and reconnect. In slow, some
+// listeners stop reading.
 //
 // The differences between servers are in an [Endpoint]: an address, the protocol
 // (broadcast.Dialect) and the clients. [Atelier] makes one for a codelab and its attendees,

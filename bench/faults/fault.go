@@ -32,7 +32,7 @@ const (
 	// Upgrade restarts all nodes with another version of the program, one after another. The next
 	// upgrade reverts to the first version.
 	Upgrade Kind = "upgrade"
-	// KillAll kills all nodes at once, and starts them again.
+	// KillAll kills all nodes simultaneously, and starts them again.
 	KillAll Kind = "kill-all"
 )
 

@@ -44,7 +44,7 @@ type Sink interface {
 }
 
 // Decoder decodes the bytes of a server into messages, for any split on the network. The zero value
-// is ready to use. It holds bytes only while a frame or a fragmented message is incomplete.
+// is ready to use. It stores bytes only while a frame or a fragmented message is incomplete.
 type Decoder struct {
 	// Binary allows binary messages, which are returned like text. Atelier sends none; others do.
 	Binary bool

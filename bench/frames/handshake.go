@@ -55,7 +55,7 @@ func CheckHeader(line string) error {
 	return nil
 }
 
-// maxAnswer bounds the header of the server's answer, bytes.
+// maxAnswer bounds the header of the server's response, bytes.
 const maxAnswer = 16 << 10
 
 // RefusedError means that the server answered the upgrade with another status than 101.
@@ -67,8 +67,8 @@ func (e *RefusedError) Error() string { return "upgrade refused with status " + 
 
 var errAnswer = errors.New("not an HTTP answer")
 
-// Answer checks the server's answer to the upgrade with this key. It returns the number of bytes of
-// the answer, 0 while it is incomplete. A refusal is a *RefusedError.
+// Answer checks the server's response to the upgrade with this key. It returns the response's
+// length in bytes, or 0 while the response is incomplete. A refusal is a *RefusedError.
 func Answer(p []byte, key string) (int, error) {
 	end := bytes.Index(p, []byte("\r\n\r\n"))
 	if end < 0 {

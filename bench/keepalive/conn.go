@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// Within is the request timeout. With a paused server it must be longer than the pause, or the
-// pause would show as errors instead of latency.
+// Within is the request timeout. With a paused server, the timeout must be longer than the pause.
+// Otherwise the pause would cause errors instead of latency.
 const Within = 30 * time.Second
 
-// maxBody bounds an answer, in bytes.
+// maxBody bounds a response body, in bytes.
 const maxBody = 64 << 20
 
 // Conn is one connection. It connects on first use, and again after an error.
@@ -48,8 +48,8 @@ func (c *Conn) Close() {
 	}
 }
 
-// Do sends a request and returns status and body of the answer; the body is valid until the next
-// call. After an error it is unknown whether the request was executed.
+// Do sends a request and returns the status and the body of the response. The body is valid until
+// the next call. After an error it is unknown whether the request was executed.
 func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
 	if c.net == nil {
 		if c.net, err = net.DialTimeout("tcp", c.Address, 5*time.Second); err != nil {

@@ -15,9 +15,9 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Balancer forwards each connection to the ready node with the fewest connections. It passes bytes
-// on and repeats none. If a node dies, its clients lose their connections, and decide what can be
-// sent again.
+// Balancer forwards each connection to the ready node with the fewest connections. It forwards
+// bytes and repeats none. If a node dies, its clients lose their connections and decide which
+// requests to repeat.
 type Balancer struct {
 	listener net.Listener
 	client   http.Client

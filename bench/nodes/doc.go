@@ -4,12 +4,12 @@
 //
 // # The network
 //
-// Each node has an address of its own for every other node and for the database, all of
-// them toxiproxy proxies in this process. Nodes connect to each other from both sides and
-// keep either connection. So data from A to B goes upstream through the proxy that A dials,
-// and downstream through the one that B dials; a cut closes both. A cut swallows bytes and
-// answers nothing, as a lost network does. Existing connections end when the cut is healed,
-// since they lack the swallowed bytes.
+// Each node has an address of its own for every other node and for the database, all of them
+// toxiproxy proxies in this process. Nodes connect to each other from both sides and keep either
+// connection. So data from A to B goes upstream through the proxy that A dials, and downstream
+// through the one that B dials; a cut closes both. A cut drops bytes without any response, like a
+// lost network. Existing connections end when the cut is healed, since they lack the swallowed
+// bytes.
 //
 // Clients reach the nodes directly, so a cut is only between servers. At the beginning and
 // the end of a cut, the kernel is asked for connections that bypass the proxies. If there

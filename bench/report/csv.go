@@ -48,13 +48,13 @@ func (r *Result) more() []string {
 	return out
 }
 
-// harmed reports whether faults were injected.
+// harmed reports whether any fault was injected.
 func (r *Result) harmed() bool {
 	return slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Fault != "" })
 }
 
-// values returns the values of one second. A second without a measurement of the nodes has none of
-// them.
+// values returns the values of one second. For a second without a measurement of the nodes, their
+// values are empty.
 func (r *Result) values(s *Sample, more int) []string {
 	if more == 0 {
 		return nil

@@ -84,7 +84,7 @@ type faultPlot struct {
 	What   string  `json:"what"`
 }
 
-// nodePlot is the processor time of one node.
+// nodePlot is the CPU time of one node.
 type nodePlot struct {
 	Name string     `json:"name"`
 	CPU  []*float64 `json:"cpu"`

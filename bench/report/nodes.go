@@ -13,12 +13,12 @@ type Node struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`
 	PeakRSS int64   `json:"peak_rss"`
-	// Deliveries to the clients of this node, and its processor time per million of them, in
-	// seconds; 0 if they are not counted separately.
+	// Deliveries to the clients of this node, and the node's CPU time per million deliveries, in
+	// seconds. Both are 0 if deliveries are not counted by node.
 	Deliveries    int64   `json:"deliveries"`
 	CPUPerMillion float64 `json:"cpu_per_million"`
-	// Sent and Received messages between nodes, and Bytes of the sent ones; 0 if its metrics lack
-	// them.
+	// Sent and Received count messages between nodes, and Bytes is the size of the sent ones. All
+	// are 0 if the node's metrics lack them.
 	Sent     int64 `json:"sent"`
 	Received int64 `json:"received"`
 	Bytes    int64 `json:"bytes"`

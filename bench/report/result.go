@@ -7,8 +7,8 @@ import (
 	"atelier/bench/latency"
 )
 
-// Result is everything that a run found. Latencies are in milliseconds, times in
-// seconds, memory in bytes, processor time in cores.
+// Result is everything that a run found. Latencies are in milliseconds, times in seconds, memory in
+// bytes, and CPU usage in cores.
 type Result struct {
 	Scenario string
 	// About is a short description of the run: "1000 attendees, 2 facilitators".
@@ -44,7 +44,7 @@ type Result struct {
 
 	// Parts of the measured time, if it is divided, and their comparison.
 	Parts []Part
-	// Memory is that of the server over the measured time, if it was recorded.
+	// Memory is the server's memory over the measured time, if it was recorded.
 	Memory []Weight
 	// Series is the timeline of the run, one sample per second; its seconds count from Zero, the
 	// beginning of the load.
@@ -91,7 +91,8 @@ type Connections struct {
 	Wanted     int `json:"wanted"`
 	Open       int `json:"open"`
 	Publishers int `json:"publishers"`
-	// Lost is the number of connections that ended too early; Gone of them were missing at the end.
+	// Lost is the number of connections that ended too early. Gone is the number that were missing
+	// at the end.
 	Lost int `json:"lost"`
 	Gone int `json:"gone,omitempty"`
 }
@@ -137,7 +138,7 @@ type Sample struct {
 	GC float64 `json:"gc_pause"`
 	// Queued is the number of bytes in the server's queues.
 	Queued int64 `json:"queued"`
-	// Generator is its processor time, in cores.
+	// Generator is its CPU usage, in cores.
 	Generator float64 `json:"generator"`
 
 	// Nodes are the parts of the server's numbers, in the order of the report's

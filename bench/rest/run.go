@@ -101,7 +101,7 @@ func (r *run) prepare(ctx context.Context) error {
 // plan schedules the requests. The progress display reads the schedule.
 func (r *run) plan() {
 	cfg := r.cfg
-	// Counted requests begin at once, and all of them are measured.
+	// Counted requests begin immediately, and all of them are measured.
 	r.start = r.clock.Now()
 	r.from, r.until = r.start, r.start+24*time.Hour
 	if cfg.Reading.Count+cfg.Writing.Count == 0 {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnCPU returns the processor time of the load test itself since its start.
+// OwnCPU returns the CPU time of the load test itself since its start.
 func OwnCPU() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {

@@ -50,7 +50,7 @@ type Process struct {
 	// Guarded by mu for reading elsewhere; changed by the owner only.
 	cmd  *exec.Cmd
 	addr addresses
-	// Guarded by mu: the processor time of children that have ended.
+	// Guarded by mu: the CPU time of children that have ended.
 	spent time.Duration
 	// Guarded by mu. ending means that the running child is being stopped. died and how describe a
 	// child's unexpected end; how is set after it was waited for.

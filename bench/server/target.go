@@ -55,7 +55,7 @@ func (t *Target) Nodes() []Node {
 	return []Node{{URL: t.URL, Via: t.Via, Process: t.Process, Usage: t.Usage, Inside: t.Inside}}
 }
 
-// Join combines nodes into a target, whose usage is their sum.
+// Join combines nodes into one target. The target's usage is the sum of their usages.
 func Join(nodes []Node) *Target {
 	t := &Target{URL: nodes[0].URL, Via: nodes[0].Via, Several: nodes}
 	weighed, looked := true, true

@@ -6,7 +6,7 @@ import "time"
 type Usage struct {
 	// Resident memory, current and peak, in bytes.
 	RSS, PeakRSS int64
-	// CPU is the processor time since the first start.
+	// CPU is the CPU time since the first start.
 	CPU time.Duration
 }
 

@@ -100,7 +100,7 @@ func run(args []string) int {
 		return complain(err, exitUsage)
 	}
 	// The first Ctrl-C ends the load and still produces a report. Then the default handler is
-	// restored, so a second one ends the process at once.
+	// restored, so that a second Ctrl-C ends the process immediately.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)

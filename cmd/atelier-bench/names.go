@@ -37,7 +37,7 @@ func without(names report.Names, all ...absence) report.Names {
 	return names
 }
 
-// unweighed are the numbers of a server whose memory and processor time are not measured.
+// unweighed are the numbers of a server without measured memory and CPU time.
 func (w *serverFlags) unweighed() absence {
 	return absence{!w.Spawn && len(w.InternalURL) == 0, "weighing a server needs --spawn or --internal-url", weights}
 }

@@ -10,7 +10,7 @@ import (
 	"atelier/bench/workshop"
 )
 
-// pollsCommand is a workshop whose attendees vote. The chat is measured before and during the
+// pollsCommand is a workshop with voting attendees. The chat is measured before and during the
 // votes.
 type pollsCommand struct {
 	Attendees int           `default:"1000" help:"Number of attendees."`

@@ -52,8 +52,8 @@ type work struct {
 	args         []string
 }
 
-// works are the loads of a comparison. Each closed loop has as many requests in flight as
-// the machine can handle, so its rate depends on the server's processor time.
+// works are the loads of a comparison. Each closed loop has as many requests in flight as the
+// machine can handle, so that its rate depends on the server's CPU time.
 func works(short bool) []work {
 	duration, warmup, rounds, few := "6s", "1s", 5, 3
 	many, manyDuration, idle, idleDuration, connect := "10,000", "8s", "10,000", "15s", "2500ms"

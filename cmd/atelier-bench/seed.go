@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// seeded adds a seed to a command line whose scenario is random and that has none. A profile is
-// expanded first, because its own seed counts.
+// seeded adds a seed to the command line of a random scenario without a seed. A profile is expanded
+// first, because its own seed counts.
 func seeded(args []string, seed string) ([]string, error) {
 	if len(args) > 1 && args[0] == "run" {
 		expanded, err := expand(args[1], args[2:])

@@ -50,7 +50,7 @@ type workshopCommand struct {
 	KillEvery time.Duration `placeholder:"DURATION" group:"Workshop" help:"Kill the spawned server with SIGKILL at this interval and start it again."`
 }
 
-// chaosCommand is a workshop whose server has repeated faults.
+// chaosCommand is a workshop with repeated server faults.
 type chaosCommand struct {
 	Attendees int           `default:"300" help:"Number of attendees."`
 	Duration  time.Duration `default:"60s" help:"Measured time."`

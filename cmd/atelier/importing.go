@@ -156,7 +156,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// sendFile uploads a file as the form that the interface accepts.
+// sendFile uploads a file as the form that the API accepts.
 func sendFile(server *control.Client, path string, f *os.File, out any) error {
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)

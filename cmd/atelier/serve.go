@@ -19,7 +19,7 @@ type serveCmd struct {
 	RecoverDamaged bool    `help:"Open a store with damaged, missing or outdated files, using its sound part. The rest is moved to quarantine, all tokens become void, and no unreferenced file is removed."`
 }
 
-// Run serves until SIGTERM or SIGINT. A second signal ends the process at once.
+// Run serves until SIGTERM or SIGINT. A second signal ends the process immediately.
 func (c serveCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -78,8 +78,8 @@ func (c serveCmd) Run() error {
 	return errors.Join(err, s.Stop())
 }
 
-// reload reads certificates and the log level again while the server runs. Invalid values
-// change nothing.
+// reload rereads certificates and the log level while the server runs. Invalid values change
+// nothing.
 func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
 	cfg, err := c.load()
 	if err == nil {
@@ -102,11 +102,11 @@ func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
 }
 
 // spreadThreads runs Go code on twice as many threads as there are processors, unless the
-// environment sets the number.
-// a quarter of a second and others wait in calls to the disk. With one thread per
-// processor, they delay all requests until the runtime preempts the thread; the kernel
-// shares processors in finer slices. On two processors, at 4,000 pairs of tokenize and
-// detokenize per second for 25 s, the p99 of tokenize was 20 ms instead of 53 to 106.
+// environment sets the number. When the store flushes, one goroutine computes for a quarter of a
+// second, and others wait in calls to the disk. With one thread per processor, they delay all
+// requests until the runtime preempts the thread. The kernel shares processors in finer slices. On
+// two processors, at 4,000 pairs of tokenize and detokenize per second for 25 s, the p99 of
+// tokenize was 20 ms instead of 53 to 106.
 func spreadThreads() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))

@@ -23,24 +23,24 @@ var ErrNewer = errors.New("the backup was written by a newer program")
 
 // Section is one part of a backup.
 type Section struct {
-	// Name is the section's name in the backup: lower-case letters, never changed.
+	// Name is the section's name in the backup, in lower-case letters. It never changes.
 	Name string
-	// Folder is its folder below the data folder.
+	// Folder is the section's folder below the data folder.
 	Folder string
-	// Hold, if set, is called before the first section is saved. Until release is called, all
-	// objects to which earlier sections can refer are kept.
+	// Hold, if set, is called before the first section is saved. Until release is called, no object
+	// that earlier sections can refer to is removed.
 	Hold func() (release func(), err error)
 	// Save writes the content while the server keeps running.
 	Save func(w io.Writer) error
-	// Load creates dir, which does not exist yet, from the output of Save. It reads to the end, and
-	// dir is on disk when it returns.
+	// Load creates dir, which does not exist yet, from the output of Save. It reads the output to
+	// its end. When Load returns, dir is on disk.
 	Load func(dir string, r io.Reader) error
-	// Required means that a backup without the section is not restored.
+	// Required means that a backup without this section is refused.
 	Required bool
 
-	// Sections without a folder set the following. Vacant replaces the check that the
-	// folder is empty. Place puts the loaded data into use. Without it, the folder is renamed.
-	// Discard is always called at the end.
+	// Sections without a folder set the following. Vacant replaces the check that the folder is
+	// empty. Place puts the loaded data into use. Without Place, the folder is renamed. Discard is
+	// always called at the end.
 	Vacant, Discard func() error
 	Place           func(dir string) error
 }
@@ -96,7 +96,7 @@ func writeSections(out *bufio.Writer, sections []Section) error {
 	return nil
 }
 
-// Restore creates the folders of the sections in the data folder. Each of them must be missing or
+// Restore creates the section folders in the data folder. Each section folder must be missing or
 // empty. The backup need not contain all sections.
 func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	for _, s := range sections {

@@ -14,9 +14,8 @@ import (
 )
 
 // SaveFolder writes the folders and regular files below dir as a tar stream, without folders in dir
-// whose names are to be skipped. Files that disappear meanwhile are left out, and so is anything
+// whose names are to be skipped. Files that disappear meanwhile are omitted, and so is anything
 // that is neither a folder nor a regular file. A missing folder counts as empty.
-// missing folder counts as empty.
 func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	tw := tar.NewWriter(w)
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -47,7 +46,7 @@ func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	return tw.Close()
 }
 
-// SaveFiles writes files of dir as SaveFolder does. Missing ones are left out.
+// SaveFiles writes files of dir like SaveFolder. Missing files are omitted.
 func SaveFiles(w io.Writer, dir string, names ...string) error {
 	tw := tar.NewWriter(w)
 	for _, name := range names {

@@ -12,9 +12,8 @@ import (
 )
 
 // Content is written as frames, so that a reader never uses unverified bytes. A frame is its length
-// (4 bytes), a CRC32C (4), and content. A frame of length 0 ends the content. It is followed by the
-// number of bytes of content (8) and the SHA-256 of all of it (32), which detect frames that are
-// missing or out of place.
+// (4 bytes), a CRC32C (4), and content. A frame of length 0 ends the content. The content's length
+// in bytes (8) and its SHA-256 (32) follow, so that missing or misplaced frames are detected.
 const (
 	FrameBytes    = 1 << 20
 	TrailerBytes  = 8 + sha256.Size
@@ -26,7 +25,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ErrDamaged means that a backup is truncated, damaged, or not a backup.
 var ErrDamaged = errors.New("backup is damaged")
 
-// FrameWriter writes its input as frames. Finish completes it.
+// FrameWriter writes its input as frames. Finish completes the output.
 type FrameWriter struct {
 	w     io.Writer
 	buf   bytes.Buffer

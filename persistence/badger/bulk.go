@@ -6,9 +6,9 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// bulk writes any number of entries without the group-commit writer, in small transactions
-// with pauses between them, because the writer's commits wait in the same queue inside
-// Badger. Not atomic as a whole.
+// bulk writes any number of entries without the group-commit writer, in small transactions with
+// pauses between them, because the writer's commits wait in the same queue inside Badger. The whole
+// write is not atomic.
 //
 // The numbers are for snapshots of 30 MB, one after the other, during the writes of a caller whose
 // commits take 0.2 ms (BenchmarkCommitBesideSnapshot). Without pauses the memtables fill
@@ -27,7 +27,7 @@ const (
 	bulkRest       = 3 // times as long as the transaction took
 )
 
-// add queues an entry, whose key and value must not be modified; a nil value deletes.
+// add queues an entry. Its key and value must not be modified afterwards. A nil value deletes.
 func (b *bulk) add(key, value []byte) error {
 	cost := txnCost{bytes: b.store.costs.entry(len(key), len(value)), entries: 1}
 	size := len(key) + len(value)

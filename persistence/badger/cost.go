@@ -12,7 +12,7 @@ type txnCost struct {
 	entries int64
 }
 
-// costModel has the limits of the opened database.
+// costModel contains the limits of the opened database.
 type costModel struct {
 	limit     txnCost
 	threshold int64 // values of at least this size are stored in parts (large.go)

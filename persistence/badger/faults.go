@@ -20,7 +20,7 @@ type health struct {
 	counts   [faultKinds]atomic.Uint64
 }
 
-// fault is a kind of failure; the names are labels of a metric.
+// fault is a kind of failure. The names are metric labels.
 type fault uint8
 
 const (
@@ -59,7 +59,7 @@ func (h *health) broken() error {
 }
 
 // read runs fn, which reads from Badger. Badger reads its tables through memory maps. An unreadable
-// page, or one after the end of a shrunken file, causes a processor fault there. A block with
+// page, or a page after the end of a shrunken file, causes a memory fault there. A block with
 // impossible content causes a panic. Both become errors here. This does not protect Badger's own
 // goroutines (DESIGN.md has the consequences).
 func (h *health) read(fn func() error) error {

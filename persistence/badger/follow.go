@@ -6,7 +6,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// reader reads the log of an actor, even while its owner has it open.
+// reader reads an actor's log, even while the owner has the log open.
 type reader struct{ log *actorLog }
 
 // Follow implements durable.Journal.

@@ -25,8 +25,8 @@ type formatError struct {
 
 func (e *formatError) Unwrap() error { return e.error }
 
-// FormatOf reads the format of a properly closed store without changing it. For a store in use it
-// returns ErrLocked.
+// FormatOf reads the format of a properly closed store without changing the store. For a store in
+// use it returns ErrLocked.
 func FormatOf(o Options) (int, error) {
 	o.ReadOnly = true
 	s, err := Open(o)

@@ -49,14 +49,14 @@ const (
 	// maxSpanBytes ends a chunk: beyond it, merging has no advantage, and a reader must load whole
 	// chunks.
 	maxSpanBytes = 64 << 10
-	// maxKeptMemory bounds the slab of bytes that is kept after its group.
+	// maxKeptMemory bounds the slab of bytes that is reused after its group.
 	maxKeptMemory = 16 << 20
 )
 
 func (g *group) empty() bool { return len(g.spans) == 0 && len(g.rows) == 0 }
 
-// hasRoom reports whether the item fits in. An empty group accepts everything: Append has checked
-// that a batch fits into a transaction.
+// hasRoom reports whether the item fits. An empty group accepts every item, since Append has
+// checked that a batch fits into a transaction.
 func (g *group) hasRoom(m costModel, c txnCost) bool {
 	return g.empty() || m.fits(g.cost.plus(c))
 }
@@ -94,7 +94,7 @@ func (g *group) add(items []item, i int32) {
 	})
 }
 
-// entries returns the transaction's entries; they are valid until reset.
+// entries returns the transaction's entries, which are valid until reset.
 func (g *group) entries(items []item) []badgerdb.Entry {
 	for i := range g.spans {
 		g.addChunk(&g.spans[i], items)

@@ -13,20 +13,20 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A large value is in the tree like all others. It is stored in parts, each under a separate key,
-// with a reference to them under the value's key. The parts are on disk before the reference is
-// written, so a reference without its parts is damage. The collector removes unreferenced parts,
+// A large value is in the tree like all other values. It is stored in parts, each under a separate
+// key, with a reference to them under the value's key. The parts are on disk before the reference
+// is written, so a reference without its parts is damage. The collector removes unreferenced parts,
 // which were never acknowledged or have been replaced.
 //
-// Badger's value log is the alternative for such values. But a failed sync of it is only logged,
-// after which a commit with a dangling pointer succeeds. It is also another kind of file that can
-// be truncated, lost or full. Records of 2 MiB take 1.1 times as long as through the value log,
-// which took 14 ms. Records of 16 MiB take 1.3 to 1.6 times as long as the earlier 75 ms. The tree
-// writes them to its log and then into a table (BenchmarkLargeRecord, medians of six alternating
-// runs on a busy machine). Such records are rare.
+// Badger's value log is the alternative for such values. But a failed sync of the value log is only
+// logged, so a later commit with a dangling pointer succeeds. The value log is also another kind of
+// file that can be truncated, lost or full. Records of 2 MiB take 1.1 times as long as through the
+// value log, which took 14 ms. Records of 16 MiB take 1.3 to 1.6 times as long as the earlier 75
+// ms. The tree writes them to its log and then into a table (BenchmarkLargeRecord, medians of six
+// alternating runs on a busy machine). Such records are rare.
 
-// familyLarge is the family of the parts' keys. Such a key is the owner's key, a random id
-// of 8 bytes, and the part's number in 4 bytes.
+// familyLarge is the family of the parts' keys. Such a key contains the owner's key, a random id of
+// 8 bytes, and the part's number in 4 bytes.
 const familyLarge = 'l'
 
 // largeReference is the user meta byte of an entry whose value is a reference.

@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// actorLog is one handle. Its owner calls it from one goroutine; the writer keeps some of its state
-// in it.
+// actorLog is one handle. Its owner calls it from one goroutine. The writer stores some state in
+// the handle.
 type actorLog struct {
 	// Immutable after Open.
 	store  *Store
@@ -26,7 +26,7 @@ type actorLog struct {
 	// Set by Close, which can be called while Rewrite runs.
 	closed atomic.Bool
 
-	// The position of the log; owned by the writer.
+	// The log's position, owned by the writer.
 	calls.Cursor
 	span      int    // index of the log's newest span in the group ...
 	spanRound uint64 // ... of this round

@@ -12,13 +12,13 @@ import (
 // bridge passes Badger's warnings and errors to slog. It drops informational lines, which report
 // every compaction.
 //
-// Badger's goroutines for flushing, compaction and cleanup cannot return errors: they log them and
-// continue or retry. So every line that is not known to be harmless ends writing, including those
-// of later versions.
+// Badger's goroutines for flushing, compaction and cleanup cannot return errors. They log errors
+// and continue or retry. Every line that is not known to be harmless therefore ends writing,
+// including lines of later versions.
 type bridge struct {
 	*health
 	closing atomic.Bool // set when the store closes
-	// stopped is set when the goroutine that writes memtables out has ended.
+	// stopped is set when the goroutine that flushes memtables has ended.
 	stopped atomic.Bool
 }
 
@@ -107,8 +107,8 @@ func root(err error) error {
 	}
 }
 
-// line returns the text of a line, with only errors and plain values among its arguments: others
-// may print keys, which may name people.
+// line returns a line's text with only errors and plain values as arguments. Other arguments could
+// print keys, which can contain people's names.
 func line(format string, args []any) string {
 	shown := make([]any, len(args))
 	for i, arg := range args {

@@ -19,13 +19,13 @@ import (
 )
 
 // The high-water mark is a file next to the store's folder with the newest position of the store. A
-// folder that ends before its mark is older than it was. A snapshot of the file system was
+// folder that ends before its mark has gone back in time. Either a file system snapshot was
 // restored, an older copy has replaced the folder, or a file with the newest transactions is
-// missing. Tokens that were used since would return their cards again.
+// missing. Tokens that were used since then would return their cards again.
 //
-// It is written after each commit, so that it survives the end of the process. It is synced once
-// per Options.SpaceInterval and on closing, so after a power failure it lags by that much. It is
-// never ahead of the disk.
+// The mark is written after each commit, so that it survives the end of the process. It is synced
+// once per Options.SpaceInterval and on closing, so after a power failure it can lag by one
+// interval. The mark is never ahead of the disk.
 
 // markName returns the path of the mark of the store in dir.
 func markName(dir string) string { return dir + ".mark" }
@@ -36,8 +36,8 @@ func Marked(dir string) bool {
 	return err == nil
 }
 
-// mark is the open file. The lock on it is the store's: only one process at a time examines the
-// folder.
+// mark is the open file. Its lock protects the whole store, so that only one process at any time
+// examines the folder.
 type mark struct {
 	file *os.File // nil for a read-only store without one
 	// emptied means that it already existed but is empty. A mark is filled and synced before there
@@ -49,7 +49,7 @@ type mark struct {
 	dirty bool      // guarded by mu; written, but not synced
 }
 
-// markState is the content.
+// markState is the mark's content.
 type markState struct {
 	seq     uint64 // of the write; the newer of the two slots counts
 	version uint64 // the store has a transaction at least as new
@@ -219,7 +219,7 @@ func (m *mark) write() error {
 	return nil
 }
 
-// sync puts what was written on disk.
+// sync makes written states durable.
 func (m *mark) sync() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -247,8 +247,8 @@ func (m *mark) restart() error {
 	return errors.Join(m.file.Truncate(2*markSlot), m.file.Sync(), ondisk.SyncFolder(filepath.Dir(m.file.Name())))
 }
 
-// tickKey is written now and then, and never deleted. Otherwise the newest transaction could be a
-// deletion, which a compaction drops, and the store would seem to end before its mark.
+// tickKey is written occasionally, and never deleted. Otherwise the newest transaction could be a
+// deletion. A compaction drops deletions, so the store would seem to end before its mark.
 var tickKey = []byte{layout.FamilyMeta, 't', 'i', 'c', 'k'}
 
 // tick commits a transaction that is never deleted, and returns its version or an earlier one that

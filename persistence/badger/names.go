@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// names ensures that the files of the store are found after a power failure. Badger creates a
-// write-ahead log, or a file of its value log, without syncing the folder. Until a compaction syncs
-// it, a synced write can be in a file without a name on disk. So whenever the folder's listing has
-// changed, it is synced before anything is acknowledged.
+// names ensures that the store's files are found after a power failure. Badger creates write-ahead
+// logs and value log files without syncing the folder. Until a compaction syncs the folder, a
+// synced write can be in a file without a name on disk. Whenever the folder's listing has changed,
+// the folder is therefore synced before anything is acknowledged.
 type names struct {
 	dir  string
 	sync func(dir string) error // nil: the real one
@@ -27,7 +27,7 @@ type names struct {
 const clockTick = 25 * time.Millisecond
 
 // settle returns when every name in the folder is on disk. It reads the folder's modification time,
-// which takes 1 us. It syncs only if that has changed, and returns whether it did.
+// which takes 1 us. It syncs only if that time has changed, and returns whether it synced.
 func (n *names) settle() (moved bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

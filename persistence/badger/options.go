@@ -28,9 +28,9 @@ var (
 // many rows exceeds that limit, which also is ErrTooLarge.
 const MaxBatchBytes = 64 << 20
 
-// Options are the folder and the limits of a store. Zero fields except Dir have their defaults.
+// Options are the folder and the limits of a store. Zero fields except Dir select the defaults.
 type Options struct {
-	// Dir is the folder of the store; it is created if missing.
+	// Dir is the store's folder, which is created if missing.
 	Dir string
 
 	// MemTableBytes is the size of Badger's table in memory. Up to three exist while the
@@ -46,8 +46,8 @@ type Options struct {
 	durable.StoreLimits
 
 	// MinFreeBytes is the free space below which the store refuses writes, until a quarter more is
-	// free again. Badger maps its files into memory and dies of SIGBUS if there is no space for a
-	// page, so this check cannot be disabled. Default 1 GiB.
+	// free again. Badger maps its files into memory and is killed by SIGBUS if there is no space
+	// for a page, so this check cannot be disabled. Default 1 GiB.
 	MinFreeBytes uint64
 	// SpaceInterval is the interval of checks of the free space. Default 1 s.
 	SpaceInterval time.Duration
@@ -58,7 +58,7 @@ type Options struct {
 	// min.
 	GCInterval time.Duration
 
-	// OnCommit, if set, is called by the writer after each successful commit; it must not block.
+	// OnCommit, if set, is called by the writer after each successful commit. It must not block.
 	OnCommit func(Commit)
 
 	// Logger receives messages for operators, and Badger's own warnings. Default: nothing is

@@ -8,8 +8,8 @@ import (
 )
 
 // reads lets look-ups of single rows share a transaction while nothing is committed. Opening and
-// ending one per look-up went through two channels to one goroutine of Badger. At 30,000 look-ups
-// per second that goroutine was the bottleneck for all callers, including the writer.
+// ending one transaction per look-up took two channel operations to one Badger goroutine. At 30,000
+// look-ups per second that goroutine was the bottleneck for all callers, including the writer.
 //
 // A look-up includes everything that was committed before it began: a commit advances the
 // generation before it is acknowledged.
@@ -28,14 +28,14 @@ type view struct {
 	users      atomic.Int64 // plus one while it is current; discarded at 0
 }
 
-// committed ends the present view for later readers. It does not wait for present ones: while a
-// view is open, Badger keeps everything replaced since.
+// committed ends the current view for later readers. It does not wait for current readers. While a
+// view is open, Badger stores everything that was replaced since.
 func (r *reads) committed() {
 	r.generation.Add(1)
 	r.put(nil)
 }
 
-// put makes v the current view. The reader that replaces a view leaves it.
+// put makes v the current view. The reader that replaces a view also leaves the old view.
 func (r *reads) put(v *view) {
 	if old := r.current.Swap(v); old != nil {
 		old.leave()
@@ -84,5 +84,5 @@ func (v *view) leave() {
 	}
 }
 
-// close ends the last view. There must be no readers.
+// close ends the last view. No reader may be active.
 func (r *reads) close() { r.put(nil) }

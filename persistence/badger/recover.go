@@ -162,11 +162,11 @@ func asideName(dir string) string {
 	return filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405.000000Z"))
 }
 
-// holdsNothing reports whether the store loses nothing without a file. Such a file is a log that a
-// crash left without content, or a file of the value log (look has verified that it is empty). So
-// are Badger's statistics about that log, and its key registry for encryption, which this store
-// does not use. Badger refuses to start, or crashes, if some of them are empty or damaged.
-// of them are empty or damaged.
+// holdsNothing reports whether the store can be opened without a file and loses no data. Such a
+// file is a log that a crash left without content, or a file of the value log (look has verified
+// that it is empty). The same applies to Badger's statistics about the value log, and its key
+// registry for encryption, which this store does not use. Badger refuses to start, or crashes, if
+// some of these files are empty or damaged.
 func (s *survey) holdsNothing(name string) (bool, error) {
 	switch {
 	case name == "DISCARD", name == "KEYREGISTRY", strings.HasSuffix(name, valueExt):

@@ -24,7 +24,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 	})
 }
 
-// Get implements durable.Journal. It includes everything acknowledged earlier.
+// Get implements durable.Journal. The result includes every write acknowledged earlier.
 func (s *Store) Get(table string, key []byte) ([]byte, error) {
 	if err := layout.CheckTable(table); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 }
 
 // storeSnapshot writes the parts, then the head, and only then removes data made superfluous by the
-// new snapshot. Wherever it stops, there is a complete snapshot with the records after it.
+// new snapshot. Wherever it is interrupted, there is a complete snapshot with the records after it.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	actor := job.Log.Actor
 	defer s.locks.Lock(actor)()

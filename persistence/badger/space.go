@@ -8,7 +8,7 @@ import (
 )
 
 // spaceGuard watches the free space. Badger writes through memory maps, where a full disk is not an
-// error but a SIGBUS that ends the process; so the store stops writing before that.
+// error but a SIGBUS that ends the process; so the store stops writing before that happens.
 type spaceGuard struct {
 	measure  func() (uint64, error)
 	min      uint64

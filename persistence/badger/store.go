@@ -201,8 +201,7 @@ func (s *Store) writable() error {
 	}
 }
 
-// takes is writable for an append. If it is urgent, it may use half of the space that must stay
-// free.
+// takes is writable for an append. An urgent append can use half of the space that must stay free.
 func (s *Store) takes(urgent bool) error {
 	if urgent && s.space.low.Load() && s.space.free.Load() >= s.opts.MinFreeBytes/2 && !s.closing.Load() && !s.opts.ReadOnly {
 		return s.broken()
@@ -254,8 +253,8 @@ func (s *Store) closeMarked() error {
 // maxClosing is how long Close waits for Badger if its memtables are no longer being flushed.
 const maxClosing = 10 * time.Second
 
-// closeDB closes Badger. If the goroutine that flushes memtables has ended, Badger may wait for it;
-// then the folder is left as after a crash.
+// closeDB closes Badger. If the goroutine that flushes memtables has ended, Badger may wait for it
+// forever. The folder is then left as after a crash.
 func (s *Store) closeDB() error {
 	s.bridge.closing.Store(true)
 	done := make(chan error, 1)

@@ -23,7 +23,7 @@ import (
 
 // survey is the result of reading the folder before Badger opens it. Badger deletes tables that its
 // MANIFEST does not contain, truncates logs at the first invalid entry, and starts empty without a
-// MANIFEST. So everything that it would do silently is explained first, or refused.
+// MANIFEST. Every action that Badger would take silently is therefore explained first, or refused.
 type survey struct {
 	dir      string
 	files    map[string]bool
@@ -61,7 +61,7 @@ func (d damaged) Error() string {
 		ErrDamaged, strings.Join(list, "; "))
 }
 
-// Is makes errors.Is recognise what this is.
+// Is makes errors.Is recognise the kind of damage.
 func (damaged) Is(target error) bool { return target == ErrDamaged || target == durable.ErrCorrupt }
 
 func (s *survey) find(file string, what error) { s.findings = append(s.findings, finding{file, what}) }
@@ -306,7 +306,7 @@ func (s *survey) compare(m *mark) {
 	s.compareLogs(m.state.logs, tables)
 }
 
-// compareLogs finds logs that are missing or end too early; tables is the newest version in a
+// compareLogs finds logs that are missing or end too early. tables is the newest version in any
 // table.
 func (s *survey) compareLogs(noted []logStart, tables uint64) {
 	for _, l := range noted {

@@ -8,7 +8,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// truncate removes the chunks whose last seq is at most limit.
+// truncate removes all chunks with a last seq of at most limit.
 func (s *Store) truncate(b *bulk, l *actorLog, limit uint64) error {
 	if err := s.step(stepTruncate); err != nil {
 		return err

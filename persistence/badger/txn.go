@@ -10,8 +10,8 @@ import (
 )
 
 // commitEntries writes entries in one transaction, after the parts of those that are too large for
-// it. An entry without a value is a deletion: every stored value has at least its seal. The entries
-// of a guarded append whose preconditions fail are left out, and its item is notified.
+// it. An entry without a value is a deletion: every stored value has at least its seal. If the
+// preconditions of a guarded append fail, its entries are omitted and its item is notified.
 func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error {
 	if hook := s.hooks.beforeCommit; hook != nil {
 		if err := hook(len(entries)); err != nil {

@@ -22,7 +22,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // When Badger opens, it replays its write-ahead logs, one per memtable. At the first entry that
 // does not match its checksum it assumes that a crash tore the rest, and truncates the file there.
-// So one damaged bit would silently drop every acknowledged write after it. Therefore the logs are
+// One damaged bit would therefore silently drop every later acknowledged write, so the logs are
 // verified first.
 //
 // Badger syncs one transaction before it writes the next. So a crash can tear only the last

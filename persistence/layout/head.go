@@ -10,7 +10,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Head is the record that makes a snapshot valid: as long as it names the old parts, the old
+// Head is the record that makes a snapshot valid. As long as it refers to the old parts, the old
 // snapshot is valid.
 //
 // Its payload: 0, seq, base, id, parts, length (uvarints), CRC32C of the whole state (4 bytes), and
@@ -30,8 +30,8 @@ const (
 	// of several; most actors are smaller.
 	MaxInline = 128 << 10
 	// PartBytes is the size of a part. It is below the value log's threshold, so replaced parts are
-	// removed by the next compactions. In the value log they would stay until compactions elsewhere
-	// have counted them as garbage, which on a quiet store takes forever.
+	// removed by the next compactions. In the value log they would stay until other compactions
+	// have counted them as garbage, which never happens on a quiet store.
 	PartBytes = 256 << 10
 	// MaxState is a sanity limit for a damaged head.
 	MaxState = 4 << 30

@@ -55,7 +55,7 @@ func CheckTable(table string) error {
 	return nil
 }
 
-// CheckRows returns an error for rows whose tables or keys cannot be stored.
+// CheckRows returns an error for rows with invalid tables or keys.
 func CheckRows(rows []durable.Row) error {
 	for i := range rows {
 		if err := CheckTable(rows[i].Table); err != nil {

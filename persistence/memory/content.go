@@ -13,7 +13,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// content is a Store's data, as on a disk. Guarded by the mutex of its Store.
+// content is a Store's data, as on a disk. It is guarded by the Store's mutex.
 type content struct {
 	written int    // rows since the last sweep
 	stream  string // see durable.Store.StreamID
@@ -29,7 +29,7 @@ type content struct {
 	owners  map[string]owner // by actor
 	epochs  uint64           // given so far
 
-	// committed is called for each batch of records; may be nil. It must not call the store.
+	// committed, if not nil, is called for each batch of records. It must not call the store.
 	committed func(node, actor string, first uint64, records [][]byte)
 }
 

@@ -30,9 +30,9 @@ func (m *Store) LoseAnswer(err error, done bool) {
 	m.failures = append(m.failures, failure{err, done})
 }
 
-// Hold blocks commits until release is called, which can be called repeatedly. Items taken
-// from the queue earlier still finish. Open, Purge and Rewrite wait, too, because they
-// follow the queued items.
+// Hold blocks commits until release is called. release can be called repeatedly. Items taken from
+// the queue earlier still finish. Open, Purge and Rewrite also wait, because they follow the queued
+// items.
 func (m *Store) Hold() (release func()) {
 	m.mu.Lock()
 	m.held++
@@ -52,8 +52,8 @@ func (m *Store) SetFull(full bool) {
 	m.full = full
 }
 
-// SetReadOnly makes snapshots and appends that are not urgent fail with durable.ErrReadOnly, or
-// ends that.
+// SetReadOnly makes snapshots and non-urgent appends fail with durable.ErrReadOnly, or lets them
+// succeed again.
 func (m *Store) SetReadOnly(readOnly bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,7 +100,7 @@ func (m *Store) Crash() *Store {
 
 // Operations and faults of a node.
 
-// Lose ends the node's lease. The node is notified at once.
+// Lose ends the node's lease. The node is notified immediately.
 func (n *Node) Lose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -135,8 +135,8 @@ func (n *Node) during(count *int) (end func()) {
 	})
 }
 
-// Kill kills the process. The database applies the first items of its queue, as many as keep
-// returns, and nobody gets an answer. The lease remains until it expires.
+// Kill kills the process. keep returns how many items of its queue the database still applies.
+// Nobody receives an answer. The lease remains until it expires.
 func (n *Node) Kill(keep func(queued int) int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

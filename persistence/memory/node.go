@@ -12,8 +12,8 @@ import (
 
 // NodeOptions are the options of a Node.
 type NodeOptions struct {
-	// Lease is how long the database considers the node alive after each renewal. The node itself
-	// uses two thirds of it, by its own clock. 0: it never expires.
+	// Lease is the time for which the database considers the node alive after each renewal. The
+	// node itself uses two thirds of that time, by its own clock. A lease of 0 never expires.
 	Lease time.Duration
 	// Uptime is the node's clock, and AfterFunc its timers; by default those of package time.
 	Uptime    func() time.Duration

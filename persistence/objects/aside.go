@@ -11,7 +11,7 @@ import (
 // objects.
 const asidePrefix = "aside/"
 
-// Aside has the quarantine of the objects under a prefix during one sweep. For one
+// Aside manages the quarantine of the objects under a prefix during one sweep. It is for one
 // goroutine.
 type Aside struct {
 	store  Store

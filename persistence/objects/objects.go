@@ -36,18 +36,18 @@ type Info struct {
 // would be a file and a folder. Safe for concurrent use, by many nodes. A context ends a call
 // early; calls also have time limits.
 type Store interface {
-	// Put stores the size bytes of content, whose SHA-256 is sum. If it returns nil, the object is
-	// complete and durable; if not, an earlier object may still exist under the key, but never a
-	// partial one. Content may be read several times, and is not read after Put returns.
+	// Put stores the size bytes of content, with sum as their SHA-256. If it returns nil, the
+	// object is complete and durable; if not, an earlier object may still exist under the key, but
+	// never a partial one. Content may be read several times, and is not read after Put returns.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
-	// Get reads n bytes from a position on, or as many as there are; all if n is negative. It
-	// returns their number. The reader must verify them against a sum: a store may return other
-	// bytes than it was given.
+	// Get reads n bytes from a position on, or fewer at the end, or all if n is negative. It
+	// returns the number of bytes. The reader must verify the bytes against a sum, since a store
+	// may return other bytes than it received.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
 	// Stat returns the metadata of an object.
 	Stat(ctx context.Context, key string) (Info, error)
-	// List calls fn with the objects whose keys begin with prefix, in key order, until it fails.
-	// Objects that are added or removed meanwhile are possibly included.
+	// List calls fn with the objects with the key prefix, in key order, until fn fails. Objects
+	// that are added or removed meanwhile are possibly included.
 	List(ctx context.Context, prefix string, fn func(Info) error) error
 	// Delete removes an object, if it exists.
 	Delete(ctx context.Context, key string) error
@@ -87,7 +87,7 @@ func PutBytes(ctx context.Context, s Store, key string, content []byte) error {
 // tries is the number of attempts if a transfer is interrupted.
 const tries = 3
 
-// GetBytes reads n bytes from a position on, or as many as there are; all if n is negative, but at
+// GetBytes reads n bytes from a position on, or fewer at the end, or all if n is negative, but at
 // most limit. A longer object fails with ErrRange.
 func GetBytes(ctx context.Context, s Store, key string, from, n, limit int64) (content []byte, err error) {
 	for range tries {

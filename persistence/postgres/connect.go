@@ -47,8 +47,8 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// assertDurable refuses a connection whose commits may be acknowledged before they are on disk,
-// here and on the required standbys.
+// assertDurable refuses a connection if commits may be acknowledged before they are on disk, here
+// and on the required standbys.
 func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	var commit, standbys string
 	err := conn.QueryRow(ctx, "select current_setting('synchronous_commit'), current_setting('synchronous_standby_names')").Scan(&commit, &standbys)

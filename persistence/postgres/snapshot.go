@@ -145,7 +145,7 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 // of this node's, wait for it.
 const truncateChunks = 200
 
-// truncate removes the chunks whose last seq is at most limit.
+// truncate removes all chunks with a last seq of at most limit.
 func (l *actorLog) truncate(limit uint64) error {
 	if limit == 0 {
 		return nil

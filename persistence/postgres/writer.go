@@ -129,8 +129,8 @@ func (w *writer) refuse(it *item, err error) {
 	}
 }
 
-// giveBack releases the actors whose handles were closed. An actor that cannot be released stays
-// with this node until its lease ends, or until it opens the actor again.
+// giveBack releases the actors with closed handles. An actor that cannot be released stays with
+// this node until its lease ends, or until it opens the actor again.
 func (w *writer) giveBack() {
 	l := w.store.lease.Load()
 	var actors [][]byte

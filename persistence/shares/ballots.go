@@ -239,7 +239,7 @@ func (b *Ballots) Key(id string) []byte {
 	return nil
 }
 
-// Destroy implements codelab.BallotKeys: it deactivates a secret at once, and overwrites and
+// Destroy implements codelab.BallotKeys: it deactivates a secret immediately, and overwrites and
 // removes its file on another goroutine.
 func (b *Ballots) Destroy(id string) {
 	b.mu.Lock()

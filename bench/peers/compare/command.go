@@ -101,7 +101,7 @@ func (c *config) run(ctx context.Context, out, log io.Writer) error {
 	return err
 }
 
-// choose returns the elements whose names are in the list, or all if the list is empty.
+// choose returns the elements with names in the list, or all if the list is empty.
 func choose[T any](all []T, list string, name func(T) string) ([]T, error) {
 	if list == "" {
 		return all, nil

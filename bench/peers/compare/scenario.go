@@ -33,7 +33,7 @@ type scenario struct {
 // 12,000 messages per person and accepts no more in ten minutes.
 const publishers = 16
 
-// answered is the length in bytes of Atelier's answer for a codelab of rest. The floor sends the
+// answered is the length in bytes of Atelier's response for a codelab in rest. The floor sends the
 // same length.
 const answered = 3051
 

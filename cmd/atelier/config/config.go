@@ -281,7 +281,7 @@ func applyEnvironment(c *Config, environ []string) error {
 			}
 		}
 	}
-	// Names fixed by the interface take precedence over our own.
+	// Names fixed by the API take precedence over our own.
 	if adminID != "" {
 		c.Admin.ID = adminID
 	}

@@ -33,7 +33,7 @@ func (d Duration) String() string {
 	return s
 }
 
-// Secret is a text whose value is never printed.
+// Secret is a text that is never printed.
 type Secret string
 
 const redacted = "(set)"

@@ -22,7 +22,8 @@ const (
 	BackupAge = 26 * time.Hour
 )
 
-// Descriptors judges the limit of open files of whose, for a number of people.
+// Descriptors judges the limit of open files for a number of people. whose is the owner of the
+// limit.
 func Descriptors(may uint64, whose string, people int) Finding {
 	need := GrowthOf(people).Descriptors()
 	if may < need {

@@ -14,8 +14,8 @@ import (
 // database and their names.
 const addresses = "nodeaddresses"
 
-// find records this node's address, and returns the addresses of the other living nodes. Of
-// two that start at the same time, the one that reads later finds the other.
+// find records this node's address, and returns the addresses of the other living nodes. If two
+// nodes start at the same time, the node that reads later finds the other.
 func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 	own := address(cfg)
 	err = durable.Commit(store, []durable.Row{{Table: addresses, Key: ofStream(store, cfg.Cluster.Node), Value: []byte(own)}})
@@ -42,8 +42,8 @@ func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 	return peers, nil
 }
 
-// address is this node's address for other nodes: its listening address or, if that is on
-// all its addresses, the one from which it reaches the database.
+// address returns this node's address for other nodes. It is the listening address or, if the node
+// listens on all addresses, the address from which it reaches the database.
 func address(cfg config.Config) string {
 	host, port, err := net.SplitHostPort(cfg.Cluster.Listen)
 	if err != nil {

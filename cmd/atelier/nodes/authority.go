@@ -22,10 +22,10 @@ const authority = "authority"
 // clocks of nodes differ.
 var certificatesFrom, certificatesUntil = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// ownTLS configures both sides of the connections between nodes that have no certificates
-// in the configuration. At each start a node makes a certificate, signed by the authority
-// that the first node made. A node with such a certificate belongs to this cluster,
-// whatever name was used to reach it.
+// ownTLS configures both sides of the connections between nodes that have no certificates in the
+// configuration. At each start a node makes a certificate, signed by the authority that the first
+// node made. A node with such a certificate belongs to this cluster, regardless of the name used to
+// reach the node.
 func ownTLS(k *Keyring, node string) (*tls.Config, error) {
 	s, err := k.Share(authority, newAuthority)
 	if err != nil {

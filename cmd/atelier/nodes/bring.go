@@ -17,14 +17,14 @@ import (
 type SharedFile struct {
 	// Name is the name of the secret in the keyring, Path the path of the file.
 	Name, Path string
-	// Load checks the file, and makes it if there is none.
+	// Load checks the file, and creates it if there is none.
 	Load func() (made bool, err error)
-	// Lasting means that stored data could not be read with another one.
+	// Lasting means that stored data could not be read with another secret.
 	Lasting bool
-	// WayOut ends the refusal of a start without it; may be "".
+	// WayOut is the end of the error that refuses a start without the secret. It can be "".
 	WayOut string
-	// Lacks returns an error if a content lacks secrets that were used with the database.
-	// The file of a server that ran alone for a while can have them. nil for a file that
+	// Lacks returns an error if a content lacks secrets that were used with the database. The file
+	// of a server that ran alone for a while can contain such secrets. Lacks is nil for a file that
 	// does not grow.
 	Lacks func(content []byte) error
 }

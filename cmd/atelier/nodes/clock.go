@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	// Operators are informed of a node whose clock differs from the database's by
-	// tellOffset. A node that differs by wrongOffset leaves serving to others.
+	// Operators are informed about a node with a clock that differs from the database's by
+	// tellOffset. A node that differs by wrongOffset stops serving, so that other nodes serve
+	// instead.
 	tellOffset, wrongOffset = 2 * time.Second, 30 * time.Second
 )
 
 // clocked is a store that compares this node's clock with the database's.
 type clocked interface {
-	// ClockOffset is the database's time minus this node's; known is false if it was not
-	// compared, or the comparison took too long.
+	// ClockOffset returns the database's time minus this node's. known is false if the clocks were
+	// not compared, or if the comparison took too long.
 	ClockOffset() (offset time.Duration, known bool)
 }
 
-// ClockOffset is how far the database's clock is ahead of this node's; known is false if
-// that is unknown. A nil Node has none.
+// ClockOffset returns how far the database's clock is ahead of this node's. known is false if that
+// is unknown, or for a nil Node.
 func (n *Node) ClockOffset() (offset time.Duration, known bool) {
 	if n == nil {
 		return 0, false
@@ -46,7 +47,7 @@ func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
 	return now
 }
 
-// millisOf is an offset in the form of Figures; nil if it is not known.
+// millisOf returns an offset in the form of Figures, or nil if the offset is unknown.
 func (n *Node) millisOf() *int64 {
 	offset, known := n.ClockOffset()
 	if !known {
@@ -56,8 +57,8 @@ func (n *Node) millisOf() *int64 {
 	return &ms
 }
 
-// offset is the database's time minus a node's; known is false if the node has not reported
-// it.
+// offset returns the database's time minus a node's. known is false if the node has not reported
+// its offset.
 func (f *Figures) offset() (offset time.Duration, known bool) {
 	if f == nil || f.ClockMillis == nil {
 		return 0, false
@@ -96,7 +97,7 @@ func wordsOf(offset time.Duration) string {
 	return fmt.Sprintf("%.1f s behind", offset.Seconds())
 }
 
-// clockProblems names the living nodes whose clocks differ from the database's.
+// clockProblems lists the living nodes with clocks that differ from the database's.
 func clockProblems(all []NodeStatus) (problems []string) {
 	off, known := 0, 0
 	for _, m := range all {

@@ -3,6 +3,6 @@
 // if there are none, and rejoins after a lost lease. It distributes secrets and the shares
 // of token keys to all nodes, and reports their state. A single server has a nil [Node].
 //
-// What actors do on several nodes is in actors/durable; cmd/atelier/deploy/CLUSTER.md
-// is for operators.
+// Package actors/durable describes actors on several nodes. cmd/atelier/deploy/CLUSTER.md is for
+// operators.
 package nodes

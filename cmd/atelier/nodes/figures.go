@@ -10,15 +10,15 @@ type Figures struct {
 	// Load is the sum of the records that it commits per second, over about ten seconds,
 	// and the number of connected people.
 	Load float64 `json:"load"`
-	// LagSeconds is how long the worst replica has not been known to be complete.
+	// LagSeconds is the time since the worst replica was last known to be complete.
 	LagSeconds float64 `json:"lag"`
 	// Divergences are replicas that differed from their owner, since the start.
 	Divergences int64 `json:"divergences"`
-	// People are connected to the node; in two codelabs they count twice.
+	// People is the number of people connected to the node. A person in two codelabs counts twice.
 	People int `json:"people"`
-	// ClockMillis is the database's time minus the node's; nil if that is not known.
+	// ClockMillis is the database's time minus the node's, or nil if that is unknown.
 	ClockMillis *int64 `json:"clock_offset_ms"`
-	// Trouble is why the node cannot serve; nil if it can.
+	// Trouble is the reason why the node cannot serve, or nil if it can.
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type Counts struct {
 	Divergences int64
 }
 
-// meter makes Figures from periodic Counts.
+// meter computes Figures from periodic Counts.
 type meter struct {
 	at      time.Time
 	records uint64
@@ -52,8 +52,8 @@ func (m *meter) figures(now time.Time, c Counts) Figures {
 	return Figures{Load: float64(int64((m.rate+float64(c.Connections))*10)) / 10, LagSeconds: c.Lag.Seconds(), Divergences: c.Divergences, People: c.People}
 }
 
-// smooth returns the new rate per second after some units came in the past time, smoothed
-// over loadOver.
+// smooth returns the new rate per second after some units arrived in the past time, smoothed over
+// loadOver.
 func smooth(rate, came float64, past time.Duration) float64 {
 	if past <= 0 {
 		return rate
@@ -61,7 +61,7 @@ func smooth(rate, came float64, past time.Duration) float64 {
 	return rate + min(float64(past)/float64(loadOver), 1)*(came/past.Seconds()-rate)
 }
 
-// said reads the Figures in the answer of another node. Earlier programs send none.
+// said reads the Figures in another node's reply. Earlier versions send none.
 func said(data []byte) *Figures {
 	var f struct {
 		Figures

@@ -16,21 +16,22 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Reasons why a server is in trouble, the words of /readyz.
+// Reasons why a server is in trouble, in the words of /readyz.
 const (
 	DiskFull = "disk_full"
 	Disk     = "disk"
 	Clock    = "clock"
 )
 
-// Trouble is why a server cannot serve: data that it accepts would be lost, or wrong.
+// Trouble is the reason why a server cannot serve, since data that it accepts would be lost or
+// wrong.
 type Trouble struct {
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
 }
 
-// Folder monitors whether this server can write its own data folder, which has the secrets
-// and the copies of files. Safe for concurrent use.
+// Folder monitors whether this server can write its own data folder, which contains the secrets and
+// the copies of files. It is safe for concurrent use.
 type Folder struct {
 	// Immutable.
 	try      func() error // writes something
@@ -49,9 +50,9 @@ type Folder struct {
 const (
 	// tryEvery is the interval at which a writable folder is tried. A try costs a sync.
 	tryEvery = 5 * time.Second
-	// tryAgain is the interval at which an unwritable folder is tried. goodTries is the
-	// number of tries in a row that must succeed: a full disk has room for a moment again
-	// and again.
+	// tryAgain is the interval at which an unwritable folder is tried. goodTries is the number of
+	// consecutive tries that must succeed, since a full disk repeatedly has free space for a
+	// moment.
 	tryAgain  = time.Second
 	goodTries = 3
 	// tryTime is the time after which a slow disk counts as broken.
@@ -81,7 +82,7 @@ func tryWriting(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
 }
 
-// Trouble is why the folder cannot be written; nil if it can.
+// Trouble returns the reason why the folder cannot be written, or nil if it can.
 func (f *Folder) Trouble() *Trouble {
 	if f == nil {
 		return nil
@@ -91,7 +92,7 @@ func (f *Folder) Trouble() *Trouble {
 	return f.trouble
 }
 
-// Failed records a failed write. The server is in trouble at once.
+// Failed records a failed write. The server is in trouble immediately.
 func (f *Folder) Failed(err error) {
 	if f == nil {
 		return
@@ -103,8 +104,8 @@ func (f *Folder) Failed(err error) {
 	}
 }
 
-// OnMend registers a function that must succeed before the server counts as able to write
-// again. It is repeated until it succeeds.
+// OnMend registers a function that must succeed before the server counts as able to write again.
+// The function is repeated until it succeeds.
 func (f *Folder) OnMend(do func(context.Context) error) {
 	if f == nil {
 		return
@@ -180,7 +181,7 @@ func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, durable.ErrReadOnly)
 }
 
-// rootOf is an error without the path of its file.
+// rootOf returns an error without the path of its file.
 func rootOf(err error) error {
 	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		return p.Err

@@ -16,10 +16,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Keyring holds the long-lived secrets that are the same on all nodes. A node that joins
-// takes them from the database. Each is sealed (AES-256-GCM) under a key of its own that is
-// derived from cluster.secret. It is bound to its name, its version and the stream of the
-// database, so that none passes for another or for an earlier one. Backups leave them out.
+// Keyring stores the long-lived secrets that are the same on all nodes. A joining node takes them
+// from the database. Each secret is sealed (AES-256-GCM) under its own key, which is derived from
+// cluster.secret. It is bound to its name, its version and the database's stream, so that no secret
+// passes for another or for an earlier version. Backups omit the secrets.
 type Keyring struct {
 	store durable.Store
 	root  []byte
@@ -28,7 +28,7 @@ type Keyring struct {
 // Secret is a secret in the database.
 type Secret struct {
 	Content []byte
-	// Version counts the changes, from 1; 0 if there is no secret yet.
+	// Version counts the changes, from 1. It is 0 if there is no secret yet.
 	Version uint64
 
 	stored []byte
@@ -39,13 +39,13 @@ var ErrAnotherSecret = errors.New("cluster.secret is not the one that the other 
 
 const saltBytes = 32
 
-// saltName is the name of the row with the salt and, after it, a sealed empty content,
-// which only the right secret opens.
+// saltName is the name of the row with the salt, followed by a sealed empty content that only the
+// right secret opens.
 const saltName = "salt"
 
-// OpenKeyring derives the keys, which takes a tenth of a second so that nobody tries
-// many. The first node of a database makes its salt. If the secret differs from that of the
-// other nodes, it returns ErrAnotherSecret.
+// OpenKeyring derives the keys, which takes a tenth of a second to make guessing expensive. The
+// first node of a database creates the salt. If the secret differs from that of the other nodes, it
+// returns ErrAnotherSecret.
 func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
 	k := &Keyring{store: store}
 	for {
@@ -87,10 +87,10 @@ func (k *Keyring) begin(secret string, precondition durable.Precondition) (durab
 	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Precondition: precondition}, err
 }
 
-// Rekey seals everything under another cluster.secret, in one commit. Only the authority
-// of the nodes' certificates goes: anyone who had read it could be a node forever, and the
-// first node to start makes another. It is refused while another node than the one whose
-// lease the store has is running: it would not find its secrets any more.
+// Rekey seals everything under another cluster.secret, in one commit. Only the authority for the
+// nodes' certificates is removed, since anyone who had read it could be a node forever. The first
+// node to start creates another authority. Rekey is refused while any node other than the store's
+// lease holder is running, since that node would no longer find its secrets.
 func Rekey(store durable.Shared, secret, next string) error {
 	if err := AllStopped(store); err != nil {
 		return err
@@ -102,7 +102,7 @@ func Rekey(store durable.Shared, secret, next string) error {
 	return k.rekey(next)
 }
 
-// AllStopped fails while another node than the one whose lease the store has is running.
+// AllStopped fails while any node other than the store's lease holder is running.
 func AllStopped(store durable.Shared) error {
 	members, err := store.Members()
 	if err != nil {
@@ -116,8 +116,8 @@ func AllStopped(store durable.Shared) error {
 	return nil
 }
 
-// ForgetSecret removes a secret from the database: the first node to start brings its own,
-// or makes another.
+// ForgetSecret removes a secret from the database. The first node to start brings its own secret,
+// or creates another.
 func ForgetSecret(store durable.Shared, name string) error {
 	return durable.Commit(store, []durable.Row{{Table: durable.NodeSecrets, Key: ofStream(store, name), Delete: true}})
 }
@@ -161,7 +161,7 @@ func (k *Keyring) derive(secret string, salt []byte) (err error) {
 	return err
 }
 
-// row is the key of a secret's row.
+// row returns the key of a secret's row.
 func (k *Keyring) row(name string) []byte { return ofStream(k.store, name) }
 
 func (k *Keyring) aead(name string) (cipher.AEAD, error) {
@@ -176,7 +176,7 @@ func (k *Keyring) aead(name string) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// bound is the data that a sealed secret is bound to.
+// bound returns the data that a sealed secret is bound to.
 func (k *Keyring) bound(name string, version []byte) []byte {
 	return slices.Concat(k.row(name), []byte{0}, version)
 }
@@ -210,7 +210,7 @@ func (k *Keyring) open(name string, stored []byte) (Secret, error) {
 	return Secret{content, binary.BigEndian.Uint64(version), stored}, nil
 }
 
-// Get returns a secret; one with version 0 if there is none.
+// Get returns a secret, with version 0 if there is none.
 func (k *Keyring) Get(name string) (Secret, error) {
 	stored, err := k.store.Get(durable.NodeSecrets, k.row(name))
 	if errors.Is(err, durable.ErrNotFound) {
@@ -240,8 +240,8 @@ func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 	return Secret{content, was.Version + 1, value}, nil
 }
 
-// Share returns a secret that is the same on all nodes: the one in the database, else the
-// result of own. own can be called although another node is first in the end.
+// Share returns a secret that is the same on all nodes: the secret in the database, else the result
+// of own. own can be called even if another node is first.
 func (k *Keyring) Share(name string, own func() ([]byte, error)) (Secret, error) {
 	for {
 		s, err := k.Get(name)

@@ -17,12 +17,12 @@ import (
 	"atelier/transport/server"
 )
 
-// Node is this server as one of several; nil on a single server.
+// Node is this server as a node of a cluster. It is nil on a single server.
 type Node struct {
 	durable.Cluster
 	bus *bus.Bus
 	log *slog.Logger
-	// alive counts the nodes whose lease holds, this one included.
+	// alive counts the nodes with a valid lease, including this node.
 	alive atomic.Int64
 	// away means that this node has lost its lease and has not rejoined yet. lost counts
 	// the lost leases.
@@ -34,7 +34,7 @@ type Node struct {
 	// Watch owns it.
 	drained  atomic.Bool
 	draining int
-	// figures are this node's own, which meter makes in Watch.
+	// figures are this node's own figures, which meter computes in Watch.
 	figures atomic.Pointer[Figures]
 	meter   meter
 
@@ -121,7 +121,7 @@ func (n *Node) nameUnknown(peers []string) {
 	}
 }
 
-// Actors is the cluster for the actors; nil on a single server.
+// Actors returns the cluster for the actors, or nil on a single server.
 func (n *Node) Actors() *durable.Cluster {
 	if n == nil {
 		return nil
@@ -137,8 +137,8 @@ type catchingUp interface {
 	catchUp(ctx context.Context)
 }
 
-// OnReturn registers a function that runs whenever this node returns. It is repeated until
-// it succeeds, and before that the node serves nobody. Call it before Watch begins.
+// OnReturn registers a function that runs whenever this node returns. The function is repeated
+// until it succeeds, and before that the node serves nobody. Call OnReturn before Watch begins.
 func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
 
 // Count returns the number of living nodes; nil for a single server.
@@ -149,7 +149,7 @@ func (n *Node) Count() func() int {
 	return func() int { return int(n.alive.Load()) }
 }
 
-// SessionNumbers is the first number of this node's live sessions.
+// SessionNumbers returns the first number of this node's live sessions.
 func (n *Node) SessionNumbers() uint64 {
 	if n == nil {
 		return 0
@@ -164,8 +164,8 @@ func (n *Node) Close() {
 	}
 }
 
-// Valid returns a function that reports whether values read from memory are still valid,
-// see
+// Valid returns a function that reports whether values read from memory are still valid, see
+// durable.Shared.Holds. It returns nil for a single server.
 func (n *Node) Valid() func() error {
 	if n == nil {
 		return nil
@@ -178,11 +178,11 @@ func (n *Node) Valid() func() error {
 	}
 }
 
-// Serves reports whether this node has its lease and the changes of the time when it was
-// away. Without a lease, other nodes can own its codelabs by now.
+// Serves reports whether this node has its lease and all changes that were made while it was away.
+// Without a lease, other nodes can own its codelabs by now.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 
-// Trouble is why this node cannot serve; nil if it can, or on a single server.
+// Trouble returns the reason why this node cannot serve, or nil if it can, or on a single server.
 func (n *Node) Trouble() *Trouble {
 	if n == nil {
 		return nil
@@ -193,7 +193,7 @@ func (n *Node) Trouble() *Trouble {
 	return n.clockTrouble.Load()
 }
 
-// Health returns this node's part of the answer of /readyz; nil on a single server.
+// Health returns this node's part of the /readyz response, or nil on a single server.
 func (n *Node) Health() *server.ClusterHealth {
 	if n == nil {
 		return nil
@@ -201,7 +201,7 @@ func (n *Node) Health() *server.ClusterHealth {
 	return &server.ClusterHealth{Node: n.Store.Node(), Lease: n.Serves(), Alive: int(n.alive.Load()), Unreachable: n.Unreachable()}
 }
 
-// Stats are this node's numbers, without those of its actors.
+// Stats returns this node's numbers, without the numbers of its actors.
 func (n *Node) Stats() *server.ClusterStats {
 	return &server.ClusterStats{
 		LeaseHeld: n.Serves(), LeasesLost: n.lost.Load(), Alive: int(n.alive.Load()), Unreachable: len(n.Unreachable()), Bus: n.bus.Stats(),

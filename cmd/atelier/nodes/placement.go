@@ -8,10 +8,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Owned is a codelab that this node owns.
+// Owned describes a codelab that this node owns.
 type Owned struct {
 	ID string
-	// Seq is its newest record.
+	// Seq is the codelab's newest record.
 	Seq uint64
 }
 
@@ -53,17 +53,17 @@ const (
 	// likeCounts is the fraction by which the number of codelabs of a node can differ from
 	// the mean.
 	likeCounts = 0.05
-	// givenEach is the number of codelabs moved per second: each move interrupts its people
-	// for a moment. settleTime is how long the loads need to show the effect of a plan, and
-	// stayTime the minimum time between two moves of a codelab.
+	// givenEach is the number of codelabs moved per second, since each move interrupts the people
+	// in the codelab for a moment. settleTime is the time until the loads show the effect of a
+	// plan. stayTime is the minimum time between two moves of a codelab.
 	givenEach  = 50
 	settleTime = 10 * time.Second
 	stayTime   = time.Minute
 )
 
-// plan returns the codelabs that a node gives away, so that the loads become equal or, if
-// they are, the numbers of codelabs. Other nodes above the mean give codelabs away, too, so
-// each of them fills only its share of a deficit.
+// plan returns the codelabs that a node gives away, so that the loads become equal. If the loads
+// are equal, the numbers of codelabs become equal. Other nodes above the mean also give codelabs
+// away, so each node fills only its share of a deficit.
 func plan(me string, places []place, owned []held) []move {
 	i := slices.IndexFunc(places, func(p place) bool { return p.node == me })
 	if i < 0 || len(places) < 2 {
@@ -143,7 +143,7 @@ func quotas(me int, places []place, slack, mean float64, of func(place) float64)
 	return out
 }
 
-// roomiest is the index of the largest quota; -1 if all are 0.
+// roomiest returns the index of the largest quota, or -1 if all quotas are 0.
 func roomiest(quotas []float64) int {
 	best := -1
 	for i, q := range quotas {
@@ -154,7 +154,7 @@ func roomiest(quotas []float64) int {
 	return best
 }
 
-// placement carries plans out. Owned by Watch.
+// placement carries out plans. Owned by Watch.
 type placement struct {
 	moves []move    // remaining moves
 	next  time.Time // no plan before

@@ -19,10 +19,10 @@ type reach struct {
 	mu    sync.Mutex
 	peers map[string]*peer // guarded by mu; the other living nodes
 	// lonely means that no other node can be reached. aside means that another node serves
-	// meanwhile, so this one should not; see look.
+	// meanwhile, so that this node should not serve. See look.
 	lonely, aside bool // guarded by mu
 
-	// silent are the nodes that were last logged as silent. Owned by the goroutine of look.
+	// silent contains the nodes that were last logged as silent. Owned by the goroutine of look.
 	silent []string
 	// told is this node's row, with its incarnation. Owned by the goroutine of look.
 	told *told
@@ -52,9 +52,9 @@ func (p *peer) unreachable(lease time.Duration) bool {
 const (
 	// reachSubject is the subject on which nodes answer that they are alive.
 	reachSubject = "reach"
-	// silence is the time without answers after which a living node counts as unreachable.
-	// A node that is late by less (a long collection, a busy machine) keeps its people. The
-	// people of a node that is cut off wait for as long.
+	// silence is the time without answers after which a living node counts as unreachable. A node
+	// with a shorter delay (a long collection, a busy machine) keeps its people. People on a node
+	// that is cut off wait for this time.
 	silence = 2400 * time.Millisecond
 	// answerTime is longer than an undelayed answer of a node takes.
 	answerTime = 500 * time.Millisecond
@@ -74,10 +74,10 @@ func (n *Node) serveReach() error {
 	return err
 }
 
-// meetQuiet is how long this is not logged.
+// meetQuiet is the time for which the wait is not logged.
 const meetQuiet = 2 * time.Second
 
-// meetTurns is how long a start waits for the others, as a multiple of patience.
+// meetTurns is the time for which a start waits for other nodes, as a multiple of patience.
 const meetTurns = 10
 
 // meet waits until every living node has answered. A node that reaches the database but not
@@ -118,14 +118,14 @@ func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	}
 }
 
-// whereToLook is the advice to operators whose nodes do not reach each other.
+// whereToLook is the advice to operators if nodes do not reach each other.
 const whereToLook = "check cluster.listen, cluster.peers, cluster.secret and the certificates of both, and the network between them"
 
 // errStopped ends a start that was cancelled.
 var errStopped = errors.New("stopped while it waited for the other nodes")
 
-// look asks the others whether they are alive, and decides whether this node leaves serving
-// to them.
+// look asks the other nodes whether they are alive, and decides whether this node leaves serving to
+// them.
 func (n *Node) look(now time.Time, members []durable.Member) {
 	me := slices.IndexFunc(members, func(m durable.Member) bool { return m.Node == n.Store.Node() })
 	if me < 0 {
@@ -207,7 +207,7 @@ func (n *Node) ask(now time.Time) (look bool) {
 	return look
 }
 
-// leaseTime is how long the leases of all nodes last.
+// leaseTime is the lease duration of all nodes.
 func (n *Node) leaseTime() time.Duration { return 3 * cmp.Or(n.Patience, askTime) }
 
 // Unreachable names the living nodes that do not answer.
@@ -287,7 +287,7 @@ func (n *Node) StandsAside() bool {
 	return n.reach.aside
 }
 
-// said are the figures of a node; nil if they are not known.
+// said returns a node's figures, or nil if they are unknown.
 func (n *Node) said(name string) *Figures {
 	if name == n.Store.Node() {
 		return n.figures.Load()

@@ -49,10 +49,10 @@ func newSearch(x *Exchange[shares.Ballot], settled func(id string), pause time.D
 	return s
 }
 
-// Lost returns true if no node has a secret that is missing here. All its keepers and all
-// living nodes must have answered that they do not have it, or be forgotten. A secret
-// without keepers was made before keepers were recorded, so any member can have it. Until a
-// secret is known to be lost, the search for it goes on.
+// Lost returns true if no node has a secret that is missing here. All its keepers and all living
+// nodes must have answered that they do not have the secret, or be forgotten. A secret without
+// keepers was created before keepers were recorded, so any member can have it. Until a secret is
+// known to be lost, the search for it goes on.
 func (s *Search) Lost(id string, keepers []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,7 +44,7 @@ type Exchange[S any] struct {
 	// secrets have expired, and newer ones were sent to it.
 	lasts time.Duration
 	since atomic.Int64 // when it began to lack something, on the clock of began
-	// missing is a node that is down and can have secrets that this one lacks; "" for none.
+	// missing is a node that is down and can have secrets that this node lacks, or "" for none.
 	missing atomic.Value
 }
 
@@ -53,7 +53,7 @@ var began = time.Now()
 
 // Kept is a node's store of the exchanged secrets.
 type Kept[S any] interface {
-	// Take keeps one of another node; it is on the disk when Take returns.
+	// Take stores a secret from another node. The secret is on disk when Take returns.
 	Take(S) error
 	// All returns the secrets in use.
 	All() ([]S, error)
@@ -182,13 +182,14 @@ func (x *Exchange[S]) outlived() bool {
 	return x.lasts > 0 && time.Since(began)-time.Duration(x.since.Load()) > x.lasts
 }
 
-// missingNode is the node whose start would bring missing secrets; "" for none.
+// missingNode returns the node whose start would bring missing secrets, or "" for none.
 func (x *Exchange[S]) missingNode() string {
 	name, _ := x.missing.Load().(string)
 	return name
 }
 
-// Lacking describes what this node can lack, and which node to start; "" for nothing.
+// Lacking describes the secrets that this node can lack, and the node to start, or returns "" if
+// nothing is missing.
 func (x *Exchange[S]) Lacking() string {
 	name := x.missingNode()
 	if name == "" || !x.Lacks() {
@@ -257,7 +258,7 @@ func (x *Exchange[S]) allAnswered(done []string) error {
 	return nil
 }
 
-// alone is an error if there are other nodes, none of which lives.
+// alone returns an error if there are other nodes but none of them is alive.
 func (x *Exchange[S]) alone() error {
 	members, err := x.node.Store.Members()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"atelier/transport/server"
 )
 
-// TakesNoWrites is the text for operators whose database refuses writes.
+// TakesNoWrites is the text for operators if the database refuses writes.
 const TakesNoWrites = "the database takes no writes: it is read-only, or its disk is full"
 
 // Status is the state of the nodes, from one node's view.

@@ -20,7 +20,7 @@ import (
 // does not answer would keep others from starting.
 const Protocol = 5
 
-// Beside returns an error if this server must not run beside the running nodes.
+// Beside returns an error if this server must not run together with the running nodes.
 func Beside(cfg config.Config, version int) func([]durable.Member) error {
 	return func(others []durable.Member) error {
 		for _, m := range others {

@@ -12,7 +12,7 @@ type Duties interface {
 	EndGrants()
 	// SendAway closes all connections; clients reconnect elsewhere.
 	SendAway(why string)
-	// Drop ends all actors at once.
+	// Drop ends all actors immediately.
 	Drop()
 	// CloseUnheard closes the rooms of codelabs whose owner this node cannot reach.
 	CloseUnheard()
@@ -20,7 +20,7 @@ type Duties interface {
 	Compare(alive []string)
 	// Owned are the codelabs that this node owns. It is called every second.
 	Owned() []Owned
-	// Made is when a codelab was made, on whichever node; zero if that is not known.
+	// Made returns when a codelab was created on any node, or zero if that is unknown.
 	Made(id string) time.Time
 	// GiveAll gives all codelabs that this node owns to others, and returns how many it
 	// still owns.
@@ -110,8 +110,8 @@ func (n *Node) comeBack(ctx context.Context, server Duties) {
 	n.startOver(ctx, server, "this server starts over; connect again")
 }
 
-// startOver closes all connections, drops everything in memory, and returns as a new
-// incarnation, which owns nothing. So the codelabs of this node are free at once.
+// startOver closes all connections, drops everything in memory, and returns as a new incarnation,
+// which owns nothing. This node's codelabs are therefore free immediately.
 func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	n.away.Store(true)
 	for _, x := range n.catchUps {

@@ -16,7 +16,7 @@ import (
 // while.
 const wishes = "nodewishes"
 
-// moveStays is for how long a codelab that was moved is not given to another node.
+// moveStays is the time for which a moved codelab is not given to another node.
 const moveStays = 10 * time.Minute
 
 // wanted is the content of the table.
@@ -155,8 +155,8 @@ func (n *Node) Forget(url, node string) error {
 // Drained reports whether an operator has asked this node to serve nobody.
 func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 
-// drainTurns is the number of turns of Watch (seconds) after which a drained node releases
-// at once whatever no other node has taken.
+// drainTurns is the number of turns of Watch (seconds) after which a drained node immediately
+// releases everything that no other node has taken.
 const drainTurns = 20
 
 // obey carries out an operator's requests to this node; others are the nodes that accept

@@ -13,9 +13,9 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// accessLog writes a line for each request, if the configuration asks for it.
-// Queries are left out, and so are parts of a path that this server has not made: a
-// mistyped path can contain a card number.
+// accessLog writes a line for each request, if the configuration asks for it. Queries are omitted,
+// and so are path parts that this server has not created, since a mistyped path can contain a card
+// number.
 func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestCtx) string, log *slog.Logger) func(*fasthttp.RequestCtx, int64, time.Duration) {
 	if !cfg.Access {
 		return nil
@@ -28,7 +28,7 @@ func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestC
 	}
 }
 
-// agent is the requesting program, by the first word of its User-Agent.
+// agent returns the requesting program, by the first word of its User-Agent.
 func agent(ctx *fasthttp.RequestCtx) string {
 	name, _, _ := strings.Cut(string(ctx.Request.Header.UserAgent()), " ")
 	name = strings.Map(func(r rune) rune {
@@ -66,7 +66,7 @@ func wordsOf(routes []string) words {
 	return w
 }
 
-// loggable is a path reduced to words of routes and ids of this server.
+// loggable returns a path reduced to words of routes and ids of this server.
 func (w words) loggable(path string) string {
 	for _, p := range secretPaths {
 		if i := strings.Index(path, p); i >= 0 {

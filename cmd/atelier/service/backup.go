@@ -23,10 +23,10 @@ func (c *Core) sections() []backup.Section {
 	}
 }
 
-// Backup writes all data of the server while it runs. Data that somebody asked to erase is
-// erased first, so that no later backup holds it. If that fails, because the disk takes no
-// writes or a codelab is quarantined, a backup is needed more than ever. The log then
-// reports what the backup can hold.
+// Backup writes all data of the server while it runs. Data with a pending erasure request is erased
+// first, so that no later backup contains it. If the erasure fails, because the disk accepts no
+// writes or a codelab is quarantined, a backup is needed more than ever. The log then reports the
+// data that the backup can contain.
 func (c *Core) Backup(w io.Writer) error {
 	if c.cfg.Storage.Backend == config.Memory {
 		return memory.ErrNoBackup

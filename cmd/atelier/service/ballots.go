@@ -83,7 +83,7 @@ func (b *ballots) destroyNeedless() {
 	}
 }
 
-// lost reports whether a secret that is missing on this node is missing on all others, too.
+// lost reports whether a secret that is missing on this node is also missing on all other nodes.
 func (b *ballots) lost(id string, keepers []string) bool {
 	return b.search == nil || b.search.Lost(id, keepers)
 }

@@ -200,7 +200,7 @@ func (c *Core) openList() (err error) {
 	return err
 }
 
-// timeOf is the time for a codelab, on the clock of the node that owns it.
+// timeOf returns the time for a codelab, by the clock of the node that owns the codelab.
 func (c *Core) timeOf(lab codelab.Codelab) time.Time {
 	return c.node.OwnersTime(lab.Owner(), time.Now())
 }

@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	// In the data folder objectFolder holds the store of objects, unless files.store
-	// is elsewhere, contentFolder the contents of files, and copiesFolder this node's
-	// copies of objects.
+	// In the data folder, objectFolder contains the store of objects, unless files.store is
+	// elsewhere. contentFolder contains the contents of files, and copiesFolder this node's copies
+	// of objects.
 	objectFolder  = "objects"
 	contentFolder = "blobs"
 	copiesFolder  = "copies"

@@ -6,7 +6,7 @@ import (
 	"atelier/transport/server"
 )
 
-// health is the answer of /readyz: whether a balancer should send people here.
+// health returns the /readyz response, which states whether a balancer should send people here.
 func (s *Service) health() server.Health {
 	if !s.started.Load() {
 		return server.Health{Why: "starting", Reason: "starting", Quarantined: []string{}}

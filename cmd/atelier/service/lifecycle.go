@@ -32,7 +32,7 @@ type part struct {
 	// stop returns when ctx ends at the latest, and cuts off slower work. It is nil if
 	// there is nothing to stop.
 	stop func(ctx context.Context) error
-	// share is the divisor of server.drain_timeout for stop; 0 means the remaining time.
+	// share is the divisor of server.drain_timeout for stop. 0 means the remaining time.
 	share int
 }
 
@@ -269,7 +269,7 @@ func (s *Service) closeGateway(context.Context) error {
 	return nil
 }
 
-// openAPI makes the interface under /api.
+// openAPI creates the API under /api.
 func (s *Service) openAPI() error {
 	cfg := s.cfg
 	s.bodies = wire.NewBodyBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)

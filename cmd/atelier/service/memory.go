@@ -15,19 +15,18 @@ const (
 	roomy       = 1.5
 )
 
-// A server is quiet if it allocates less than this per second. Then it returns unused
-// memory to the system, if that is worth a collection, and not again before the same amount
-// has accumulated.
+// A server is quiet if it allocates less than this per second. It then returns unused memory to the
+// system, if that is worth a collection, and not again before the same amount has accumulated.
 const (
 	quietBytes = 4 << 20
 	worthwhile = 8 << 20
 )
 
-// The collector runs when the heap has grown by this percentage of the memory in use. A
-// smaller percentage keeps the heap more compact, and less memory resident. But collecting
-// at 100 takes 5 % of the processor's time under durable writes or tokens (120 to 270
-// MB/s), and at 40 two and a half times as much. So it is 40 only while less than calmBytes
-// are allocated per second.
+// The collector runs when the heap has grown by this percentage of the memory in use. A smaller
+// percentage keeps the heap more compact, and less memory resident. But collecting at 100 takes 5 %
+// of the CPU time under durable writes or tokens (120 to 270 MB/s). Collecting at 40 takes two and
+// a half times as much. The percentage is therefore 40 only while less than calmBytes are allocated
+// per second.
 const (
 	thrifty   = 40
 	hurried   = 100
@@ -37,15 +36,15 @@ const (
 // lookEvery is the interval of measurements.
 const lookEvery = 2 * time.Second
 
-// keepMemory bounds the garbage that accumulates under load. The collector alone lets the
-// heap grow to twice the memory in use at the worst moment, a flush of the store. It then
-// returns the memory slowly: a million new tokens left a heap of 800 MiB, of which 150 MiB
-// were in use. With the bound the heap is 352 MiB, at the same throughput and latency. A
-// bound of 256 MiB gave durable writes on 256 connections a longer tail. A flush of the
-// store takes 100 MiB at once, and the collector then runs permanently. The p99 was 3.0 to
-// 5.1 times the median, against 2.5 to 3.2 times with 352 MiB (alternating runs). More than
-// 352 had no effect. The bound follows the memory in use, so that a large installation
-// never collects without end. GOMEMLIMIT in the environment overrides it.
+// keepMemory bounds the garbage that accumulates under load. The collector alone lets the heap grow
+// to twice the memory in use at the worst moment, a flush of the store. It then returns the memory
+// slowly: a million new tokens left a heap of 800 MiB, of which 150 MiB were in use. With the bound
+// the heap is 352 MiB, at the same throughput and latency. A bound of 256 MiB gave durable writes
+// on 256 connections a longer tail. A flush of the store allocates 100 MiB in one step, and the
+// collector then runs permanently. The p99 was 3.0 to 5.1 times the median, against 2.5 to 3.2
+// times with 352 MiB (alternating runs). More than 352 had no effect. The bound follows the memory
+// in use, so that a large installation never collects without end. GOMEMLIMIT in the environment
+// overrides it.
 //
 // The runtime keeps a tenth more memory than it expects to need, judged by the last peak:
 // ten thousand attendees who had joined left 60 MiB. So after a peak, when the processor is

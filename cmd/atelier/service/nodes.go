@@ -117,8 +117,7 @@ func (d *duties) Counts() nodes.Counts {
 	return c
 }
 
-// connected counts the persons who are connected to this node; in two codelabs they
-// count twice.
+// connected counts the people connected to this node. A person in two codelabs counts twice.
 func (s *Service) connected() (n int) {
 	for _, w := range s.core.codelabs.Active() {
 		n += w.Room.Connected()
@@ -126,7 +125,7 @@ func (s *Service) connected() (n int) {
 	return n
 }
 
-// clusterStats are the numbers of this node for the metrics; nil on a single server.
+// clusterStats returns this node's numbers for the metrics, or nil on a single server.
 func (s *Service) clusterStats() *server.ClusterStats {
 	if s.core.node == nil {
 		return nil
@@ -144,7 +143,7 @@ func (s *Service) clusterStats() *server.ClusterStats {
 	return st
 }
 
-// clusterStatus is the control socket's answer, in JSON.
+// clusterStatus returns the control socket's response, in JSON.
 func (s *Service) clusterStatus() ([]byte, error) {
 	if s.core.node == nil {
 		return nil, nodes.ErrAlone

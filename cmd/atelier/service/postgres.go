@@ -20,9 +20,8 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// streamNote is a file in the data folder with the name of the database stream that refers
-// to the files beside it. With another store nothing would seem to refer to them, and they
-// would be swept.
+// streamNote is a file in the data folder with the name of the database stream that refers to the
+// files next to it. With another store, these files would seem unreferenced and be swept.
 func streamNote(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "postgres.stream") }
 
 func errOfDatabase(cfg config.Config) error {

@@ -66,8 +66,8 @@ type Service struct {
 
 // Options are the settings of a start that are not in the configuration.
 type Options struct {
-	// RecoverDamaged opens a store whose files are damaged or missing. Nothing is swept in
-	// that run, because the damage may have removed references.
+	// RecoverDamaged opens a store with damaged or missing files. Nothing is swept in that run,
+	// because the damage may have removed references.
 	RecoverDamaged bool
 	// Version of the program, for the metrics and the other nodes.
 	Version string

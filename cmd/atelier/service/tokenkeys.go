@@ -134,8 +134,8 @@ func forgetChecks(store durable.Store) error {
 	return durable.Commit(store, rows)
 }
 
-// ForgetTokens voids all tokens of a server whose keys are missing or wrong: the next start
-// creates new keys. ask is called with the number of tokens, and its error aborts.
+// ForgetTokens voids all tokens of a server with missing or wrong keys. The next start creates new
+// keys. ask is called with the number of tokens, and its error aborts.
 func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logger) (err error) {
 	store, err := openStore(cfg, Hooks{}, Options{}, log)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Gate counts the calls in progress, so that Close can wait for them: otherwise a reader would find
+// Gate counts the calls in progress, so that Close can wait for them. Otherwise a reader could find
 // files unmapped, or connections closed.
 type Gate struct {
 	inside atomic.Int64

@@ -2,9 +2,9 @@ package calls
 
 import "sync"
 
-// KeyLocks has one mutex per actor, while it is held or wanted. It serializes operations that read
-// the store and then change it: opening a log, snapshot and truncation, rewriting, purging. Appends
-// never take it.
+// KeyLocks provides one mutex per actor, which exists only while it is held or requested. It
+// serializes operations that read the store and then change it: opening a log, snapshot and
+// truncation, rewriting, purging. Appends never take it.
 type KeyLocks struct {
 	mu    sync.Mutex
 	locks map[string]*keyLock // guarded by mu

@@ -6,8 +6,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Queue is the queue of the writer: any number of producers, one consumer. Its bound is in bytes
-// and includes items being written; if it is full, Append fails with ErrBusy.
+// Queue is the writer's queue, with any number of producers and one consumer. Its bound is in bytes
+// and includes items being written. If the queue is full, Append fails with ErrBusy.
 type Queue[T any] struct {
 	limit int64
 	wake  chan struct{} // capacity 1; a token means: check items

@@ -21,8 +21,8 @@ type Snapshot[L Log] struct {
 }
 
 // Snapshots is the goroutine that stores snapshots, one after the other. A job arrives through the
-// writer's queue, when everything appended before it is committed. Of a log's jobs that have not
-// started only the newest is executed.
+// writer's queue, when everything appended before it is committed. Only the newest of a log's
+// unstarted jobs is executed.
 type Snapshots[L Log] struct {
 	store func(*Snapshot[L]) error
 	over  func(L)
@@ -49,7 +49,7 @@ func NewSnapshots[L Log](limit int64, store func(*Snapshot[L]) error, over func(
 }
 
 // Ask reserves space for a state and queues its job with push, after the appends of its log. It
-// fails with durable.ErrTooLarge for a too large state, and with durable.ErrBusy if there is no
+// fails with durable.ErrTooLarge if the state is too large, and with durable.ErrBusy if there is no
 // space.
 func (n *Snapshots[L]) Ask(job *Snapshot[L], push func(Item[L]) error) error {
 	size := int64(len(job.State))

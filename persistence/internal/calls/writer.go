@@ -44,7 +44,7 @@ type Item[L Log] struct {
 	Err error
 }
 
-// BatchItem returns the item of a log's batch, or the fault of the batch.
+// BatchItem returns the item for a log's batch, or an error if the batch is invalid.
 func BatchItem[L Log](l L, b durable.Batch) (it Item[L], err error) {
 	it = Item[L]{Kind: KindBatch, Log: l, First: b.First, Rows: b.Rows, Recs: b.Records, Done: b.Done}
 	if it.Count, err = layout.CountRecords(b.Records); err != nil {
@@ -136,8 +136,8 @@ func (w *Writer[L, I, P]) fence(actor string) {
 	}
 }
 
-// Finish frees the queue's space of items and reports their results to their owners: that of their
-// group, or Err.
+// Finish frees the items' space in the queue and reports their results to their owners: the group's
+// result, or Err.
 func (w *Writer[L, I, P]) Finish(items []I, group error) {
 	// Space first: the caller may append again as soon as it is notified.
 	var bytes int64

@@ -44,6 +44,6 @@
 // Fetched objects are cached for an hour, up to a number of bytes, for every range and every other
 // reader. If an object is damaged, another one with the same content is searched.
 //
-// Discard removes objects at once if they were put more than an hour ago. It only marks younger
-// ones, because another node may be about to refer to them. Collect follows package objects.
+// Discard immediately removes objects that were put more than an hour ago. It only marks younger
+// objects, because another node may be about to refer to them. Collect follows package objects.
 package contents

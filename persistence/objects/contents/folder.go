@@ -15,7 +15,7 @@ import (
 // stripes is the number of locks over the objects.
 const stripes = 64
 
-// folder stores objects on the disk of the node. Only one process at a time may use it.
+// folder stores objects on the node's disk. Only one process may use it at any time.
 type folder struct {
 	opts Options
 

@@ -130,8 +130,8 @@ type collection struct {
 	discarded map[string]bool // by key; without those already checked
 }
 
-// inUse keeps the youngest object with a content, if it is undamaged, and removes those that are
-// older than the grace period.
+// inUse keeps the youngest object with a content, if it is undamaged, and removes other objects
+// with this content that are older than the grace period.
 func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.Info) error {
 	newest := copies[0]
 	for _, o := range copies {

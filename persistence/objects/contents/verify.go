@@ -18,8 +18,8 @@ import (
 
 // A disk can return other bytes than were written. So an object is verified against its sum when it
 // is opened, which costs 0.6 ms per MiB. A popular file would be read twice for each of ten
-// thousand people. So a verified object counts as undamaged for a while, as long as the file system
-// reports no change.
+// thousand people. A verified object therefore counts as undamaged for a while, as long as the file
+// system reports no change.
 const (
 	soundFor = time.Minute
 	maxSound = 4096

@@ -1,5 +1,5 @@
-// Everybody can use it: with a keyboard alone, a screen reader, 400 % zoom,
-// reduced motion, in the dark, from right to left, in another language.
+// Accessibility by keyboard and screen reader. The tests include 400 % zoom, reduced motion, the
+// dark theme, right-to-left layout and other languages.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { busy, pages } from './harness/busy.mjs'
@@ -55,7 +55,7 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
   assert.deepEqual(bad, [])
 })
 
-/** Waits until something has the focus. */
+/** Waits until an element has the focus. */
 const isFocused = (what) => until('it has the focus', () => what.evaluate((e) => e === document.activeElement))
 
 test('a keyboard alone gets from joining to the certificate', async ({ facilitator, visitor }) => {
@@ -68,12 +68,12 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
         ? ''
         : document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim() || document.activeElement?.tagName,
     )
-  /** Goes on with Tab until something is reached. */
+  /** Presses Tab until an element is reached. */
   const reach = async (what) => {
     for (let i = 0; i < 60; i++) {
       if (what.test(await focused())) return
       await page.keyboard.press('Tab')
-      // Where one is can be seen.
+      // The focus must be visible.
       const seen = await page.evaluate(() => {
         const e = document.activeElement
         if (!e || e === document.body) return true
@@ -143,10 +143,10 @@ long('from right to left, in a language that nobody speaks, no text is left in E
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
         for (let n = walker.nextNode(); n; n = walker.nextNode()) {
           const p = n.parentElement
-          // What says of itself that it is English is: the handbook.
+          // Only the handbook is marked as English, and it is English.
           if (!p || p.closest('script, style, code, pre, kbd, [dir=auto], .markdown, .cm-editor, noscript, svg, time, body [lang=en]') || !p.checkVisibility())
             continue
-          // A translated text has these marks around it, even if it has parts.
+          // A translated text is surrounded by these marks, even if it has parts.
           if (/[A-Za-z]{3}/.test(n.data) && !/[⟦⟧]/.test(p.textContent)) out.push(n.data.trim())
         }
         for (const e of document.querySelectorAll('[aria-label], [title], [placeholder]')) {

@@ -1,11 +1,11 @@
-// What facilitators do outside the live view: settings, results, the projector,
-// tokenization, the audit log, and screens that are shown.
+// Facilitator pages outside the live view, such as settings, results and the audit log, and screen
+// sharing.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { accessible, inFirefox, onPaper, saved, section, stage, until } from './harness/stage.mjs'
 
-// A language model that answers everything with the same words.
+// A language model that always gives the same answer.
 const model = createServer((request, answer) => {
   request.resume()
   answer.writeHead(200, { 'Content-Type': 'text/event-stream' })
@@ -40,7 +40,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
   await page.goto('/admin/settings/ai')
   await page.getByText('not set', { exact: true }).waitFor()
 
-  // A wrong password is said so, and the key stays in its field.
+  // A wrong password is reported, and the key stays in its field.
   const secret = 'key-of-the-model'
   await page.getByLabel('AI key', { exact: true }).fill(secret)
   await page.getByLabel('Admin password').fill('wrong')
@@ -56,7 +56,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
   assert.match(sent, /"ai_api_key":"v1:/)
   assert.ok(!sent.includes(secret) && !sent.includes(server.adminPw))
 
-  // The server can ask with it, and counts.
+  // The server can use the key, and counts its use.
   await lead.post('/ai/stream', { prompt: 'Why?', codelab_id: lab.id })
   await page.reload()
   const models = page.getByRole('region', { name: 'By model' })
@@ -69,7 +69,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
   await page.getByText('not set', { exact: true }).waitFor()
 
   await section(page, 'API tokens')
-  // A token is seen once. It may do and lasts what was chosen.
+  // A token is visible once. It has the selected rights and lifetime.
   await page.getByLabel('What is it for?').fill('reads for a week')
   await page.getByLabel('For how long?').selectOption('7 days')
   await page.getByRole('button', { name: 'Create a token' }).click()
@@ -96,7 +96,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
   await page.getByText('No tokens yet').waitFor()
   assert.equal((await asked()).status, 401)
 
-  // This device.
+  // The settings of this device.
   await section(page, 'This device')
   await page.getByLabel('Appearance', { exact: true }).selectOption('dark')
   await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark')
@@ -128,7 +128,7 @@ long('the owner sees how the server is, what to do, and when it is well again', 
   assert.equal(await line('TLS certificate').count(), 0)
   await accessible(page)
 
-  // The page is left open: it reads again by itself.
+  // A page that stays open reloads its data automatically.
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
   await guest.page.goto(`/codelabs/${lab.id}`)
   await until('somebody has come', async () => (await lead.get('/admin/health')).people.here === 1)
@@ -141,7 +141,7 @@ long('the owner sees how the server is, what to do, and when it is well again', 
   await backup.getByText('â— OK', { exact: true }).waitFor()
   assert.equal(await backup.getByText('What to do:').count(), 0)
 
-  // Without the server what was read stays, and says how old it is.
+  // Without the server, the loaded data stays visible, with its age.
   seat.expect(/ERR_FAILED/)
   await page.route('**/api/admin/health', (asked) => asked.abort())
   await page.clock.runFor(10_000)
@@ -149,7 +149,7 @@ long('the owner sees how the server is, what to do, and when it is well again', 
   assert.equal(await line('People').getByText('1 connected').count(), 1)
 })
 
-/** A codelab that was taught: three people, of whom two have completed. */
+/** A finished codelab with three people, of whom two have completed it. */
 async function taught({ facilitator, person }) {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service', quiz_enabled: true, steps: ['# Set up\n\nText.', '# Write it\n\nText.', '# Run it\n\nText.'] })
@@ -164,7 +164,7 @@ async function taught({ facilitator, person }) {
     people.push(one)
     const say = (step_number) => one.say(lab, { type: 'step_progress', step_number })
     await say(2)
-    // The first one guesses wrong and then learns better.
+    // The first person answers wrong and then corrects the answer.
     if (i === 0) await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions: [{ quiz_id: choice.id, answer: '0' }] })
     await one.post(`/codelabs/${lab.id}/quizzes/submit`, {
       submissions: [
@@ -224,7 +224,7 @@ test(
     await page.getByRole('region', { name: 'Person by person' }).getByRole('rowheader', { name: 'Attendee 3' }).waitFor()
     assert.match(await download('Download CSV'), /attendance.*\.csv$/)
 
-    // The file is an export, which the audit log has; a look is none.
+    // The file counts as an export in the audit log. Viewing the page does not.
     const exports = async () => (await lead.get('/admin/audit-logs?limit=200')).filter((r) => JSON.stringify(r).includes('attendance')).length
     assert.equal(await exports(), 1)
     await tab('Draw')
@@ -253,7 +253,7 @@ test(
     await page.getByRole('checkbox', { name: /With what people wrote/ }).check()
     await page.getByText('Clear and short.').waitFor()
     await accessible(page)
-    // On paper there is the title of the workshop, and nothing to press.
+    // The printed page has the workshop's title and no controls.
     await onPaper(page, async () => {
       await page.locator('article').getByRole('heading', { level: 1 }).waitFor()
       assert.deepEqual([await page.getByRole('tablist').isVisible(), await page.getByRole('button', { name: /^Print/ }).isVisible()], [false, false])
@@ -291,7 +291,7 @@ test(
     assert.equal(await page.getByRole('link', { name: 'Certificate of Attendee 1' }).getAttribute('href'), `/certificate/${people[0].id}`)
     await accessible(page)
 
-    // Two have completed: two are drawn, each once, and then nobody is left.
+    // Two people have completed, so each is drawn once, and then nobody is left.
     await tab('Draw')
     await page.getByRole('button', { name: 'Draw', exact: true }).click()
     await page.getByRole('button', { name: 'Draw another' }).click()
@@ -301,7 +301,7 @@ test(
     assert.ok(await page.getByRole('button', { name: 'Draw another' }).isDisabled())
     await accessible(page)
 
-    // Kept on the device; with motion the names run and stop.
+    // The draw is stored on the device. With motion, the names run and stop.
     await page.emulateMedia({ reducedMotion: 'no-preference' })
     await page.reload()
     await until('who was drawn is still known', async () => (await drawn.count()) === 2)
@@ -324,7 +324,7 @@ test('the projector shows how one gets in and where the workshop is, and nobodyâ
   const code = await page.getByRole('main').innerText()
   assert.ok(code.includes(lab.join_code.slice(0, 3)) && code.includes(lab.join_code.slice(3)), code)
 
-  // What changes is shown at once.
+  // Changes are shown immediately.
   const ann = await visitor({ as: await person(lab, 'Attendee 1') })
   await ann.page.goto(`/codelabs/${lab.id}`)
   await page.getByText('1 person here').waitFor()
@@ -341,7 +341,7 @@ test('the projector shows how one gets in and where the workshop is, and nobodyâ
   await accessible(page)
 
   if (!inFirefox) {
-    // Without a window Firefox has no full screen.
+    // Without a window, Firefox has no full-screen mode.
     await page.getByRole('button', { name: 'Full screen' }).click()
     await page.getByRole('button', { name: 'Leave full screen' }).click()
     await page.getByRole('button', { name: 'Full screen' }).waitFor()
@@ -385,7 +385,7 @@ long('participants of the tokenization handler, from the first key to the end', 
   }
   assert.equal((await ask('tokenize', shop, card)).status, 200)
 
-  // A new participant is open. After a reload all are closed.
+  // A new participant's row is expanded. After a reload all rows are collapsed.
   await page.reload()
   await page.getByText('The shop', { exact: true }).click()
   await page.getByText(one.identity).waitFor()
@@ -407,7 +407,7 @@ long('participants of the tokenization handler, from the first key to the end', 
   await page.getByRole('button', { name: 'Revoke the grant' }).click()
   await page.getByText('Only itself.').waitFor()
 
-  // A second key, and the first goes.
+  // Adds a second key and removes the first.
   await page.getByRole('button', { name: 'New key' }).click()
   const second = await page
     .getByRole('group', { name: 'New key of The shop' })
@@ -437,7 +437,7 @@ long('the audit log is narrowed, opened, and read far back', async ({ visitor, f
   await page.getByRole('button', { name: 'Older records' }).click()
   await list.getByText('Codelab created').first().waitFor()
 
-  // By action and codelab, by who, by a word.
+  // Filters by action and codelab, by actor, and by a word.
   await page.getByLabel('Codelab').selectOption({ label: 'Audited' })
   await page.getByLabel('What happened').selectOption({ label: 'Joined' })
   await until('one is left', async () => (await list.getByRole('listitem').count()) === 1)
@@ -458,7 +458,7 @@ long('the audit log is narrowed, opened, and read far back', async ({ visitor, f
   await until('all are back', async () => (await list.getByRole('listitem').count()) === 50)
 })
 
-/** Gives a page a screen to show: a canvas that changes. Nobody chooses one in a test. */
+/** Gives a page a changing canvas as its screen to share, since a test cannot select a screen. */
 const screenOf = (page) =>
   page.addInitScript(() => {
     window.captures = 0
@@ -478,7 +478,7 @@ const screenOf = (page) =>
     }
   })
 
-/** Waits until pictures of another's screen arrive. */
+/** Waits until frames of another person's screen arrive. */
 const watches = (page) => until('pictures arrive', () => page.locator('video').evaluate((v) => v.videoWidth > 0 && !v.paused && v.currentTime > 0.2))
 
 long('an attendee shows their screen when they agree, and a facilitator shows theirs', async ({ visitor, facilitator, person }) => {
@@ -497,12 +497,13 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
     return desk.page.getByRole('dialog', { name: 'Attendee 1' })
   }
 
-  // Another program's words about screens change nothing here.
+  // Screen messages from other programs have no effect.
   await lead.say(lab, { type: 'screen_share_status', active: true })
   await lead.say(lab, { type: 'webrtc_signal', target_id: ann.id, signal: { type: 'offer', sdp: 'v=0' } })
   await ann.say(lab, { type: 'attendee_screen_status', status: 'sharing' })
 
-  // Asked, declined; asked again, agreed: it opens at the facilitator's by itself.
+  // The first request is declined, the second accepted. The screen then opens automatically for the
+  // facilitator.
   let dialog = await open()
   await dialog.getByRole('button', { name: 'Ask to see the screen' }).click()
   await one.page.getByText('Grace asks to see your screen').waitFor()
@@ -519,7 +520,7 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
   await accessible(desk.page)
   assert.equal(await two.page.getByText('is sharing their screen').count(), 0)
 
-  // Closing ends it for the viewer alone; stopping ends it for all.
+  // Closing ends the share only for the viewer. Stopping ends it for everybody.
   const view = desk.page.getByRole('dialog', { name: 'Screen of Attendee 1' })
   await view.getByRole('button', { name: 'Close' }).last().click()
   await one.page.getByText('Nobody is watching yet').waitFor()
@@ -538,14 +539,14 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
   await desk.page.getByRole('button', { name: 'Watch' }).click()
   await watches(desk.page)
 
-  // It ends with the page.
-  // Firefox closes the connections of a page before the page can say that it goes.
+  // The share ends when the page closes. Firefox closes a page's connections before the page can
+  // announce that it is closing.
   if (inFirefox) desk.expect(/ICE failed/)
   await one.page.goto('/')
   await desk.page.getByText(inFirefox ? 'The direct connection to Attendee 1 failed' : 'Attendee 1 stopped sharing their screen').waitFor()
   await view.getByRole('button', { name: 'Close' }).last().click()
 
-  // The facilitator shows their screen; attendees who come later see the notice, too.
+  // The facilitator shares a screen. Attendees who join later also see the notice.
   await desk.page.getByRole('banner').getByRole('button', { name: 'More', exact: true }).click()
   await desk.page.getByRole('menuitem', { name: 'Show my screen' }).click()
   await desk.page.getByText('Up to 8 can watch').waitFor()
@@ -566,7 +567,7 @@ long('over plain http it says what needs https, and the rest works', async ({ vi
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor({ as: lead })
-  // As browsers have it on another host without https.
+  // This is the state of browsers on another host without https.
   await page.addInitScript(() => {
     Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined })
     Object.defineProperty(Crypto.prototype, 'randomUUID', { value: undefined })

@@ -1,5 +1,4 @@
-// Questions to the AI: the answer comes as it is written, can be stopped, and
-// runs nothing of what is in it.
+// Questions to the AI: the answer is streamed, can be stopped, and none of its content is executed.
 import assert from 'node:assert/strict'
 import { createCipheriv, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -37,7 +36,7 @@ const { test } = stage({
   },
 })
 
-/** A key as it is sent to the server: only its ciphertext. */
+/** A key in the form sent to the server: only its ciphertext. */
 function encrypted(key, password) {
   const [salt, iv] = [randomBytes(16), randomBytes(16)]
   const keys = pbkdf2Sync(password, salt, 100_000, 64, 'sha256')
@@ -72,7 +71,7 @@ test('an attendee asks about the text', async ({ server, facilitator, person, vi
   assert.equal(await page.evaluate(() => window.owned), undefined)
   assert.equal(await page.locator('.ask a[href^="javascript"]').count(), 0)
 
-  // Stopped: what is there stays, and the upstream is let go.
+  // After a stop, the received text stays, and the upstream connection is closed.
   await field.fill('And then?')
   came = new Promise((done) => (arrived = done))
   gone = false

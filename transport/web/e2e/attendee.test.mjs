@@ -10,7 +10,7 @@ const steps = [
   '# Run it\n\nOpen the address in your browser.\n',
 ]
 
-/** A codelab with all that can be asked of an attendee. */
+/** A codelab with every requirement for attendees. */
 async function whole(lead, record = {}) {
   const lab = await lead.codelab({
     title: 'A small service',
@@ -38,7 +38,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   const guest = await visitor({ permissions: ['clipboard-write'] })
   const { page } = guest
 
-  // In by the short code, however it is typed.
+  // The short code works in every notation.
   await page.goto('/')
   const code = lab.join_code.toLowerCase()
   const field = page.getByLabel('Code', { exact: true })
@@ -56,7 +56,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   const me = (await lead.get(`/codelabs/${lab.id}/attendees`))[0]
   assert.equal(me.name, 'Attendee 1')
 
-  // Code is coloured, copied as it is, and a hint opens.
+  // Code is coloured and copied unchanged, and a hint opens.
   await page.locator('.t-keyword', { hasText: 'func' }).waitFor()
   await page.evaluate(() => {
     navigator.clipboard.writeText = async (text) => void (window.copied = text)
@@ -67,7 +67,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByText('A hint').click()
   await page.getByText('Look at the path.').waitFor()
 
-  // How it goes, and it ends when one moves on.
+  // The mood ends when the attendee moves on.
   const own = async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0]
   await page.getByRole('button', { name: 'Stuck' }).click()
   await until('the facilitator sees it', async () => (await own()).pulse?.state === 'stuck')
@@ -77,7 +77,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   assert.equal((await own()).pulse, null)
   assert.equal(await page.getByRole('button', { name: 'Stuck' }).getAttribute('aria-pressed'), 'false')
 
-  // Help: a key, a line, the place in the queue, a facilitator, and the end.
+  // A help request from the shortcut to its completion.
   await page.keyboard.press('h')
   await page.getByLabel(/What is it about/).fill('It says refused')
   await page.getByRole('dialog').getByRole('button', { name: 'Ask for help' }).click()
@@ -130,7 +130,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByText('I see').waitFor()
   assert.equal(await page.evaluate(() => CSS.highlights.get('comment')?.size), 1)
 
-  // Materials.
+  // The materials.
   await page.getByRole('tab', { name: 'Files' }).click()
   assert.equal(await page.getByRole('link', { name: 'The slides' }).getAttribute('href'), 'https://example.org/slides')
 
@@ -197,7 +197,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.goto(`/verify/${me.id}`)
   await page.getByText('This certificate is valid.').waitFor()
 
-  // One's own erasure; the certificate is void with it.
+  // Attendees can erase themselves, which also voids the certificate.
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByRole('heading', { level: 2 }).first().waitFor()
   await page.getByRole('button', { name: 'Appearance and language' }).click()
@@ -222,7 +222,7 @@ long(
     guest.expect(/ERR_CONNECTION_RESET/)
     const { page } = guest
     await page.goto(`/j/${lab.join_code}`)
-    // The server registers, and its answer never arrives.
+    // The server registers the person, but its response never arrives.
     let lost = 0
     await page.route('**/register', async (route) => {
       if (lost++ > 0) return route.fallback()
@@ -257,7 +257,7 @@ long("another device opens where this one was, and foreign clients' comments sta
   const lab = await lead.codelab({ steps })
   const ann = await person(lab, 'Attendee 1')
   await ann.say(lab, { type: 'step_progress', step_number: 2 })
-  // A client that counts otherwise: the words decide.
+  // For a client with other offsets, the words decide.
   const step = lab.steps[1]
   await ann.post(`/codelabs/${lab.id}/inline-comments`, {
     anchor_key: `step|${step.id}|cafe|50|64`,
@@ -275,7 +275,7 @@ long("another device opens where this one was, and foreign clients' comments sta
   await page.getByRole('button', { name: /Comment by Attendee 1/ }).click()
   await page.getByText('Which one?').waitFor()
   assert.equal(await page.evaluate(() => [...CSS.highlights.get('comment')].map(String).join()), 'writes an answer')
-  // The text changes: the comment says so and stands nowhere.
+  // After a change of the text, the comment is labelled and has no position.
   await lead.put(`/codelabs/${lab.id}/steps`, {
     steps: lab.steps.map((s) => ({ id: s.id, title: s.title, content_markdown: s.id === step.id ? 'All new.' : s.content_markdown })),
   })
@@ -284,7 +284,7 @@ long("another device opens where this one was, and foreign clients' comments sta
   assert.equal(await page.evaluate(() => CSS.highlights.get('comment')?.size ?? 0), 0)
 })
 
-/** Selects words of the text as a mouse would. */
+/** Selects words in the text like a mouse. */
 async function selectWords(page, words) {
   await page.evaluate((words) => {
     const root = document.querySelector('.markdown')
@@ -335,7 +335,7 @@ test('each step is an address and one press of Back; a panel over the text close
   await page.goBack()
   await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
 
-  // The panel is beside the text where there is room, and never over it unasked.
+  // The panel is next to the text if there is space, and never covers it without a request.
   await page.goto(`/codelabs/${lab.id}?step=2`)
   await at('Two')
   const panel = page.getByRole('complementary', { name: 'Chat, comments, files' })
@@ -371,7 +371,8 @@ long('a link to a paragraph leads there, and commands are copied without prompts
   await page.getByRole('button', { name: 'Copy 2 commands' }).click()
   assert.equal(await until('the commands are copied', async () => (await copied(page)) !== link && copied(page)), 'go build \\\n    -o queue .\n./queue')
 
-  // For another person it opens the step at that place, from where a keyboard goes on.
+  // For another person, the link opens the step at that place, and the keyboard continues from
+  // there.
   const other = await visitor({ as: ben, viewport: { width: 1280, height: 700 } })
   await other.page.goto(link)
   const place = other.page.getByText('The place that is meant.')

@@ -6,7 +6,7 @@ import { section, sound as looked, stage, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
-/** A folder for pictures of each screen, when one wants to look at them. */
+/** An optional folder for a picture of each screen. */
 const shots = process.env.SHOTS
 
 /** A tar.gz of one file. */
@@ -47,7 +47,7 @@ Type \`hello\`.
 ![A picture](missing.png)
 `
 
-/** The checks of all pages, and that nothing is wider than a small phone. */
+/** The checks for all pages, including that nothing is wider than a small phone. */
 async function sound(page, name) {
   await looked(page, name)
   const size = page.viewportSize()
@@ -74,7 +74,7 @@ long('the list begins with what to do first, and takes a file', async ({ visitor
   await row.getByText('nobody has joined').waitFor()
   await row.getByText('open', { exact: true }).waitFor()
 
-  // A copy, which is then deleted with its title.
+  // Creates a copy and deletes it by its title.
   await row.getByRole('button', { name: 'More for Greet the world' }).click()
   await page.getByRole('menuitem', { name: 'Copy' }).click()
   const copied = page.getByRole('listitem').filter({ hasText: 'Greet the world (Copy)' })
@@ -89,7 +89,7 @@ long('the list begins with what to do first, and takes a file', async ({ visitor
   await gone.click()
   await copied.waitFor({ state: 'detached' })
 
-  // The export comes as a file, and can be imported again.
+  // The export is a file that can be imported again.
   await row.getByRole('button', { name: /^More for/ }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export as ZIP' }).click()])
   assert.match(download.suggestedFilename(), /\.zip$/)
@@ -107,7 +107,7 @@ long('the list begins with what to do first, and takes a file', async ({ visitor
   await page.getByLabel(/^Filter/).fill('workshop 3')
   await until('one to be left', async () => (await page.getByRole('button', { name: /^More for/ }).count()) === 1)
 
-  // A file that is none says so.
+  // An invalid file causes an error message.
   browser.expect(/400 \(Bad Request\).*import/)
   await files.setInputFiles({ name: 'bad.zip', mimeType: 'application/zip', buffer: Buffer.from('no archive') })
   await page.getByText(/This was not accepted/).waitFor()
@@ -118,7 +118,7 @@ const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 /** The editor's text, which is in a shadow root. */
 const editor = (page) => page.locator('.cm-content')
 
-/** What the server has. */
+/** The content on the server. */
 const stepsOf = async (person, id) => (await person.get(`/codelabs/${id}`))[1]
 
 test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
@@ -155,7 +155,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await preview.locator('aside.positive', { hasText: 'Counters' }).waitFor()
   await preview.locator('.t-keyword', { hasText: 'func' }).waitFor()
 
-  // An image is pasted, and its link appears at that place.
+  // A pasted image appears as a link at the cursor.
   await page.evaluate(
     (bytes) => {
       const data = new DataTransfer()
@@ -169,7 +169,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   )
   await preview.getByRole('img', { name: 'dot' }).waitFor()
 
-  // A second step, which is moved before the first by keyboard and back by mouse.
+  // A second step is moved before the first by keyboard, and back by mouse.
   await page.getByRole('button', { name: 'Add a step' }).click()
   const titled = page.getByLabel('Title of the step')
   await until('one to be able to type its title', () => titled.evaluate((e) => e === document.activeElement))
@@ -183,7 +183,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await page.keyboard.press('Alt+ArrowUp')
   await until('the steps to be moved', async () => (await titles()) === 'Set up, Say hello')
   await until('the moved one to have the focus', () => rail.getByRole('button', { name: /Set up/ }).evaluate((e) => e === document.activeElement))
-  // A mouse goes where a step is, so all of them have arrived.
+  // The mouse moves to the position of a step, so all steps must be in place.
   await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
   const from = await rail.nth(0).locator('.grip').boundingBox()
   const to = await rail.nth(1).boundingBox()
@@ -195,7 +195,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await page.mouse.up()
   await until('the steps to be dragged', async () => (await titles()) === 'Say hello, Set up')
 
-  // Removed, and taken back.
+  // The step is removed and restored.
   await page.getByRole('button', { name: 'More for this step' }).click()
   await page.getByRole('menuitem', { name: 'Remove this step' }).click()
   await until('one to be left', async () => (await titles()) === 'Say hello')
@@ -226,7 +226,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await preview.getByRole('heading', { name: 'What it says' }).waitFor()
   await sound(page, 'edit')
 
-  // The history of undo survives a visit of another page. A new step has its id by now.
+  // The undo history survives a visit to another page. The new step has received its id by now.
   await editor(page).click()
   await page.keyboard.press('Control+z')
   await page.getByText('Not saved', { exact: true }).waitFor()
@@ -239,7 +239,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   )
   assert.notEqual(after[0].content_markdown, steps[0].content_markdown)
 
-  // The count shows when a text is nearly full, and too much is not sent.
+  // The count appears near the limit, and a longer text is not sent.
   await page.evaluate(() => {
     document.querySelector('.host').shadowRoot.querySelector('.cm-content').focus()
     document.execCommand('insertText', false, 'x'.repeat(49_000))
@@ -256,7 +256,10 @@ long('text and preview scroll together', async ({ visitor, facilitator }) => {
   await editor(page).waitFor()
   const preview = page.getByRole('region', { name: 'Preview' })
   await preview.getByRole('heading', { name: 'Part 40' }).waitFor({ state: 'attached' })
-  /** The headings around the top edge. The editor draws only what is seen, so the one above may not be there. */
+  /**
+   * The headings around the top edge. The editor draws only the visible part, so the heading above
+   * can be missing.
+   */
   const around = (all, top) => [all.findLast((h) => h.top < top + 60)?.text, all.find((h) => h.top >= top + 60)?.text]
   const seen = async () => {
     const shown = await preview.evaluate((p) => ({
@@ -335,7 +338,7 @@ long('two people write, comments are told of, and nothing is lost', async ({ vis
     [['first', true]],
   )
 
-  // An author without unsaved text sees the saved text of others at once.
+  // An author without unsaved text sees other authors' saved text immediately.
   const other = await facilitator('Helper')
   const put = (texts) => other.put(`/codelabs/${lab.id}/steps`, { steps: texts.map(([id, title, content_markdown]) => ({ id, title, content_markdown })) })
   const [a, b] = lab.steps.map((s) => s.id)
@@ -389,7 +392,7 @@ long('two people write, comments are told of, and nothing is lost', async ({ vis
   await again.getByRole('button', { name: 'Continue with it' }).click()
   await editor(again).getByText('Unsaved words.').waitFor()
 
-  // Leaving asks.
+  // Leaving requires a confirmation.
   await again.getByRole('link', { name: 'Results' }).click()
   const leave = again.getByRole('dialog', { name: 'You have not saved' })
   await leave.getByRole('button', { name: 'Stay here' }).click()
@@ -424,7 +427,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await page.getByLabel('E-mail addresses, days').fill('30')
   await page.getByText('5 changes are not saved.').waitFor()
   assert.equal(await unsaved.count(), 5, 'not each section with a change has a mark')
-  // Others' changes of other settings stay.
+  // Other people's changes to other settings stay.
   await lead.put(`/codelabs/${lab.id}`, { author: 'Attendee 1' })
   const save = page.getByRole('button', { name: 'Save', exact: true })
   browser.expect(/412 \(Precondition Failed\)/)
@@ -435,7 +438,8 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   const kept = await now()
   assert.deepEqual([kept.title, kept.author, kept.is_public, kept.require_quiz, kept.email_retention_days], ['Better settings', 'Attendee 1', false, true, 30])
 
-  // Back leads from a section to the one before it, without a question; out of the settings there is one.
+  // Back leads to the previous section without a question. Leaving the settings asks for
+  // confirmation.
   await section(page, 'About')
   await title.fill('Not yet')
   await section(page, 'Joining')
@@ -447,7 +451,8 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await page.getByRole('button', { name: 'Discard' }).click()
   assert.equal(await title.inputValue(), 'Better settings')
 
-  // The same setting: one is told, and decides. A draft survives a reload, and is offered.
+  // For a conflict in one setting, the person is notified and decides. A draft survives a reload
+  // and is offered.
   await title.fill('Mine')
   await until('it to be kept', () => page.evaluate((id) => localStorage.getItem(`atelier:draft:settings:${id}`)?.includes('Mine'), lab.id))
   await page.reload()
@@ -462,7 +467,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await page.getByRole('button', { name: 'Save mine' }).click()
   await until('mine to be saved', async () => (await now()).title === 'Mine')
 
-  // The door.
+  // Joining.
   await section(page, 'Joining')
   await page.getByText(new RegExp(`${kept.join_code.slice(0, 3)} ${kept.join_code.slice(3)}`)).waitFor()
   await page.getByLabel('New people may join').uncheck()
@@ -486,7 +491,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await second.getByRole('textbox').first().fill('What did you learn?')
   await second.getByLabel('Free text').check()
   await quiz.getByRole('button', { name: 'Question 2: move up' }).click()
-  // One button saves all that was typed.
+  // One button saves all typed values.
   await section(page, 'About')
   await page.getByLabel('Author').fill('Attendee 2')
   await save.click()
@@ -503,7 +508,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   )
   await sound(page, 'settings')
 
-  // The index leads to a section, and says which one it is; so does an address, and one of older pages.
+  // The index opens a section and marks it. Current and older addresses do the same.
   const current = () => index.locator('[aria-current]').textContent()
   await index.getByRole('link', { name: 'Versions' }).click()
   await page.waitForURL(`**/admin/${lab.id}/settings/versions`)
@@ -550,7 +555,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
     await page.screenshot({ path: `${shots}/settings-end.png` })
   }
 
-  // The end, and what is behind it.
+  // The end of the workshop and the actions after it.
   await section(page, 'End, export, delete')
   const danger = page.getByRole('region', { name: 'End, export, delete' })
   await danger.getByRole('button', { name: 'End the workshop' }).click()
@@ -583,7 +588,7 @@ for (const kind of ['branch', 'folder']) {
     await files.getByRole('button', { name: 'README.md' }).click()
     await editor(page).getByText('With code').waitFor()
 
-    // A new file, in a folder; and one that cannot be.
+    // A new file in a folder, and an invalid file name.
     await page.getByRole('button', { name: 'Add a file' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Path').fill('../main.go')
@@ -611,7 +616,7 @@ for (const kind of ['branch', 'folder']) {
     const at = `/codeserver/${lab.id}/${heads}`
     assert.deepEqual(await lead.get(`${at}/main/files`), ['README.md', 'cmd/main.go'])
 
-    // A head for a step, with these files.
+    // A branch or folder for a step, with these files.
     await page.getByRole('button', { name: /^New (branch|folder) for a step/ }).click()
     await dialog.getByLabel('Step', { exact: true }).selectOption('2')
     await dialog.getByLabel('Where in the step').selectOption('end')
@@ -622,7 +627,7 @@ for (const kind of ['branch', 'folder']) {
     const head = page.getByLabel(kind === 'branch' ? 'Branch' : 'Folder', { exact: true })
     await until('it to be open', async () => (await head.inputValue()) === 'step-2-end')
 
-    // Renamed, changed and deleted, in one save.
+    // One save renames, changes and deletes files.
     await files.getByRole('button', { name: 'main.go' }).click()
     await page.getByRole('button', { name: 'More for cmd/main.go' }).click()
     await page.getByRole('menuitem', { name: 'Rename or move …' }).click()
@@ -662,7 +667,7 @@ for (const kind of ['branch', 'folder']) {
     const [binary] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download this file' }).click()])
     assert.equal(binary.suggestedFilename(), 'logo.bin')
 
-    // An archive comes in: what is none is refused, and its program can be executed.
+    // An archive is imported. Other files are refused, and the archive's program stays executable.
     const more = page.getByRole('button', { name: 'Import, download and delete' })
     await more.click()
     await page.getByRole('menuitem', { name: 'Import a ZIP or tar.gz …' }).click()
@@ -676,7 +681,7 @@ for (const kind of ['branch', 'folder']) {
     await page.getByText('Executable').waitFor()
     assert.equal((await lead.get(`${at}/step-2-end/tree`)).find((f) => f.path === 'run.sh').mode, '100755')
 
-    // Taken along, and deleted.
+    // The code is downloaded and deleted.
     await page.getByRole('button', { name: 'Import, download and delete' }).click()
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Download as tar.gz' }).click()])
     assert.match(download.suggestedFilename(), /\.tar\.gz$/)
@@ -706,7 +711,7 @@ long('unsaved text is offered, and until then what is saved is shown', async ({ 
   await offer.waitFor()
   assert.equal(await editor(page).getByText('Begun on Monday.').count(), 0)
 
-  // Work that is begun meanwhile does not replace it.
+  // Newly started work does not replace the offered work.
   await write(' Begun on Tuesday.')
   await page.reload()
   await offer.waitFor()
@@ -751,7 +756,7 @@ long('unsaved text that is offered in two tabs is lost in neither', async ({ vis
   await one.reload()
   await two.goto(`/admin/${lab.id}/edit`)
   for (const page of [one, two]) await offer(page).waitFor()
-  // One goes on with it, the other throws it away, and begins something else.
+  // One page continues the work. The other discards it and starts something else.
   await goOn(one)
   await editor(one).getByText('Monday.').waitFor()
   await write(one, ' Tuesday.')
@@ -759,7 +764,7 @@ long('unsaved text that is offered in two tabs is lost in neither', async ({ vis
   await offer(two).waitFor({ state: 'detached' })
   await write(two, ' Otherwise.')
   await kept(one, key, 'Tuesday.')
-  // Both are found by the next visit, one after the other.
+  // The next visit offers both, one after the other.
   await two.close()
   await one.reload()
   await offer(one).waitFor()
@@ -770,7 +775,7 @@ long('unsaved text that is offered in two tabs is lost in neither', async ({ vis
   await editor(one).getByText('Monday. Tuesday.').waitFor()
 })
 
-/** Waits until the device keeps a text in a draft. */
+/** Waits until the device has stored a text in a draft. */
 const kept = (page, key, text) =>
   until('it to be kept', () =>
     page.evaluate(

@@ -1,5 +1,4 @@
-// Holds times against their bounds. For a quiet machine; exits with 1 when one
-// is missed.
+// Compares times with their limits, on a quiet machine. Exits with 1 if a limit is exceeded.
 //
 //   make budgets
 import { crowd, measureChat, measureFind, measureFloor, unlimited } from './harness/crowd.mjs'
@@ -43,7 +42,7 @@ try {
 }
 process.exitCode = missed ? 1 : 0
 
-/** Prints a time and counts it when it is over its bound, both milliseconds. */
+/** Prints a time, and counts it if it exceeds its limit, both milliseconds. */
 function hold(what, took, bound) {
   const over = took > bound
   if (over) missed++

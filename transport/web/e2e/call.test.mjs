@@ -1,13 +1,13 @@
-// Calling people who look elsewhere: title and icon, sound, notifications.
+// Notifications for people who look elsewhere: title and icon, sound, browser notifications.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { accessible, offline, stage, until } from './harness/stage.mjs'
 
-/** A name that is not the machine's own, so that a page of it is no secure context. */
+/** A host name other than the machine's own, so that its pages are no secure context. */
 const elsewhere = 'workshop.test'
 const { test, long } = stage({ hosts: [elsewhere] })
 
-/** Writes down the tones that a page plays and the notifications that it shows, and takes the focus from it. */
+/** Records the page's tones and notifications, and removes the focus from the page. */
 async function listen(context) {
   await context.addInitScript(() => {
     globalThis.tones = 0
@@ -27,7 +27,7 @@ async function listen(context) {
   })
 }
 
-/** Opens the dialog, switches things on and closes it. */
+/** Opens the dialog, switches options on and closes the dialog. */
 async function switchOn(page, ...names) {
   // Of a facilitator it stands with what belongs to the page.
   await page
@@ -38,7 +38,7 @@ async function switchOn(page, ...names) {
   await page.getByRole('menuitem', { name: 'Notify me' }).click()
   for (const name of names) await page.getByLabel(name).check()
 }
-/** Does what a person does who blocks notifications in the browser's settings. */
+/** Blocks notifications like a person in the browser's settings. */
 async function deny(browser, page) {
   const target = await page.context().newCDPSession(page)
   const { targetInfo } = await target.send('Target.getTargetInfo')
@@ -71,7 +71,7 @@ long(
     await page.getByRole('region', { name: 'Help queue' }).waitFor()
     assert.equal(await page.title(), 'A small service · Live · Atelier')
 
-    // Off until it is switched on: the tab alone tells.
+    // By default everything is off, and only the tab shows marks.
     await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1, message: 'my password is hunter2' })
     await page.waitForFunction(() => document.title.startsWith('(1) '))
     assert.equal(await icon(page), '/favicon-dot.svg')
@@ -92,7 +92,7 @@ long(
     await page.getByText('You should now hear or see what you have chosen.').waitFor()
     await close(page)
 
-    // Asked again within ten seconds, however long that takes here: shown, and not heard a second time.
+    // A repeated request within ten seconds is shown without a second sound.
     const realTime = await page.evaluateHandle(() => Date.now)
     await page.evaluate(() => {
       const then = JSON.parse(localStorage.getItem('atelier:call:sounded'))
@@ -107,7 +107,7 @@ long(
     assert.deepEqual(there, ['A small service Somebody is asking for help.', 'A small service This is what a notification looks like.'])
     assert.equal((await page.title()).slice(0, 4), '(2) ')
 
-    // Later both, of one tab only.
+    // Later, only one tab plays the sound and shows the notification.
     const second = await desk.context.newPage()
     await second.goto(`/admin/${lab.id}`)
     await second.getByRole('region', { name: 'Help queue' }).getByText('Bob').waitFor()
@@ -119,7 +119,7 @@ long(
     await second.waitForFunction(() => document.title.startsWith('(3) '))
     assert.equal(await tones(second), 0)
 
-    // Events during a lost connection call nobody; the page shows them.
+    // Events during a lost connection cause no notification, but the page shows them.
     await page.close()
     await second.evaluate(() => localStorage.setItem('atelier:call:sounded', '0'))
     network.cut()

@@ -1,4 +1,4 @@
-// What certificates say and look like, webhooks' deliveries, and when a codelab is deleted.
+// The content and look of certificates, webhook deliveries, and the deletion date of a codelab.
 import assert from 'node:assert/strict'
 import { accessible, inFirefox, saved, stage, until } from './harness/stage.mjs'
 
@@ -38,7 +38,7 @@ test('a certificate says what the settings say, prints on one page, and is a pic
   await part.locator('.a4').getByText('Northern School').waitFor()
   await accessible(page, 'settings')
   await page.getByRole('button', { name: 'Save' }).click()
-  // "Saved" can be of the save before.
+  // "Saved" can refer to the previous save.
   await until('the certificate is what was saved', async () => {
     const said = await lead.get(`/certificates/${ann.id}`)
     assert.deepEqual([said.organiser, said.hours, said.accent, said.seal, said.shares?.length], ['Northern School', 1.5, 'violet', true, 3])
@@ -53,7 +53,7 @@ test('a certificate says what the settings say, prints on one page, and is a pic
   await sheet.getByRole('img', { name: /steps as arcs/ }).waitFor()
   await accessible(sheet, 'certificate')
   if (!inFirefox) {
-    // WebDriver BiDi prints on paper of its own size.
+    // WebDriver BiDi prints with its own paper size.
     const pdf = await sheet.pdf({ preferCSSPageSize: true, printBackground: true })
     assert.equal((pdf.toString('latin1').match(/\/Type\s*\/Page\b/g) ?? []).length, 1, 'pages')
     const [, , wide, high] = pdf
@@ -70,7 +70,7 @@ test('a certificate says what the settings say, prints on one page, and is a pic
   await accessible(sheet, 'certificate on a phone')
   assert.ok(await sheet.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is wider than a phone')
 
-  // Ended, it says everywhere when it goes.
+  // After the end, all pages show when the codelab will be deleted.
   await lead.post(`/codelabs/${lab.id}/end`)
   await sheet.reload()
   await sheet.getByText(/can be checked until/).waitFor()
@@ -109,7 +109,7 @@ test('the owner makes a webhook, tries it, and sees how it went', async ({ visit
   await page.getByRole('dialog', { name: 'Details' }).getByText('the address is in a private network').waitFor()
   await page.keyboard.press('Escape')
   await accessible(page, 'webhooks')
-  // On a phone the rows are cards: nothing scrolls sideways, and each value says what it is.
+  // On a phone the rows are cards. Nothing scrolls sideways, and each value has a label.
   for (const width of [375, 320]) {
     await page.setViewportSize({ width, height: 812 })
     const frames = part.locator('[role=region]:has(> table)')
@@ -122,7 +122,7 @@ test('the owner makes a webhook, tries it, and sees how it went', async ({ visit
       .evaluateAll((all) =>
         all.map((e) => ({
           top: Math.round(e.getBoundingClientRect().top),
-          // Chromium computes the words, Firefox leaves attr(data-label).
+          // Chromium returns the computed text, Firefox returns attr(data-label).
           label: getComputedStyle(e, '::before').content === 'none' ? null : e.dataset.label,
         })),
       )

@@ -1,4 +1,4 @@
-// The code of a step as attendees take it: what is shared, to look at, to download, to clone.
+// A step's code for attendees: sharing, browsing, downloading, cloning.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { sound, stage, until } from './harness/stage.mjs'
@@ -67,7 +67,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
   assert.equal(download.suggestedFilename(), 'step-2-start.zip')
   assert.equal((await readFile(await download.path())).subarray(0, 2).toString(), 'PK')
 
-  // Facilitators see who has it, on the floor and in the details of a person.
+  // Facilitators see on the floor and in a person's details that the person has the code.
   await ann.say(lab, { type: 'step_progress', step_number: 2 })
   await settings.goto(`/admin/${lab.id}`)
   await settings.getByText('1 took the code').waitFor()

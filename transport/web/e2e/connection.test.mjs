@@ -1,5 +1,5 @@
-// The connection survives everything: a killed server, a network that goes, a
-// network that breaks sockets, several tabs, a server that stops.
+// The connection survives a killed or stopping server, a lost network, a network that breaks
+// sockets, and several tabs.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { accessible, inFirefox, offline, stage, still, until } from './harness/stage.mjs'
@@ -43,11 +43,11 @@ test('SIGKILL in the middle: nobody loses text, place or message', async ({ serv
   assert.equal(await page.locator('main').evaluate((main) => main.scrollTop), 500)
   assert.ok(await page.getByRole('heading', { name: 'Two' }).isVisible())
 
-  // The phone comes back by itself, too.
+  // The phone also reconnects automatically.
   await phone.page.getByRole('button', { name: 'Chat' }).click()
   await phone.page.getByRole('log').getByText('said while it was away').waitFor()
 
-  // And all of it is there after a reload.
+  // Everything is still present after a reload.
   await page.reload()
   await page.getByRole('heading', { name: 'Two' }).waitFor()
   assert.equal(await field.inputValue(), 'not finished')
@@ -81,14 +81,14 @@ test('a connection that died without a word is noticed, and made anew: in the te
     pages.push(page)
   }
   const shown = (page) => page.getByRole('timer').filter({ visible: true }).first()
-  // All hear of it.
+  // All tabs are notified.
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: '', kind: 'break' })
   for (const page of pages) await shown(page).waitFor()
   network.swallow()
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: null })
   for (const page of pages) {
     assert.equal(await shown(page).count(), 1)
-    // After at most 36 seconds of silence it asks, and waits five for an answer.
+    // After at most 36 seconds of silence, it sends a check and waits five seconds for an answer.
     await page.clock.runFor(45_000)
   }
   for (const page of pages) await until('it is known that the timer has ended', async () => (await shown(page).count()) === 0)
@@ -161,7 +161,7 @@ long('two tabs of one person do not disturb one another', async ({ visitor, faci
   await two.keyboard.press('Enter')
   for (const page of [one, two]) await page.getByRole('log').getByText('from the second').waitFor()
   assert.equal((await lead.get(`/codelabs/${lab.id}/chat`)).length, 2)
-  // Each stays where it is, and both know how it goes.
+  // Each tab stays on its step, and both show the mood.
   await one.keyboard.press('Escape')
   await one.getByRole('link', { name: /Two/ }).click()
   await one.getByRole('button', { name: 'Slow' }).click()
@@ -175,7 +175,7 @@ long('eight tabs where sockets are blocked share one stream', async ({ visitor, 
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
   guest.expect(/WebSocket/)
   await guest.context.addInitScript(() => {
-    // A network that takes the connection and never answers the upgrade.
+    // A network that accepts the connection and never responds to the upgrade.
     window.WebSocket = class {
       constructor() {
         setTimeout(() => this.onclose?.({ code: 1006 }))
@@ -192,12 +192,12 @@ long('eight tabs where sockets are blocked share one stream', async ({ visitor, 
   }
   await lead.say(lab, { type: 'chat', message: 'to all tabs' })
   for (const page of pages) await page.getByRole('log').getByText('to all tabs').waitFor()
-  // Each can still speak: the browser has connections left.
+  // Each tab can still send, since the browser has connections left.
   await pages[7].getByLabel('Write to everybody').fill('from the last')
   await pages[7].keyboard.press('Enter')
   for (const page of pages) await page.getByRole('log').getByText('from the last').waitFor()
   assert.equal((await lead.get(`/codelabs/${lab.id}/presence`)).attendee_ids.length, 1)
-  // The one that holds nothing but its own page may go.
+  // A tab owns nothing but its own page, so the first tab can close.
   await pages[0].close()
   await lead.say(lab, { type: 'chat', message: 'after one left' })
   for (const page of pages.slice(1)) await page.getByRole('log').getByText('after one left').waitFor()
@@ -274,7 +274,7 @@ long(
     boss.expect(...away)
     const one = boss.page
     const two = await boss.context.newPage()
-    // Its script is lost on the way, the first time.
+    // The first request for its script fails.
     let asked = 0
     await two.route(/socket\.worker/, (route) => (asked++ === 0 ? route.abort() : route.continue()))
     for (const page of [one, two]) {
@@ -282,11 +282,11 @@ long(
       await connected(page)
     }
     assert.equal(asked, 2)
-    // A browser ends it without a word.
+    // A browser ends the worker without a notification.
     await one.workers()[0].evaluate(() => void setTimeout(() => close()))
     await ann.say(lab, { type: 'chat', message: 'to both' })
     for (const page of [two, one]) await page.getByText('to both').first().waitFor()
-    // The server goes, and again as soon as it is back, while sockets are being opened.
+    // The server stops, and stops again as soon as it is back, while sockets are being opened.
     await server.kill()
     for (const page of [one, two]) await lost(page)
     await server.start()
@@ -300,7 +300,9 @@ long(
   { chromium: 'no other browser lets a test end a worker' },
 )
 
-/** Waits for the sign of a connection: a word for attendees, the number of people for facilitators. */
+/**
+ * Waits for the sign of a connection: a text for attendees, the number of people for facilitators.
+ */
 const connected = (page) =>
   page
     .getByText(/^● (connected|.* here)/)
@@ -328,7 +330,7 @@ long('a session that ended while nobody was connected is noticed', async ({ serv
   await lead.delete(`/codelabs/${lab.id}/attendees/${ann.id}`)
   network.mend()
   await page.getByText('You are no longer in this workshop').waitFor()
-  // Nothing can be typed, what was not sent can be copied, and nothing stays.
+  // Typing is impossible, unsent text can be copied, and nothing stays stored.
   assert.equal(await page.locator('input, textarea').count(), 0)
   const unsent = page.getByRole('region', { name: 'Not sent' })
   assert.deepEqual(await unsent.getByRole('listitem').locator('p').allTextContents(), ['said too late', 'only begun'])
@@ -375,7 +377,7 @@ long('signed out in another tab, one finds it said and what was begun kept', asy
   await page.getByLabel('Write to everybody').fill('only begun')
   await ann.post('/logout')
   await page.getByRole('alert').getByText('You are no longer in this codelab on this device.').first().waitFor()
-  // The text stays to be read, further on too; nothing can be written.
+  // All of the text stays readable, but nothing can be written.
   await page.getByText('The first step.').waitFor()
   await page.keyboard.press('j')
   await page.getByText('The second step.').waitFor()

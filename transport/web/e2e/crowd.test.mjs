@@ -1,4 +1,4 @@
-// Three hundred real attendees of the load harness, and a facilitator who looks.
+// Three hundred real attendees from the load harness, and a facilitator's page.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -47,13 +47,14 @@ long('the live view says of three hundred what the server says', async ({ server
   const [code] = await over
   assert.equal(code, 130, said.join(''))
 
-  // Once nothing moves any more, the screen shows the state of the server.
+  // Once nothing changes any more, the screen shows the server's state.
   await until('the screen says what the overview says', async () => {
     const overview = await lead.get(`/codelabs/${lab.id}/overview`)
     for (const s of overview.steps) {
       const there = (await lead.get(`/codelabs/${lab.id}/attendees`)).filter((a) => !a.is_completed && a.current_step === s.step_number).length
       const figures = page.getByRole('region', { name: `Step ${s.step_number}:` }).getByText(/\d+ (person|people)/)
-      // A step at which nobody is has no figure. Nothing here waits for one, because it can go meanwhile.
+      // A step without people has no figure. This test does not wait for a figure, since it can
+      // disappear meanwhile.
       const [shown = '0'] = await figures.allTextContents()
       assert.equal(Number.parseInt(shown), there, `people at step ${s.step_number}`)
     }
@@ -61,6 +62,6 @@ long('the live view says of three hundred what the server says', async ({ server
     return true
   })
   const tasks = await page.evaluate(() => window.tasks)
-  // Seconds are not judged here: the machine is busy. make budgets does.
+  // This test does not check times, since the machine can be busy. make budgets does.
   note(`${tasks.length} long tasks, the longest ${Math.max(0, ...tasks).toFixed(0)} ms`)
 })

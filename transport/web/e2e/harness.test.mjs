@@ -1,4 +1,4 @@
-// The harness itself: a test that cannot fail says nothing.
+// Tests of the harness itself, since a test that cannot fail proves nothing.
 import assert from 'node:assert/strict'
 import { barriers, offline, Refused, stage, until } from './harness/stage.mjs'
 

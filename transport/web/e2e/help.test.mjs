@@ -1,4 +1,4 @@
-// The handbook: found from where one is, searched, read without a network, printed.
+// The handbook: context links, search, offline reading and printing.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { offline, onPaper, stage, until } from './harness/stage.mjs'
@@ -35,7 +35,7 @@ test('the handbook explains the screen that one is at, and its search finds a se
     }),
   )
   assert.deepEqual(lines, [1, 1], 'a word of a table is broken')
-  // A link of a page to another one stays in the app.
+  // A link between pages stays in the app.
   await page.goto('/help/operations')
   await page.evaluate(() => (window.same = true))
   await page.getByRole('link', { name: 'this page' }).click()

@@ -1,5 +1,5 @@
-// Hostile texts in every place that shows what somebody wrote: nothing of them
-// runs, and the policy has nothing to report.
+// Hostile texts in every place that shows user input: no part of them runs, and the policy reports
+// no violation.
 import assert from 'node:assert/strict'
 import { stage, still, until } from './harness/stage.mjs'
 
@@ -29,7 +29,10 @@ const attacks = [
 const all = attacks.join('\n\n')
 const short = '"><img src=x onerror=window.owned=1>'
 
-/** Nothing ran, nothing leads where it should not, and the page is still the app's. */
+/**
+ * Checks that nothing ran, that no link leads to a wrong place, and that the page still belongs to
+ * the app.
+ */
 const calmOn = (server) => async (page, what) => {
   await still(page)
   assert.equal(await page.evaluate(() => window.owned), undefined, `something ran ${what}`)
@@ -143,7 +146,7 @@ long('no name of a file runs, in the editor, the code of the steps, or what was 
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
-  // Names as hostile as the server takes them; what begins with it looks like a path elsewhere.
+  // The most hostile names that the server accepts, which look like paths to other places.
   const names = [
     `a"><img src=x onerror=window.owned=1>.txt`,
     `<svg onload="window.owned=1">.svg`,
@@ -257,7 +260,7 @@ long('of what somebody wrote, that alone is shown which belongs in a text', asyn
       '<div><input type="checkbox" checked="" disabled="" aria-label="done"><input type="checkbox" disabled="" aria-label="not done"></div>',
     ],
     ['<div><video src="/uploads/a.mp4" controls autoplay></video></div>', '<div><video src="/uploads/a.mp4" controls=""></video></div>'],
-    // Where links lead, and how.
+    // Link targets and the way links open.
     [
       '[t](tel:1) [u](ftp://x.org/a) [m](mailto:a@example.org)',
       '<p><a>t</a> <a>u</a> <a href="mailto:a@example.org" target="_blank" rel="noopener noreferrer nofollow">m</a></p>',
@@ -272,7 +275,7 @@ long('of what somebody wrote, that alone is shown which belongs in a text', asyn
     ],
     // Elements wider than the page can be scrolled with the keyboard.
     ['| a |\n|---|', '<table tabindex="0"><thead><tr><th>a</th></tr></thead></table>'],
-    // The outline of the page has no holes.
+    // The page outline has no gaps.
     ['# A\n\n### B\n\n###### C', '<h3 id="user-content-a">A</h3><h4 id="user-content-b">B</h4><h5 id="user-content-c">C</h5>'],
   ]
   const lab = await lead.codelab({ steps: written.map(([text], i) => ({ title: `S${i}`, content_markdown: text })) })
@@ -321,7 +324,7 @@ long('nothing that a text says stops the page', async ({ visitor, facilitator, p
     await text.getByText(shown).waitFor()
   }
 
-  // Stored text of an attendee does not stop a facilitator's page, and loads nothing by itself.
+  // An attendee's stored text does not block a facilitator's page, and loads nothing automatically.
   const question = { codelab_id: lab.id, step_number: 1, model: 'm' }
   await ann.post('/ai/conversations', { ...question, question: 'Which marks?', answer: '***a'.repeat(12_000) })
   await ann.post('/ai/conversations', { ...question, question: 'Which picture?', answer: 'Look: ![a graph](https://pictures.example.org/a.png) **here**' })

@@ -41,7 +41,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
       'page',
     )
     assert.equal(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible(), false)
-    // Paper is white, whatever the screen is; and no line of a program ends beyond it.
+    // Paper is always white, and no line of code extends beyond it.
     assert.equal(await page.locator('html').evaluate((e) => getComputedStyle(e).getPropertyValue('--paper').trim()), await light(page))
     const whole = await page.pdf({ format: 'A4' })
     assert.equal(pages(whole), 4) // title and contents, guide, two steps
@@ -53,7 +53,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
     assert.deepEqual(await behind(page), ['', ''])
     assert.equal(pages(await page.pdf({ format: 'A4' })), 1)
   })
-  // It is kept on the device.
+  // The page is stored on the device.
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'To keep' }).waitFor()
   assert.equal(await page.getByLabel('hints open').isChecked(), false)
@@ -84,5 +84,5 @@ const light = (page) =>
     return value
   })
 
-/** How many pages a PDF has. */
+/** The number of pages in a PDF. */
 const pages = (pdf) => pdf.toString('latin1').match(/\/Type\s*\/Page[^s]/g)?.length ?? 0

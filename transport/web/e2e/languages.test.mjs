@@ -1,5 +1,5 @@
-// Every language on the narrowest phone, which is 400 % zoom of a usual window: each page
-// is in it, laid out to its side, nothing moves by itself, and no text is cut off.
+// Every language on the narrowest phone, which equals 400 % zoom of a usual window. Each page is
+// translated and laid out in the right direction, nothing scrolls sideways, and no text is cut off.
 import assert from 'node:assert/strict'
 import { mkdir, readdir } from 'node:fs/promises'
 import { busy, pages } from './harness/busy.mjs'
@@ -18,7 +18,7 @@ const shown = (process.env.SHOWN ?? '').split(',')
 /** One workshop for all of them. */
 let made
 
-/** Texts that do not fit where they stand. */
+/** Texts that do not fit into their boxes. */
 function clipped() {
   const out = []
   for (const e of document.querySelectorAll('button, a, label, legend, th, dt, h1, h2, h3, [role=tab], .notice, .badge, p, li')) {
@@ -80,7 +80,7 @@ for (const language of languages) {
     const boss = await scene.visitor({ ...options, as: set.lead })
     for (const v of [guest, reader, boss]) v.expect(/404/)
     const bad = []
-    /** Looks at what a page shows now. */
+    /** Checks the current page. */
     const look = async (page, where) => {
       for (const fault of [...(await page.evaluate(clipped)), ...(await page.evaluate(astray))]) bad.push(`${where}: ${fault}`)
       if (!shown.includes(language) || !process.env.SHOTS) return
@@ -153,7 +153,7 @@ long('texts or a screen that cannot be loaded leave a page that recovers', async
       }),
     )
     await page.goto('/')
-    // A server that has another build by now: once more, and not again and again.
+    // If the server has another build by now, the check is repeated once.
     await page.waitForFunction(() => sessionStorage.getItem('atelier:reloaded') > 0)
     await page.getByRole('alert').filter({ hasText: says }).waitFor()
     await context.unroute(what)

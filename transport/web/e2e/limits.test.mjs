@@ -11,7 +11,7 @@ long('a class that joins at once is let in one after the other', async ({ facili
   const lab = await lead.codelab()
   const people = await Promise.all(Array.from({ length: 3 }, () => visitor()))
   let told = 0
-  // They ask in the same moment, however long a page takes to come so far.
+  // The pages send their requests at the same moment, independent of their loading times.
   const asking = new Set()
   const together = async (route) => {
     asking.add(route)

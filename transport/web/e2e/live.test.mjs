@@ -1,5 +1,4 @@
-// The live view with hundreds of people: finding them, writing to many, who waits
-// and who is helped, and how far they were.
+// The live view with hundreds of people: search, messages to many, the help queue, and progress.
 import assert from 'node:assert/strict'
 import { crowd, unlimited } from './harness/crowd.mjs'
 import { accessible, stage, still, until } from './harness/stage.mjs'
@@ -64,7 +63,7 @@ long('a person is found by name, with the keys and the mouse', async ({ server, 
   await page.keyboard.press('Escape')
   await until('the focus is back in the field', () => field.evaluate((e) => e === document.activeElement))
 
-  // Many are listed up to a bound, and the arrows go among them.
+  // Results are listed up to a limit, and the arrow keys move between them.
   await field.fill('attendee')
   await page.getByText('20 more: type more of the name.').waitFor()
   await until('twenty are listed', async () => (await option.count()) === 20)
@@ -83,7 +82,7 @@ long('a person is found by name, with the keys and the mouse', async ({ server, 
   await page.getByText('Nobody here has this name.').waitFor()
   await page.keyboard.press('Escape')
   await until('the field is empty', async () => (await field.inputValue()) === '')
-  // A slash that is typed is a slash.
+  // A typed slash stays a slash.
   await field.fill('')
   await page.keyboard.press('/')
   assert.equal(await field.inputValue(), '/')
@@ -111,7 +110,7 @@ long('of ten thousand people the search lists few, and the floor stays small', a
   await page.getByText('91 more: type more of the name.').waitFor() // 99, 990 to 999, 9900 to 9999
   const elements = await page.evaluate(() => document.querySelectorAll('*').length)
   assert.ok(elements <= 1200, `${elements} elements`)
-  // Seconds are not judged here: the machine is busy. make budgets does.
+  // This test does not check times, since the machine can be busy. make budgets does.
   note(`${elements} elements; ${await page.evaluate(() => `${window.tasks.length} long tasks, the longest ${Math.max(0, ...window.tasks)} ms`)}`)
 })
 
@@ -155,7 +154,7 @@ long(
     const boss = await visitor({ as: lead, ...wide })
     boss.expect(/ERR_FAILED.*direct-messages/)
     const { page } = boss
-    // It may be opened before the floor is drawn, which comes late here.
+    // The form can be opened before the floor is drawn, which is late here.
     await page.addInitScript(() => {
       const usual = window.setInterval
       window.setInterval = (f, every, ...rest) => usual(f, every === 250 ? 3000 : every, ...rest)
@@ -174,7 +173,7 @@ long(
     assert.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
     await dialog.getByText(/All who are stuck/).click()
     await dialog.getByLabel('Message').fill('Reload the page')
-    // The first answer is lost on the way; the same again is not sent twice.
+    // The first response is lost, but a retry does not send the message twice.
     await page.route(
       '**/direct-messages',
       async (route) => {
@@ -193,7 +192,7 @@ long(
     await page.getByText('It was already sent.').waitFor()
     await dialog.waitFor({ state: 'detached' })
     for (const [i, want] of [1, 1, 0, 0].entries()) assert.equal((await people[i].get(`/codelabs/${lab.id}/chat`)).length, want, `Attendee ${i + 1}`)
-    // They answer as to any message of the facilitators.
+    // They can answer it like any facilitator message.
     await people[1].say(lab, { type: 'dm', target_id: 'facilitator', message: 'That helped' })
     await page.getByRole('button', { name: /^Direct/ }).click()
     await page.getByText('That helped').first().waitFor()
@@ -258,13 +257,13 @@ long('all have their names where there is room, and a crowd is cells that the ke
   await still(page)
   assert.equal(await scrolls(), 0)
   await accessible(page, 'a crowd')
-  // One stop of the Tab key; the arrows name people, Enter opens one.
+  // The floor is one tab stop. The arrow keys announce people, and Enter opens one.
   assert.equal(await floor.locator('[data-stop][tabindex="0"]').count(), 1)
   await page.keyboard.press('g')
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
   await until('somebody is named', async () => /Person \d+, silent/.test(await page.locator('[aria-live=polite].unseen').textContent()))
-  // The server knows nothing of people who are pretended.
+  // The simulated people do not exist on the server.
   opened.expect(/404/)
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: /^Person/ }).waitFor()
@@ -297,7 +296,7 @@ test('a crowded step breaks into columns; keys go between people, and the focus 
   assert.ok(columns >= 2, `${columns} columns`)
   await accessible(page, 'a crowded step')
 
-  // Keys: from nowhere an arrow leads to the people, and they are one stop.
+  // Without a focus, an arrow key leads to the people, who are one tab stop.
   const on = () => page.evaluate(() => document.activeElement?.dataset.person)
   await page.evaluate(() => document.activeElement?.blur())
   await page.keyboard.press('ArrowDown')
@@ -418,7 +417,7 @@ test('notes of any step are read without moving the room; what moves it is a pre
   await page.getByText('Everybody was sent to step 2.').first().waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await until('it is undone', async () => (await at()) === null)
-  // It undoes nothing that somebody else has done since.
+  // The undo does not revert later actions of other people.
   await line.getByRole('button', { name: 'Bring everybody to step 2' }).click()
   await until('they are brought', async () => (await at()) === 2)
   await lead.say(lab, { type: 'pointer', step_number: 3, hints: false })
@@ -437,7 +436,7 @@ long('Enter sends a question, and help that is taken is read out once', async ({
   const { page } = await visitor({ as: await person(lab, 'Attendee 1') })
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByText('● connected').waitFor()
-  // What live regions say from now on.
+  // Records later announcements of live regions.
   await page.evaluate(() => {
     window.said = []
     new MutationObserver((all) => {

@@ -1,5 +1,5 @@
-// Notes for facilitators: in the editor's preview and beside the step in the live view,
-// and nowhere that others look.
+// Notes for facilitators appear in the editor's preview and next to the step in the live view, and
+// nowhere that other people can see.
 import assert from 'node:assert/strict'
 import { sound, stage } from './harness/stage.mjs'
 

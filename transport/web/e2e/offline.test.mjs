@@ -1,12 +1,12 @@
-// The app without a network: a text that was read here is there after a reload, nothing
-// of others is, and another build of the app takes the place of the one that is open.
+// The app without a network: after a reload, a text that was read here is available, but no data of
+// other people. Another build of the app replaces the open one.
 import assert from 'node:assert/strict'
 import { createServer, request } from 'node:http'
 import { once } from 'node:events'
 import { Network } from './harness/network.mjs'
 import { accessible, offline, stage, until } from './harness/stage.mjs'
 
-/** A name that is not the machine's own, so that a page of it is no secure context. */
+/** A host name other than the machine's own, so that its pages are no secure context. */
 const elsewhere = 'workshop.test'
 const { test, long } = stage({ hosts: [elsewhere] })
 
@@ -15,7 +15,7 @@ const away = [offline, /NetworkError when attempting|Unable to preload CSS/, /ER
 /** A picture of one pixel. */
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 
-/** All that this browser keeps of a site, as text. */
+/** All data that this browser stores for a site, as text. */
 const everything = (page) =>
   page.evaluate(async () => {
     const out = [JSON.stringify(localStorage), JSON.stringify(sessionStorage)]
@@ -41,7 +41,7 @@ const everything = (page) =>
     return out.join('\n')
   })
 
-/** Waits until the page would come back without a network. */
+/** Waits until the page can be reloaded without a network. */
 async function ready(page, codelab) {
   await page.evaluate(() => navigator.serviceWorker.ready)
   await until('the worker has the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
@@ -206,7 +206,7 @@ long('where the page cannot be kept, it says so', async ({ server, facilitator, 
   await network.remove()
 })
 
-/** The server behind something that gives the app's service worker another build. */
+/** The server behind a proxy that gives the app's service worker another build. */
 class Rebuilt {
   build = ''
 

@@ -51,7 +51,7 @@ test('an assistant is invited, helps, changes nothing, and is out when they are 
   await page.getByLabel('Repeat the password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
 
-  // In the live view of their codelab, without what changes it.
+  // The assistant sees the codelab's live view without controls that change the codelab.
   await page.waitForURL(`**/admin/${lab.id}`)
   const help = page.getByRole('region', { name: 'Help queue' })
   await help.getByRole('listitem').filter({ hasText: 'Lin' }).getByRole('button', { name: 'Take' }).click()
@@ -65,7 +65,7 @@ test('an assistant is invited, helps, changes nothing, and is out when they are 
   assert.equal(await page.getByText('Another one').count(), 0)
   assert.equal(await page.getByRole('button', { name: 'New codelab' }).count(), 0)
 
-  // Out within a moment, wherever they are.
+  // The person is signed out everywhere within a moment.
   await page.goto(`/admin/${lab.id}`)
   await page.getByRole('region', { name: 'Help queue' }).waitFor()
   guest.expect(/40[13]/)
@@ -184,7 +184,7 @@ long(
     }, tried)
     assert.deepEqual(answers, [])
 
-    // In the middle of a claim they are out, and what they took waits again.
+    // The helper is signed out during a claim, and the claimed request waits again.
     await page.reload()
     await one('Dan').getByRole('button', { name: 'Take' }).tap()
     await queue.getByText('1 with Ada').waitFor() // those of others are folded
@@ -310,7 +310,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
   await other.page.getByRole('region', { name: 'Notices' }).filter({ hasText: 'Port 8080 is taken: use 8081' }).waitFor()
   await queue.getByText('Nobody is waiting for help.').waitFor()
 
-  // The whole view is there for who wants it.
+  // The full view is also available.
   await page.getByRole('button', { name: 'Whole view' }).click()
   await page.getByRole('group', { name: 'People by step' }).waitFor()
 })

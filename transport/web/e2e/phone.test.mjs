@@ -47,14 +47,14 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   await gone(panel)
   await depth(0)
 
-  // Closed by what is chosen in it, it leaves nothing to go back to.
+  // A menu that closes by a selection leaves no history entry.
   await below.getByRole('button', { name: 'Steps' }).click()
   await depth(1)
   await dialog.getByRole('link', { name: 'Two' }).click()
   await page.getByRole('heading', { name: 'Two' }).waitFor()
   await depth(0)
   assert.equal(new URL(page.url()).search, '?step=2')
-  // Back goes a step back, and not to the list.
+  // Back returns to the previous step, not to the list.
   await page.goBack()
   await page.getByRole('heading', { name: 'One' }).waitFor()
   assert.equal(await dialog.count(), 0)
@@ -115,7 +115,7 @@ long('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
       .getByRole('banner')
       .getByText(locale === 'en-GB' ? 'Step 1 of 3' : 'Schritt 1 von 3')
       .waitFor()
-    // How it goes is said in words, and all of the lower bar is in one row.
+    // The mood is shown as text, and the lower bar is in one row.
     const below = page.locator('nav.below')
     const words = locale === 'en-GB' ? ['Fine', 'Slow', 'Stuck'] : ['Läuft', 'Langsam', 'Hänge fest']
     for (const word of words) assert.ok(await below.getByText(word, { exact: true }).isVisible(), word)

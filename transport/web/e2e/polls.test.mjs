@@ -68,7 +68,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   await accessible(boss)
   await boss.getByRole('button', { name: 'Open now' }).click()
 
-  // It comes beside the text: nothing moves, nothing takes the focus, and it is read out.
+  // The poll appears next to the text: nothing moves, the focus stays, and the poll is announced.
   await strip(page).getByRole('button', { name: 'Coffee' }).waitFor()
   assert.equal(await firstLine(), before, 'the text has moved')
   assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'MAIN', 'the focus was taken')
@@ -82,7 +82,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   assert.ok((await strip(page).boundingBox()).height <= 53)
   await until('the focus is in the line', () => strip(page).evaluate((e) => e.contains(document.activeElement)))
   await boss.getByText('1 of 2 have answered').waitFor()
-  // Named: who has not answered is known.
+  // In a named poll, the people who have not answered are known.
   await boss.getByText('No answer yet').click()
   await boss.getByRole('listitem').filter({ hasText: /^Ben$/ }).waitFor()
 
@@ -109,7 +109,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   await beside.getByText('your answer', { exact: true }).waitFor()
   await accessible(page)
 
-  // A reload does not push the result at anybody; the panel has it.
+  // After a reload the result is only in the panel.
   await page.reload()
   await (await polls(page, 'Tea or coffee?')).getByText('your answer').waitFor()
   assert.equal(await strip(page).count(), 0)
@@ -174,7 +174,7 @@ long('an anonymous poll says so before and after, and shows nothing while it is 
       .count(),
     0,
   )
-  // Not even what was chosen is there to be read over a shoulder.
+  // Not even the selected answer is visible to somebody nearby.
   assert.equal(await strip(page).getByText('too fast').count(), 0)
   const { id } = (await lead.get(`/codelabs/${lab.id}/polls`))[0]
   for (const [i, p] of people.slice(1).entries()) await p.put(`/codelabs/${lab.id}/polls/${id}/vote`, { round: 1, choice: [i % 2] })

@@ -1,4 +1,4 @@
-// The server below a path of its host, and its pages in a frame of another page.
+// The server below a path of its host, and its pages in another page's frame.
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { Proxy } from './harness/proxy.mjs'

@@ -1,4 +1,5 @@
-// Questions: asked, voted for, checked, answered, merged; the list stays under a finger.
+// Asking, voting for, moderating, answering and merging questions. The list does not move while in
+// use.
 import assert from 'node:assert/strict'
 import { accessible, inFirefox, stage, until } from './harness/stage.mjs'
 
@@ -6,7 +7,7 @@ const { test, long } = stage({ env: { ATELIER_LIMITS_QUESTIONS_SECONDS: '0' } })
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const wide = { viewport: { width: 1440, height: 900 } }
 
-/** A codelab where people may ask. */
+/** A codelab with questions on. */
 const asking = (lead, questions = 'open') => lead.codelab({ questions }).then(async (lab) => (await lead.put(`/codelabs/${lab.id}`, { questions }), lab))
 
 /** The questions of an attendee. */
@@ -84,11 +85,11 @@ long('the list does not move under a pointer, a focus or a finger', async ({ vis
   await row(page, 'The second?').waitFor()
   assert.deepEqual(await order(page), ['The first?', 'The second?'])
 
-  // Nobody uses it: it follows the votes.
+  // While nobody uses the list, it follows the votes.
   await vote(0, two)
   await until('it is sorted', async () => (await order(page))[0] === 'The second?')
 
-  // Pointed at: numbers count on, and no row moves, whatever comes.
+  // While somebody points at the list, the numbers change but no row moves.
   await row(page, 'The first?').hover()
   await vote(1, one)
   await vote(2, one)
@@ -115,7 +116,7 @@ long('the list does not move under a pointer, a focus or a finger', async ({ vis
   await page.getByRole('button', { name: '1 new: sort again' }).waitFor()
   assert.equal((await order(page)).length, 2)
   assert.ok(await button.evaluate((e) => e === document.activeElement))
-  // When nobody uses it any more it goes on by itself.
+  // When nobody uses the list any more, it is sorted again automatically.
   await page.getByLabel('Ask a question').focus()
   await until('it is sorted', async () => (await order(page)).length === 3)
 })
@@ -227,7 +228,7 @@ long('questions are merged, hidden, taken from chat and help, and put on the pro
   await wall.getByText('Which passwords are taken?').waitFor()
   assert.equal(await wall.getByText('Ben').count(), 0)
   await accessible(wall)
-  // Hidden it is for nobody's eyes, on the wall neither.
+  // A hidden question is visible to no attendee and not on the wall.
   await row(boss, 'Which passwords')
     .getByRole('button', { name: /^More for/ })
     .click()

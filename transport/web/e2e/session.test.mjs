@@ -62,7 +62,8 @@ test('who signs out leaves nothing of themselves in the browser', async ({ visit
     assert.deepEqual(await kept(p), { local: ['atelier:language', 'atelier:theme'], session: [], databases: 0 })
   }
 
-  // The next one who types the name is somebody else; who has the code comes back.
+  // Another person who types the same name is a new attendee. A person with the code returns as the
+  // same attendee.
   await page.goto(`/codelabs/${lab.id}`)
   assert.equal(await page.getByLabel('Your name').inputValue(), '')
   await page.getByLabel('Your name').fill('Attendee 1')

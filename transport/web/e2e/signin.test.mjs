@@ -15,7 +15,7 @@ async function atProvider(page, email) {
   await page.getByRole('button', { name: 'Login' }).click()
 }
 
-/** Has the server know a provider from here on, where these people sign in. */
+/** Configures the server with a provider with these people. */
 async function provider(server, env = {}) {
   const at = await new IdentityProvider().start(server.url, [
     { name: 'Ann Lee', email: 'Ann@example.org' },
@@ -104,7 +104,7 @@ long('who may not sign in is told why; the owner links somebody who had a passwo
     await guest.page.getByRole('link', { name: 'Sign in with Example' }).click()
     await atProvider(guest.page, 'fay@example.org')
     await guest.page.waitForURL('**/admin')
-    // The owner lets somebody else's next sign-in be theirs, and takes that back.
+    // The owner links the next sign-in to a person, and cancels that.
     await page.goto('/admin/people')
     await page.getByRole('button', { name: 'More for Fay' }).click()
     await page.getByRole('menuitem', { name: 'Link with the identity provider' }).click()

@@ -1,5 +1,5 @@
-// A whole workshop: a facilitator and three attendees in browsers of their own,
-// from importing a codelab to a certificate that verifies.
+// A whole workshop with a facilitator and three attendees in separate browsers, from the import of
+// a codelab to a valid certificate.
 import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 
@@ -44,7 +44,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   const [one, two, phone] = people.map((v) => v.page)
   await page.getByText('3 of 3 here').waitFor()
 
-  // They move, and say how it goes; the facilitator sees it within a moment.
+  // The attendees move and set their moods, and the facilitator sees both within a moment.
   await one.keyboard.press('j')
   await two.keyboard.press('j')
   await page
@@ -92,7 +92,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('button', { name: 'Send a prepared hint' }).click()
   await page.getByRole('menuitem', { name: 'Look at the path' }).click()
   await page.getByRole('dialog', { name: 'Attendee 2' }).press('Escape')
-  // It is answered where it is read, and so is the answer.
+  // The message and its answer are each answered in place.
   const notice = two.getByRole('region', { name: 'Notices' })
   await notice.getByText('Look at the path').waitFor()
   await notice.getByLabel(/^Answer to /).fill('Found it')

@@ -71,14 +71,14 @@ test('formulas are set, and comments stand on a paragraph with them', async ({ v
       .evaluate((e) => e.getBoundingClientRect().height > 10),
     true,
   )
-  // A fault shows what was written, and why.
+  // An invalid formula shows its source and the reason.
   const wrong = text.locator('[data-why]')
   assert.equal(await wrong.count(), 1)
   assert.match(await wrong.getAttribute('data-why'), /^This formula has an error: .+/)
   assert.equal(await wrong.innerText(), String.raw`$\frac{1}{$`)
   assert.equal(await text.locator('math a, math [href], math [style], math mglyph').count(), 0)
 
-  // From a word to within the formula: it has the whole of it.
+  // A selection from a word into a formula includes the whole formula.
   await page.evaluate(() => {
     const p = document.querySelector('article .markdown p')
     const range = document.createRange()
@@ -360,7 +360,7 @@ test('links lead to places of this step and of others, and what leads nowhere is
   assert.equal(new URL(page.url()).pathname, `/codelabs/${lab.id}`)
   // Columns are aligned as the table says.
   assert.deepEqual(await text.locator('td').evaluateAll((all) => all.map((e) => getComputedStyle(e).textAlign)), ['start', 'center', 'left', 'right'])
-  // Neither file is here: they are words.
+  // Neither file exists here, so the links are plain text.
   assert.equal(await text.getByRole('link', { name: /other|about/ }).count(), 0)
   assert.equal(await text.getByText('other').count(), 1)
   await top()
@@ -431,7 +431,7 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   assert.doesNotMatch(drawn.svg, /foreignObject|<script|https?:\/\/(?!www\.w3\.org)/)
   assert.match(await text.locator('[data-why]').first().getAttribute('data-why'), /^The diagram has an error: /)
   assert.match(await text.locator('[data-why]').last().getAttribute('data-why'), /longer than 50 kB/)
-  // The frame has no origin, and none of the page's rights.
+  // The frame has no origin and none of the page's permissions.
   const frame = page.locator('iframe')
   assert.equal(await frame.getAttribute('sandbox'), 'allow-scripts')
   const inside = await (await frame.elementHandle()).contentFrame()

@@ -1,4 +1,4 @@
-// The timer: for everybody, by the server's clock, read out, large on the wall.
+// The timer: for everybody, by the server's clock, announced, and large on the wall.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { accessible, offline, stage, still, until } from './harness/stage.mjs'
@@ -26,7 +26,7 @@ async function reader(visitor, person, lab, options = phone) {
   const guest = await visitor({ as: person, ...options })
   await guest.page.goto(`/codelabs/${lab.id}`)
   await guest.page.getByRole('heading', { name: 'One' }).waitFor()
-  // What happened before somebody was connected is shown, and not read out.
+  // Events before the connection are shown but not announced.
   await guest.page.getByText('● connected').first().waitFor({ state: 'attached' })
   return guest
 }
@@ -175,7 +175,7 @@ long('nothing begins anew when the network comes back; the end is read out once'
   network.mend()
   await page.getByText('● connected').waitFor()
   assert.ok((await seconds(page)) <= before, 'it has begun anew')
-  // Less than a minute: nobody hears of it again.
+  // Below one minute there is no further announcement.
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 5, label: 'Try it', kind: 'exercise' })
   await page.getByRole('timer').filter({ hasText: 'time is up', visible: true }).waitFor()
   await heard(page, 'The time is up.')
@@ -183,7 +183,7 @@ long('nothing begins anew when the network comes back; the end is read out once'
   assert.equal(said.filter((t) => t.startsWith('1 minute left')).length, 1, said.join(' | '))
   assert.equal(said.filter((t) => t.startsWith('The time is up')).length, 1, said.join(' | '))
   await accessible(page)
-  // A reload after the end says nothing again.
+  // A reload after the end causes no further announcement.
   await page.reload()
   await page.getByRole('timer').filter({ hasText: 'time is up', visible: true }).waitFor()
   assert.equal(await page.locator('[aria-live=polite].unseen').textContent(), '')

@@ -21,11 +21,11 @@ if (target)
     () => unloaded(target),
   )
 
-/** Milliseconds. If a module is missing again within this time, another reload does not help. */
+/** If a module is missing again within this time, another reload does not help. Milliseconds. */
 const soon = 60_000
 
-// A page that stays open during an upgrade of the server requests modules that no longer exist, so
-// it reloads. Without a network it does not reload and keeps the text that somebody is reading.
+// A page that stays open during a server upgrade requests modules that no longer exist, so it
+// reloads. Without a network the page does not reload, so that the open text stays readable.
 addEventListener('vite:preloadError', () => {
   if (!mayReload(soon)) return
   fetch(sitePath('/'), { method: 'HEAD', cache: 'no-store' }).then(

@@ -5,7 +5,7 @@ import { framed } from './device/place'
 import { withTexts } from './messages/texts'
 import Unloaded from './parts/Unloaded.svelte'
 
-/** Whether a screen is shown. It stays if the next one cannot be loaded. */
+/** Whether a screen is visible. It stays visible if the next screen cannot be loaded. */
 let shown = false
 
 type Screen = { default: Component }

@@ -1,9 +1,12 @@
-// What axe finds that keeps people out, and the two themes it looks in.
+// Accessibility barriers found by axe, in both themes.
 import assert from 'node:assert/strict'
 import { inFirefox } from './browser.mjs'
 import { ofTheApp } from './ofTheApp.mjs'
 
-/** The serious and critical findings of axe on a page as it stands, a text each; of all rules, or of those about colours. */
+/**
+ * The serious and critical axe findings on the current page, one text each, for all rules or only
+ * the colour rules.
+ */
 async function findings(page, colours) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(ofTheApp('axe-core').source)
   return page.evaluate(
@@ -19,14 +22,17 @@ async function findings(page, colours) {
   )
 }
 
-/** Turns a page to light or dark, and returns when its colours are drawn so: it hears of the change later than this call. */
+/**
+ * Switches a page to light or dark, and returns when the colours are drawn, since the page is
+ * notified after this call.
+ */
 export async function turn(page, colorScheme) {
   if (inFirefox) return // see firefox.mjs
   await page.emulateMedia({ colorScheme })
   await page.waitForFunction((scheme) => document.documentElement.dataset.theme === scheme, colorScheme)
 }
 
-/** Looks at a page as it is printed, which Firefox is not told to show. */
+/** Calls look while a page has its print style, which is not available for Firefox. */
 export async function onPaper(page, look) {
   if (inFirefox) return
   await page.emulateMedia({ media: 'print' })
@@ -35,20 +41,20 @@ export async function onPaper(page, look) {
 }
 
 /**
- * The findings of axe in light and in dark, as texts. Rules that do not depend on colours
- * have the same findings in both and run once: axe takes a fifth of the time of these tests.
+ * The axe findings in light and dark, as texts. Rules that do not depend on colours have the same
+ * findings in both and run once: axe takes a fifth of the time of these tests.
  *
  * @param {(colorScheme: string) => Promise<unknown>} [then] called while the page is so
  */
 export async function barriers(page, then) {
-  // What axe reads is the same in both browsers, and content processes of Firefox 153 crash under it.
+  // The findings are the same in both browsers, and axe crashes content processes of Firefox 153.
   if (inFirefox) return []
   const found = []
   await page.emulateMedia({ reducedMotion: 'reduce' })
   for (const colorScheme of ['light', 'dark']) {
     await turn(page, colorScheme)
-    // With reduced motion the colours change by a transition of no length. It still takes a
-    // frame, which comes late on a busy machine.
+    // With reduced motion the colours change by a transition without duration. It still takes a
+    // frame, which is late on a busy machine.
     await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
     for (const f of await findings(page, colorScheme === 'dark')) found.push(`${colorScheme}: ${f}`)
     await then?.(colorScheme)
@@ -58,15 +64,15 @@ export async function barriers(page, then) {
   return found
 }
 
-/** Throws when axe finds something serious, in light or in dark. */
+/** Throws if axe finds a serious problem, in light or dark. */
 export async function accessible(page, name) {
   assert.deepEqual(await barriers(page), [], name)
 }
 
-/** A folder for pictures, when one wants to look at them. */
+/** An optional folder for pictures. */
 const shots = process.env.SHOTS
 
-/** The same, and pictures of both, and of a phone, when they are wanted. */
+/** Like barriers, and optionally saves pictures of both themes and of a phone. */
 export async function sound(page, name) {
   const found = await barriers(page, shots && ((colorScheme) => page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })))
   assert.deepEqual(found, [], name)

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 
 /**
- * Makes a request as it is written: nothing is decoded, followed or made tidy.
+ * Sends a request unchanged: nothing is decoded, redirected or normalised.
  *
  * @param {{url: string}} server
  * @param {string} path

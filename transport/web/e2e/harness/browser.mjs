@@ -6,7 +6,7 @@ import { until } from './until.mjs'
 /** The stories run in Firefox: BROWSER=firefox. */
 export const inFirefox = process.env.BROWSER === 'firefox'
 
-/** The browser's program: CHROMIUM, or where distributions put it. */
+/** The browser's executable: CHROMIUM, or its path in distributions. */
 export function findBrowser() {
   const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable']
   const found = process.env.CHROMIUM || places.find(existsSync)
@@ -15,9 +15,9 @@ export function findBrowser() {
 }
 
 /**
- * Features of the browser that are off. The first line is the address bar's: with each window it
- * loads two pages for suggestions, which took two thirds of the processor time of opening a page.
- * A list replaces Playwright's own (chromiumSwitches there), so that follows.
+ * Features of the browser that are off. The first line is for the address bar, which loads two
+ * suggestion pages with each window. They took two thirds of the CPU time of opening a page. This
+ * list replaces Playwright's list (chromiumSwitches), whose features therefore follow.
  */
 const off = [
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
@@ -27,9 +27,9 @@ const off = [
 ]
 
 /**
- * Starts the browser, Chromium unless the stories run in Firefox. It reaches this machine alone: names of others are unknown at once,
- * and not after a search in a network that may not answer. Those of .local are how browsers
- * find each other for a shared screen.
+ * Starts the browser, Chromium unless the stories run in Firefox. It can reach only this machine.
+ * Other host names are unknown immediately, without a search in a network that may not respond.
+ * Browsers find each other by .local names for a shared screen.
  *
  * @param {{args?: string[], hosts?: string[]}} [options]  further arguments of Chromium, and names that are this machine's
  */
@@ -54,10 +54,13 @@ export async function openBrowser({ args = [], hosts = [] } = {}) {
 export const offline =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed|Firefox can’t establish a connection|connection to .* was interrupted/
 
-/** The longest wait for a state of a page, milliseconds. It only ends tests that hang, so it is long enough for a busy machine. */
+/**
+ * The longest wait for a page state, milliseconds. It only ends tests that hang, so it is long
+ * enough for a busy machine.
+ */
 const patience = 60_000
 
-/** The requests of each page that have no answer yet, and how many have begun. */
+/** Each page's requests without a response, and the number of started requests. */
 const requests = new WeakMap()
 
 function follow(page) {
@@ -72,8 +75,8 @@ function follow(page) {
 }
 
 /**
- * Waits until a page of a visitor is still: all its requests are answered, what they
- * brought is drawn, and it asks for nothing more.
+ * Waits until a visitor's page is idle: all its requests are answered, the responses are drawn, and
+ * no new request starts.
  */
 export async function still(page) {
   const asked = requests.get(page)
@@ -81,7 +84,8 @@ export async function still(page) {
     await until('all requests are answered', () => asked.open.size === 0, patience)
     const { begun } = asked
     await page.waitForFunction(() => document.readyState === 'complete' && !document.querySelector('.shape'))
-    // After two frames, the code in the answers has run and its result is drawn. (An idle callback can come ten seconds later.)
+    // After two frames, the code in the responses has run and its result is drawn. (An idle
+    // callback can be ten seconds late.)
     await page.evaluate(async () => {
       for (let frames = 0; frames < 2; frames++) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
     })
@@ -89,7 +93,7 @@ export async function still(page) {
   }
 }
 
-/** A browser context of one person, that remembers what went wrong in it. */
+/** One person's browser context, which records problems. */
 export class Visitor {
   /** @type {import('playwright-core').BrowserContext} */
   context
@@ -106,7 +110,7 @@ export class Visitor {
    */
   static async open(browser, server, { as, ...options } = {}) {
     const visitor = new Visitor()
-    // The app's service worker fetches as much again as a page: only where it is looked at.
+    // The app's service worker downloads as much as a page, so it is allowed only in tests of it.
     const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', serviceWorkers: 'block', ...options, ...(inFirefox && untouched) })
     visitor.context = context
     context.setDefaultTimeout(patience)
@@ -131,12 +135,12 @@ export class Visitor {
     return visitor
   }
 
-  /** Announces problems that belong to the test. */
+  /** Announces problems that the test expects. */
   expect(...patterns) {
     this.#expected.push(...patterns)
   }
 
-  /** Throws when something went wrong that was not announced. */
+  /** Throws if there was an unexpected problem. */
   check() {
     const bad = this.problems.filter((text) => !this.#expected.some((pattern) => pattern.test(text)))
     if (bad.length) throw new Error(`the browser complains:\n${bad.join('\n')}`)

@@ -1,6 +1,6 @@
-// A workshop in which there is something of everything, and the pages that show it.
+// A workshop with content of every kind, and the pages that show it.
 
-/** A codelab in which there is something of everything. */
+/** A codelab with content of every kind. */
 export async function busy({ facilitator, person }) {
   const lead = await facilitator()
   const lab = await lead.codelab({
@@ -39,7 +39,7 @@ export async function busy({ facilitator, person }) {
   return { lead, lab, ann, ben }
 }
 
-/** Every page, with who may see it and what says that it is there. */
+/** Every page, with its permitted roles and the text that shows that it has loaded. */
 export const pages = ({ lab, ann, ben }) => [
   ['/', null, 'Join a workshop'],
   ['/login', null, 'Sign in'],

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Person } from './people.mjs'
 
-/** Limits are off for one who plays a crowd. */
+/** The limits are off, since one client simulates a crowd. */
 export const unlimited = {
   ATELIER_LIMITS_REGISTRATIONS_PER_SECOND: '0',
   ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS: '0',
@@ -10,7 +10,7 @@ export const unlimited = {
   ATELIER_LIMITS_READS_PER_MINUTE: '0',
 }
 
-/** Runs count jobs, at most atOnce of them at once. */
+/** Runs count jobs, at most atOnce of them concurrently. */
 export async function each(count, job, atOnce = 16) {
   let next = 0
   await Promise.all(
@@ -20,7 +20,7 @@ export async function each(count, job, atOnce = 16) {
   )
 }
 
-/** Reads the events of a codelab until the signal ends it, so that the person is there. */
+/** Reads a codelab's events until the signal aborts, so that the person counts as present. */
 export async function listen(server, lab, person, signal) {
   try {
     const Cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -41,7 +41,7 @@ export async function crowd(server, lab, count) {
 }
 
 /**
- * How long a message of the chat takes from its frame to the screen, milliseconds.
+ * The time of a chat message from its frame to the screen, milliseconds.
  *
  * @param {import('./browser.mjs').Visitor} visitor
  */
@@ -101,7 +101,10 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
   const busy = async () => (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value * 1000
   let moves = 0
   let next = 0
-  /** Moves people as ten thousand do who need a minute for a step; nobody twice to the same. */
+  /**
+   * Moves people like ten thousand people who need one minute per step. Nobody moves to the same
+   * step twice.
+   */
   const move = async (seconds) => {
     const end = Date.now() + seconds * 1000
     await Promise.all(
@@ -133,8 +136,7 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
 }
 
 /**
- * The longest task while somebody types a name into the search of the live view,
- * which is open, milliseconds.
+ * The longest task while somebody types a name into the open search of the live view, milliseconds.
  *
  * @param {import('./browser.mjs').Visitor} visitor  a facilitator's
  */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { ofTheApp } from './ofTheApp.mjs'
 
-/** The browser's program: FIREFOX, or where distributions put it. */
+/** The browser's executable: FIREFOX, or its path in distributions. */
 function findFirefox() {
   const found = process.env.FIREFOX || ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync)
   if (!found) throw new Error('there is no Firefox; FIREFOX names its program')
@@ -9,8 +9,8 @@ function findFirefox() {
 }
 
 /**
- * Starts Firefox as its distribution built it, over WebDriver BiDi. Every name is this machine:
- * it reaches nothing else.
+ * Starts the distribution's Firefox over WebDriver BiDi. Every host name is this machine, so that
+ * Firefox reaches nothing else.
  */
 export async function openFirefox() {
   answerForFirefox()
@@ -23,22 +23,25 @@ export async function openFirefox() {
       'network.captive-portal-service.enabled': false,
       'network.connectivity-service.enabled': false,
       'media.navigator.permission.disabled': true,
-      // There is a mouse, also where none is plugged in.
+      // Firefox assumes a mouse, even without a connected one.
       'ui.primaryPointerCapabilities': 6,
       'ui.allPointerCapabilities': 6,
-      // A page in the background keeps its timers, as people in two windows have it.
+      // A background page keeps its timers, like pages in two windows.
       'dom.min_background_timeout_value': 4,
       'dom.min_background_timeout_value_without_budget_throttling': 4,
     },
   })
 }
 
-/** What playwright asks of every page, and Firefox 153 does not have yet. */
+/** Commands that Playwright sends for every page and that Firefox 153 does not support yet. */
 const unknown = 'emulation.setMediaFeaturesOverride'
 
 let answers = false
 
-/** Answers what Firefox does not know, so that a page opens. Its pages are light and on a screen, whatever a story asks for. */
+/**
+ * Answers the commands that Firefox does not support, so that pages open. The pages are always
+ * light and in screen style, whatever a story requests.
+ */
 function answerForFirefox() {
   if (answers) return
   answers = true
@@ -51,20 +54,26 @@ function answerForFirefox() {
   }
 }
 
-/** Firefox complains of a font that was on its way when its page was left: NS_BINDING_ABORTED. */
+/** Firefox reports NS_BINDING_ABORTED for a font that was loading when its page was left. */
 export const leaving = /downloadable font: download failed .* status=2152398850 /
 
-/** No touch screen: the touches of WebDriver are not clicks in Firefox. A phone is a small window here. */
+/**
+ * There is no touch screen, since WebDriver touches are not clicks in Firefox. A phone is a small
+ * window here.
+ */
 export const untouched = { hasTouch: false, isMobile: undefined }
 
-/** Whoever taps clicks; focus and keys reach the window that they are meant for: Firefox gives them to the one in front. */
+/**
+ * A tap becomes a click. The target window is brought to the front first, since Firefox sends focus
+ * and keys to the front window.
+ */
 export function adapt(page) {
   const locator = Object.getPrototypeOf(page.locator('html'))
   if (locator.tap !== locator.click) {
     locator.tap = locator.click
     const { fill, focus } = locator
     locator.fill = async function (...args) {
-      // A field for a number has no selection that would be replaced.
+      // A number field has no selection to replace.
       if ((await this.getAttribute('type')) === 'number') {
         await this.evaluate((field) => {
           field.value = ''

@@ -4,15 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 export const firstLoad = {
   /** Compressed JavaScript and CSS, bytes. */
   bytes: 150_000,
-  /** Requests, of whatever kind. */
+  /** Requests of any kind. */
   requests: 30,
-  /** From the click until the text can be read, with the processor slowed four times, milliseconds. */
+  /**
+   * The time from the click until the text is readable, with a four times slower CPU, milliseconds.
+   */
   readable: 1000,
 }
 
 /**
- * Opens a codelab as somebody whose browser has never been here, and says what
- * that took.
+ * Opens a codelab in a browser without any cached data, and returns the cost.
  *
  * @param {import('./browser.mjs').Visitor} visitor  registered, with an empty cache
  * @param {{id: string}} codelab
@@ -21,7 +22,7 @@ export const firstLoad = {
  * @returns {Promise<{bytes: number, requests: number, nodes: number, readable: number, largest: string[], asked: string[]}>}
  */
 export async function measureFirstLoad({ context, page }, codelab, text, { slowed = 1 } = {}) {
-  // A window that has just been opened loads pages of the browser's own in addition to ours.
+  // A new window also loads the browser's own pages.
   if (slowed > 1) {
     await pause(2000)
     const cdp = await context.newCDPSession(page) // of Chromium
@@ -30,7 +31,7 @@ export async function measureFirstLoad({ context, page }, codelab, text, { slowe
   await page.addInitScript((text) => {
     const look = () => {
       if (window.readableAt !== undefined || !document.body?.innerText.includes(text)) return
-      // Drawn, not only there.
+      // The text must be drawn, not only present.
       requestAnimationFrame(() => setTimeout(() => (window.readableAt ??= performance.now())))
     }
     new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true })

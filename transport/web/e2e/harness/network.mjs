@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
-/** A network between browsers and the server, which can be cut and mended, and can fall silent. */
+/** A network between browsers and the server, which can be cut, repaired and silenced. */
 export class Network {
   url = ''
   #listener
   #target
   #open = new Set()
-  /** Those of them that have become WebSockets. */
+  /** The connections that have become WebSockets. */
   #sockets = new Set()
   #cut = false
 
@@ -49,13 +49,16 @@ export class Network {
     })
   }
 
-  /** Breaks every connection, and each that is tried from now on. */
+  /** Breaks every current and future connection. */
   cut() {
     this.#cut = true
     for (const socket of this.#open) socket.destroy()
   }
 
-  /** From now on swallows what goes over the WebSockets that are open, and closes none of them: they have died without a word. New ones work. */
+  /**
+   * From now on drops all data on the open WebSockets without closing them, as if they had died
+   * silently. New WebSockets work.
+   */
   swallow() {
     if (this.#sockets.size === 0) throw new Error('there is no WebSocket')
     for (const socket of this.#sockets) {

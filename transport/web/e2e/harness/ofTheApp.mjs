@@ -1,4 +1,7 @@
 import { createRequire } from 'node:module'
 
-/** The app's packages are the only ones here. They are loaded when they are used, which a file whose stories are skipped does not. */
+/**
+ * Only the app's packages are available here. They are loaded on use, so a file with only skipped
+ * stories does not need them.
+ */
 export const ofTheApp = createRequire(new URL('../../app/package.json', import.meta.url))

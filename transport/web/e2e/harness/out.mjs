@@ -1,22 +1,25 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 
-/** What runs leave behind: what failed stories showed, and how long each file took. */
+/** The output of runs: the pages of failed stories, and the time of each file. */
 const out = new URL('../out/', import.meta.url)
 
-/** Whether the stories of the long tier run, too. */
+/** Whether the stories of the long tier also run. */
 export const everything = Boolean(process.env.LONG_TESTS)
 
-/** Where it is written how many milliseconds a file of stories took. */
+/** The file with the time that a story file took, milliseconds. */
 export const timeOf = (file) => new URL(`${basename(file)}${everything ? '.long' : ''}.milliseconds`, out)
 
-/** Writes how long the file took that is run. */
+/** Writes the time that the current file took. */
 export async function recordTime() {
   await mkdir(out, { recursive: true })
   await writeFile(timeOf(process.argv[1]), String(Math.round(performance.now())))
 }
 
-/** Writes what each page shows, what went wrong in it, and the server's log. Two files may have stories of one name. */
+/**
+ * Writes each page's content and problems, and the server's log. Two files can have stories with
+ * the same name.
+ */
 export async function keep(name, visitors, server) {
   const base = `${basename(process.argv[1], '.test.mjs')} ${name}`
     .toLowerCase()

@@ -1,7 +1,7 @@
 const sessionCookie = 'svc_session'
 const csrfCookie = 'svc_csrf'
 
-/** An answer that is not a success. */
+/** A response without success. */
 export class Refused extends Error {
   constructor(what, status, body) {
     super(`${what}: ${status} ${typeof body === 'string' ? body.slice(0, 200) : JSON.stringify(body)}`)
@@ -17,7 +17,7 @@ export class Person {
   /** Set for attendees. */
   id = ''
   name = ''
-  /** The code an attendee comes back with. */
+  /** The code with which an attendee returns. */
   code = ''
   #server
 
@@ -27,8 +27,8 @@ export class Person {
   }
 
   /**
-   * Makes a request below /api and returns the decoded answer, or its text when
-   * it is no JSON. Throws Refused when it is no success.
+   * Makes a request below /api. Returns the decoded response, or its text if it is not JSON. Throws
+   * Refused without success.
    *
    * @param {string} method
    * @param {string} path  below /api, with its slash
@@ -73,8 +73,8 @@ export class Person {
   }
 
   /**
-   * Makes a codelab. A step is its Markdown, whose first heading is its title,
-   * or a record as the interface has it.
+   * Creates a codelab. A step is Markdown, with the first heading as its title, or a record of the
+   * API.
    *
    * @param {{title?: string, steps?: (string | object)[]}} [record]  the rest goes into the codelab's record
    * @returns {Promise<{id: string, title: string, steps: {id: string, step_number: number, title: string}[]}>}
@@ -98,12 +98,14 @@ export class Person {
     return this
   }
 
-  /** Says something in a codelab's room, as the socket would: {type: 'chat', message: '…'}. */
+  /**
+   * Sends a message to a codelab's room, in the form of the socket: {type: 'chat', message: '…'}.
+   */
   async say(codelab, message) {
     return this.post(`/codelabs/${codelab.id}/messages`, { ref: crypto.randomUUID(), ...message })
   }
 
-  /** Their cookies as a browser context takes them, for the server under that address. */
+  /** The person's cookies for a browser context, for the server at that address. */
   browserCookies(url = this.#server.url) {
     return [...this.cookies].map(([name, value]) => ({ name, value, url, httpOnly: name === sessionCookie, sameSite: 'Lax' }))
   }

@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url'
 
 const binary = fileURLToPath(new URL('../../../../bin/identity-provider', import.meta.url))
 
-/** A real identity provider (../provider), with people of a test's own. */
+/** A real identity provider (../provider) with the test's people. */
 export class IdentityProvider {
-  /** Its address, as it names itself. */
+  /** Its issuer address. */
   issuer = ''
   #child
   #folder

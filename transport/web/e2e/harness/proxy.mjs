@@ -3,8 +3,8 @@ import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 
 /**
- * A proxy that passes on what is below a path, with the path or without it, and nothing else:
- * what a browser asks for beside the path is noted.
+ * A proxy that forwards only requests below a path, with or without the path. Other requests are
+ * recorded.
  */
 export class Proxy {
   /** Requests that were not below the path. */
@@ -64,7 +64,7 @@ export class Proxy {
     return this
   }
 
-  /** Where it passes requests on to. */
+  /** The target of forwarded requests. */
   leadTo(url) {
     this.#target = url
   }

@@ -1,6 +1,6 @@
-// The room of the pictures: invented people, where they are and how they get on.
+// The room in the pictures: invented people, with their steps and moods.
 
-/** The steps: title and planned minutes. Who is past the last one has completed it. */
+/** The steps: title and planned minutes. A person past the last step has completed the codelab. */
 export const steps = [
   ['Set up', 5],
   ['A channel is a queue', 8],
@@ -27,7 +27,7 @@ const says = {
 }
 
 /**
- * Somebody of the room.
+ * A person in the room.
  *
  * @typedef {{name: string, step: number, mood: string, minutes: number, wait: number, place: string, text: string, helped: boolean}} Guest
  */
@@ -93,7 +93,7 @@ const given =
 const family =
   'Abebe Andersen Boateng Bianchi Carvalho Chen Clarke Cohen Demir Dubois Eriksson Fontaine Fischer García Haddad Holm Ito Ivanova Jansen Jensen Jiménez Jónsdóttir Kaya Khan Kim Kowalska Liu Lopes Mbeki Mendoza Mokoena Müller Ngata Nguyen Nowak O’Brien Okafor Patel Peeters Petrov Ramanathan Rossi Satō Schmidt Silva Singh Tanaka Torres Traoré Volkov Wang Weber Wójcik Yılmaz Zhang Zuma Adeyemi Baker Costa Duarte Evans'
 
-/** A crowd around step 6, the same each time. At most 3,050. @returns {Guest[]} */
+/** A crowd around step 6, the same in each run. At most 3,050 people. @returns {Guest[]} */
 export function crowd(count) {
   let seed = 7
   const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647
@@ -112,8 +112,8 @@ export function crowd(count) {
 }
 
 /**
- * Answers of the server as if the room had been at work for an hour: who waits has waited
- * for their minutes. Pictures would else show a room in its first second.
+ * Changes the server's responses as if the room had worked for an hour, so that waiting people have
+ * waited for their minutes. Otherwise pictures would show a room in its first second.
  *
  * @param {import('playwright-core').BrowserContext} context
  * @param {ReadonlyMap<string, Guest>} guests  by id

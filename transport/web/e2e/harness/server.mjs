@@ -11,21 +11,21 @@ import { promisify } from 'node:util'
 
 const binary = process.env.ATELIER_BIN ?? fileURLToPath(new URL('../../../../bin/atelier', import.meta.url))
 
-/** Bounds of waiting, milliseconds. */
+/** Time limits, milliseconds. */
 const startWithin = 60_000
 const stopWithin = 60_000
 
-/** A server of a test's own: a temporary folder, free ports, a known password. */
+/** A test's own server: a temporary folder, free ports, a known password. */
 export class Server {
   adminId = 'admin'
   adminPw = 'correct horse battery'
-  /** The address of the app, without a slash at its end. Known after start. */
+  /** The app's address, without a trailing slash. Known after start. */
   url = ''
-  /** The address of probes and metrics. Known after start. */
+  /** The address for probes and metrics. Known after start. */
   internal = ''
   /** The data folder. */
   data = ''
-  /** The lines of its log, of all its lives. */
+  /** The log lines of all its runs. */
   log = []
   #child
   #env
@@ -35,12 +35,14 @@ export class Server {
     this.#env = env
   }
 
-  /** Configures the next start otherwise. */
+  /** Changes the configuration for the next start. */
   configure(env = {}) {
     this.#env = env
   }
 
-  /** Starts it, or starts it again on the same ports and data; returns when it is ready. */
+  /**
+   * Starts the server, or restarts it on the same ports and data. Returns when the server is ready.
+   */
   async start() {
     if (this.#child) throw new Error('the server runs already')
     if (!existsSync(binary)) throw new Error(`there is no ${binary}: make build comes first`)
@@ -58,17 +60,17 @@ export class Server {
     return this
   }
 
-  /** Runs a command of the program on its data, as an operator does while the server runs. */
+  /** Runs a command of the program on the server's data, like an operator while the server runs. */
   async command(...args) {
     await promisify(execFile)(binary, [...args, '--data', this.data], { cwd: this.data, env: this.#environment() })
   }
 
-  /** Ends it as a power cut does. */
+  /** Kills the server, like a power cut. */
   async kill() {
     await this.#end('SIGKILL')
   }
 
-  /** Ends it as an operator does, and throws when that takes too long. */
+  /** Stops the server like an operator, and throws if that takes too long. */
   async stop() {
     const child = this.#child
     const late = setTimeout(() => child?.kill('SIGKILL'), stopWithin)
@@ -77,7 +79,7 @@ export class Server {
     if (child?.signalCode === 'SIGKILL') throw new Error(`the server did not stop within ${stopWithin} ms\n${this.tail()}`)
   }
 
-  /** Kills it if it still runs, and removes its data. */
+  /** Kills the server if it is still running, and removes its data. */
   async remove() {
     await this.kill()
     if (this.data) await rm(this.data, { recursive: true, force: true })
@@ -107,7 +109,7 @@ export class Server {
       ATELIER_STORAGE_MEMTABLE_MIB: '16',
       ATELIER_STORAGE_MIN_FREE_MIB: '64',
       ATELIER_SERVER_RECONNECT_SPREAD: '100ms',
-      // Everybody comes from one address.
+      // All clients have the same address.
       ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS: '0',
       ATELIER_LIMITS_WRITES_PER_MINUTE: '0',
       ...this.#env,
@@ -153,8 +155,8 @@ export class Server {
 }
 
 /**
- * A port that nobody has and that no system gives by itself: those begin at 32768. While
- * a server is killed, somebody who asks for any port does not get its own.
+ * A free port below 32768, where systems begin to assign ports. While a server is killed, no other
+ * process that requests any port can receive the server's port.
  */
 async function freePort() {
   for (;;) {
@@ -169,7 +171,7 @@ async function freePort() {
   }
 }
 
-// No server outlives its tests, however they end.
+// No server outlives its tests, even if they end abnormally.
 const running = new Set()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')

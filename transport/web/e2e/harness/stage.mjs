@@ -11,12 +11,15 @@ export { saved } from './saved.mjs'
 export { Person, Refused } from './people.mjs'
 export { section } from './settings.mjs'
 
-/** How long one story may take, milliseconds: a bound for those that hang, on a machine however busy. */
+/**
+ * The time limit for a story, milliseconds. It only ends hanging stories, so it is long enough for
+ * a busy machine.
+ */
 const patience = 400_000
 
 /**
- * A server and a browser for the stories of a file. Both start with the first story
- * that runs: a file whose stories are all skipped starts neither.
+ * A server and a browser for a file's stories. Both start with the first story that runs, so that a
+ * file with only skipped stories starts neither.
  *
  * @param {{env?: Record<string, string> | (() => Promise<Record<string, string>>), args?: string[], hosts?: string[]}} [options]
  *   the server's configuration, or what gives it before the start; the browser's arguments, and names that it takes for this machine's
@@ -52,7 +55,8 @@ export function stage({ env, args, hosts } = {}) {
   const test = (name, run, { chromium, ...options } = {}) =>
     nodeTest(name, { timeout: patience, ...(chromium && inFirefox ? { skip: `only in Chromium: ${chromium}` } : {}), ...options }, async (context) => {
       await (opened ??= open())
-      // Content processes of Firefox 153 crash now and then as a context closes, and take it along.
+      // Content processes of Firefox 153 sometimes crash while a context closes, which also crashes
+      // the context.
       if (!browser.isConnected()) browser = await openBrowser({ args, hosts })
       const visitors = []
       const scene = {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Waits until look gives something truthy, and returns that. What look throws
- * counts as not yet.
+ * Waits until look returns a truthy value, and returns that value. An exception in look counts as
+ * not yet.
  *
  * @template T
  * @param {string} what  is waited for, in the error

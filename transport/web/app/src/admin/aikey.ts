@@ -1,5 +1,5 @@
-// The AI key leaves the browser encrypted with the admin password, which the server has anyway.
-// So neither the network nor a log ever has the key.
+// The browser encrypts the AI key with the admin password, which the server has anyway. The plain
+// key therefore never appears on the network or in a log.
 //
 //   v1:base64(salt(16) || iv(16) || ciphertext || tag(32))
 

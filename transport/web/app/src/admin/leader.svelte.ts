@@ -12,7 +12,7 @@ export const leader = {
   get rank(): Rank {
     return rank
   },
-  /** The id of the person: the value of `person` in their messages and claimed requests. */
+  /** The person's id, which is `person` in their messages and claimed requests. */
   get id(): string {
     return id
   },
@@ -26,7 +26,9 @@ export const leader = {
   },
 }
 
-/** The pages of assistants: the list, a codelab's live view and projector, and their account. */
+/**
+ * The pages open to assistants: the list, a codelab's live view and projector, and their account.
+ */
 const theirs = /^\/(admin(\/[^/]+(\/projector)?)?|account)\/?$/
 const others = /^\/admin\/(audit-logs|participants|settings|people)\/?$/
 

@@ -1,4 +1,4 @@
-// The menu entries that all pages for facilitators share.
+// The menu entries shared by all facilitator pages.
 import { words } from '../api/words'
 import { signOut } from '../device/session'
 import { m } from '../messages/compiled/messages.js'

@@ -1,5 +1,5 @@
-// The client of the server's REST interface. Its types are generated from the OpenAPI document, so
-// a wrong path, field or response does not compile.
+// The client for the server's REST API. Its types are generated from the OpenAPI document, so that
+// a wrong path, field or response type does not compile.
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './schema'
 import { framed, sitePath } from '../device/place'
@@ -23,20 +23,20 @@ const csrf: Middleware = {
 }
 
 /**
- * The CSRF token for write requests, from the cookie beside the session. There are two such cookies
- * if the browser has one page of this server in a tab and one in a frame.
+ * The CSRF token for write requests, from the cookie that accompanies the session. A browser has
+ * two such cookies if it shows this server both in a tab and in a frame.
  */
 export function csrfToken(): string {
   const shown = [...document.cookie.matchAll(/(?:^|; )svc_csrf=([^;]*)/g)].map((found) => found[1]!)
   return shown.includes(told) ? told : (shown[0] ?? '')
 }
 
-/** The maximum number of attempts of a request that is answered with 429, including the first. */
+/** The maximum number of attempts for a request that receives status 429, including the first. */
 const tries = 4
 
 /**
- * A fetch that waits after a 429 for Retry-After, and shows a notice meanwhile. A 429 with a longer
- * wait than people accept is returned.
+ * A fetch that waits for Retry-After on status 429, and shows a notice meanwhile. If the wait is
+ * longer than people accept, the 429 response is returned.
  */
 export async function patientFetch(input: Request): Promise<Response> {
   for (let i = 1; ; i++) {
@@ -55,7 +55,7 @@ export async function ask<T>(call: Promise<{ data?: T; error?: unknown; response
   return (await asked(call)).data
 }
 
-/** Like ask, with the headers of the response. */
+/** Like ask, but also returns the response headers. */
 export async function asked<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<{ data: T; response: Response }> {
   let got
   try {

@@ -1,14 +1,16 @@
-// Requests that were answered with 429. The app waits and retries, and shows this in one line.
+// Requests that received status 429. The app waits and retries, and shows the wait in one line.
 let until = $state(0)
 let count = 0
 
 export const waiting = {
-  /** When the last waiting request is retried, Unix milliseconds; 0 if none waits. */
+  /** When the last waiting request is retried, Unix milliseconds; 0 if no request is waiting. */
   get until() {
     return until
   },
 
-  /** Waits the given seconds plus a random part, so that clients do not retry all at once. */
+  /**
+   * Waits the given seconds plus a random part, so that clients do not all retry simultaneously.
+   */
   async out(seconds: number, signal?: AbortSignal | null): Promise<void> {
     const ms = seconds * 1000 + Math.random() * Math.min(2000, 250 + seconds * 250)
     until = Math.max(until, Date.now() + ms)

@@ -14,7 +14,7 @@ const calls = new Set(['UNEXPECTED_TOOL_CALL', 'MALFORMED_FUNCTION_CALL', 'TOO_M
 /** The answer received so far. */
 export class Answer {
   text = ''
-  /** The last reason that the AI sent; "" for none. */
+  /** The last reason that the AI sent, or "" for none. */
   private finish = ''
   private called = false
 
@@ -39,12 +39,12 @@ export class Answer {
   }
 }
 
-/** Explains why an answer is incomplete; "" for a complete one. */
+/** Returns why an answer is incomplete, or "" for a complete answer. */
 export function endingWord(ending: Ending): string {
   return { whole: () => '', cut: m.ask_cut, blocked: m.ask_blocked, call: m.ask_call, other: m.ask_other }[ending]()
 }
 
-/** Says that the AI is busy and for how long; null for other errors. */
+/** Returns a message that the AI is busy and for how long, or null for other errors. */
 export function busyWord(e: unknown): string | null {
   if (!(e instanceof Refused) || e.status !== 503) return null
   if (e.after === null) return m.ask_busy()

@@ -1,5 +1,5 @@
-// Notifications for somebody whose tab is in the background. Each tab shows a count in its title.
-// Of all tabs with the same codelab, only one plays sounds and shows notifications.
+// Notifications for a tab in the background. Each tab shows a count in its title, but only one tab
+// per codelab plays sounds and shows notifications.
 import type { Room } from '../live/room.svelte'
 import { m } from '../messages/compiled/messages.js'
 import { desktop, show } from './desktop.svelte'
@@ -23,7 +23,7 @@ const words: Record<Reason, () => string> = {
 export class Caller {
   readonly #room: Room
   readonly #leads: boolean
-  /** The notifications since the page last had the focus, and the direct messages of them. */
+  /** The notifications since the page last had the focus, and the direct messages among them. */
   #unseen = $state.raw({ all: 0, direct: 0 })
   /**
    * The count in the title. Facilitators: waiting requests and unseen direct messages. Attendees:
@@ -48,7 +48,7 @@ export class Caller {
       const help = waiting(this.#room.now?.help ?? [])
       const calls = this.#leads ? facilitatorCalls(told, this.#waited ?? this.#before(told, help), calling.settings) : attendeeCalls(told, calling.settings)
       this.#waited = help
-      // Missed messages are already old; the page shows them.
+      // Missed messages are too old for notifications. The page shows them.
       if (!missed) this.#tell(calls)
     })
     const pressed = () => {
@@ -82,7 +82,10 @@ export class Caller {
     this.#tell([{ reason: 'time', loud: calling.settings.time }])
   }
 
-  /** The requests that waited before the first messages: open ones that are not in the messages. */
+  /**
+   * The requests that were waiting before the first messages arrived: open requests that are not in
+   * these messages.
+   */
   #before(told: Parameters<typeof facilitatorCalls>[0], help: ReadonlySet<string>): ReadonlySet<string> {
     const asked = new Set(told.map((t) => ('id' in t ? t.id : null)))
     return new Set([...help].filter((id) => !asked.has(id)))
@@ -105,9 +108,10 @@ export class Caller {
     dot(all > 0)
   }
 
-  /** Takes the lock of the tab that sends notifications. The returned function releases it. */
+  /** Acquires the lock that lets this tab send notifications. The returned function releases it. */
   #alone(): () => void {
-    // Pages that were not loaded over HTTPS have no locks. The sound is rare enough without one.
+    // Pages that were not loaded over HTTPS have no locks. Several tabs then play the sound, which
+    // is rare enough.
     if (!navigator.locks) {
       this.#calls = true
       return () => {}

@@ -1,6 +1,6 @@
 import { sitePath } from '../device/place'
-// Notifications of the browser. Phones show them only through a service worker; it is
-// registered when somebody switches them on.
+// Browser notifications. Phones show them only through a service worker, which is registered when
+// notifications are switched on.
 
 export type Permission = 'allowed' | 'blocked' | 'unasked' | 'insecure' | 'missing'
 
@@ -12,7 +12,7 @@ function read(): Permission {
   return states[Notification.permission]
 }
 
-/** The registration of the service worker in this visit, also while it is in progress. */
+/** The service worker registration of this visit, pending or complete. */
 let registered: Promise<unknown> | undefined
 
 let permission = $state<Permission>('missing')
@@ -21,13 +21,15 @@ export const desktop = {
   get permission() {
     return permission
   },
-  /** Follows changes of the permission in the browser's settings. */
+  /** Tracks permission changes in the browser's settings. */
   follow(): void {
     permission = read()
     const ask = navigator.permissions?.query({ name: 'notifications' })
     void ask?.then((status) => (status.onchange = () => (permission = read()))).catch(() => {})
   },
-  /** Asks for the permission; must run in a click. True if notifications are shown from now on. */
+  /**
+   * Asks for permission, which browsers allow only during a click. Returns true if it is granted.
+   */
   async allow(): Promise<boolean> {
     permission = read()
     if (permission === 'unasked') permission = states[await Notification.requestPermission()]
@@ -38,8 +40,8 @@ export const desktop = {
 }
 
 /**
- * Shows a notification that opens the page with the given path. It replaces an earlier one with the
- * same tag. False if the browser does not show it.
+ * Shows a notification that opens the page with the given path. An earlier notification with the
+ * same tag is replaced. Returns false if the browser does not show the notification.
  */
 export async function show(title: string, options: { body: string; tag: string; path: string }): Promise<boolean> {
   if (read() !== 'allowed') return false

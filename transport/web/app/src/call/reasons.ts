@@ -15,13 +15,15 @@ export interface Call {
 export const waiting = (help: readonly HelpRequest[]): ReadonlySet<string> => new Set(help.filter((h) => h.status === 'pending').map((h) => h.id))
 
 /**
- * The notifications of a facilitator. before are the requests that were already waiting: repeating
- * such a request does not notify. If several arrive together, only the first finds the queue empty.
+ * The notifications for a facilitator. before contains the requests that were already waiting,
+ * since a repeated request does not notify. If several requests arrive together, only the first
+ * finds the queue empty.
  */
 export function facilitatorCalls(told: readonly Told[], before: ReadonlySet<string>, s: Settings): Call[] {
   const known = new Set(before)
   return told.flatMap((t): Call[] => {
-    // A claimed request is already being handled. One that was put back waits for everybody.
+    // A claimed request is already being handled. A request that was put back waits for all
+    // helpers.
     const waits = (t.type === 'help_request' && t.status === 'pending') || t.type === 'help_released'
     if (waits && !known.has(t.id)) {
       known.add(t.id)

@@ -1,4 +1,5 @@
-// The settings for notifications. They are kept on this device, and everything is off by default.
+// The settings for notifications. They are stored on this device, and every notification is off by
+// default.
 import { recall, remember } from '../device/remember'
 
 export interface Settings {
@@ -26,7 +27,7 @@ export const calling = {
   get settings() {
     return settings
   },
-  /** Whether any notification is on besides the title and the icon of the tab. */
+  /** Whether any notification is on, besides the tab's title and icon. */
   get on() {
     return settings.sound || settings.desktop
   },

@@ -1,4 +1,4 @@
-// The marks of a tab in the background: a number in its title and a dot on its icon.
+// The marks on a background tab: a number in its title and a dot on its icon.
 import { sitePath } from '../device/place'
 
 /** A title with the number of unread messages and open requests. */

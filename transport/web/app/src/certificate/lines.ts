@@ -1,5 +1,6 @@
 /**
- * Breaks a text into lines, between words if possible. The last line ends with … if text is cut.
+ * Breaks a text into lines, between words if possible. If the text is cut, its last line ends with
+ * ….
  */
 export function lines(text: string, width: number, most: number, measure: (text: string) => number): string[] {
   const out: string[] = []

@@ -22,7 +22,7 @@ export async function picture(c: Certificate, address: string): Promise<Blob> {
   return new Promise((resolve, reject) => canvas.toBlob((b) => (b ? resolve(b) : reject(new Error('no picture'))), 'image/png'))
 }
 
-/** A logo that cannot be read is left out. */
+/** An unreadable logo is omitted. */
 function load(url: string): Promise<HTMLImageElement | null> {
   return new Promise((resolve) => {
     const image = new Image()

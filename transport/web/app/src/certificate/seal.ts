@@ -18,7 +18,7 @@ export const thickness = (count: number) => Math.min(1.9, pace(count) * 0.55)
 
 /**
  * The times of a person's steps as arcs, one per step, from the inside out. The full circle is the
- * whole time, and each arc begins where the share of the previous step ends. Its length is its
+ * whole time, and each arc begins where the previous step's share ends. The length of an arc is its
  * share times a factor that is the same for all arcs. Without measured times there are no arcs.
  */
 export function arcs(shares: readonly number[]): Arc[] {

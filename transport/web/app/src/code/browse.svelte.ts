@@ -22,7 +22,7 @@ export class Browse {
   read = $state.raw<Read | null>(null)
   error = $state<string | null>(null)
 
-  /** as: a facilitator who also attends reads as an attendee. */
+  /** as: the role for reading, since a facilitator who also attends reads as an attendee. */
   constructor(id: string, as?: 'attendee') {
     this.id = id
     this.#query = (as ? { as } : {}) as never
@@ -50,7 +50,7 @@ export class Browse {
     }
   }
 
-  /** The server's information about a file; undefined if it has no file at this path. */
+  /** The server's information about a file, or undefined if the server has no file at this path. */
   about(path: string): Info | undefined {
     return this.infos?.find((f) => f.path === path)
   }
@@ -69,7 +69,7 @@ export class Browse {
     return { text: data ?? '', binary: !(response.headers.get('Content-Type') ?? '').startsWith('text/') }
   }
 
-  /** If there is only one file and none is open, opens it. */
+  /** Opens the only file, if there is exactly one and no file is open. */
   async showOnly(): Promise<void> {
     const [only, more] = this.files ?? []
     if (only !== undefined && more === undefined && this.path === null) await this.show(only)

@@ -23,10 +23,10 @@ describe('changes', () => {
     const once = rename(none, 'main.go', 'run', 'b', there, '100755')
     const twice = write(rename(once, 'run', 'bin/run', 'b', there), 'bin/run', 'c', null)
     expect(toServer(twice, '')).toEqual({ files: [{ path: 'bin/run', content: 'c', mode: '100755' }], delete_files: ['main.go'] })
-    // A new file of the name is another one.
+    // A new file with the same name is a different file.
     expect(toServer(write(remove(once, 'run', there), 'run', 'x', null), '')).toEqual({ files: [{ path: 'run', content: 'x' }], delete_files: ['main.go'] })
     expect(toServer(write(restore(once, 'run'), 'run', 'x', null), '').files).toEqual([{ path: 'run', content: 'x' }])
-    // A file that is there keeps its own.
+    // An existing file keeps its own mode.
     expect(toServer(write(none, 'main.go', 'b', 'a'), '').files).toEqual([{ path: 'main.go', content: 'b' }])
   })
   it('write a file again that was removed', () => {

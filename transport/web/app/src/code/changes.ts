@@ -9,7 +9,7 @@ export interface Changes {
   readonly modes?: Readonly<Record<string, Mode>>
 }
 
-/** Git's file mode, which says whether a file is executable. */
+/** Git's file mode, which records whether a file is executable. */
 export type Mode = '100644' | '100755'
 
 export const none: Changes = { edits: {}, bases: {}, removed: [] }
@@ -53,7 +53,7 @@ export function restore(c: Changes, path: string): Changes {
   return { edits: omit(c.edits, path), bases: omit(c.bases, path), removed: c.removed.filter((p) => p !== path), modes: omit(c.modes ?? {}, path) }
 }
 
-/** Removes the file and creates it under its new path. mode is its mode on the server. */
+/** Removes a file and creates it at its new path. mode is the file's mode on the server. */
 export function rename(c: Changes, from: string, to: string, text: string, there: readonly string[], mode: Mode = '100644'): Changes {
   const kept = c.modes?.[from] ?? mode
   const moved = write(remove(c, from, there), to, text, null)
@@ -106,7 +106,8 @@ export function rows(files: readonly File[]): Row[] {
 export type PathTrouble = 'empty' | 'form' | 'git' | 'windows' | 'long' | 'taken'
 
 /**
- * Whether Windows cannot check out a name: it has forbidden characters or is reserved for devices.
+ * Whether Windows cannot check out a name, because it contains forbidden characters or is reserved
+ * for a device.
  */
 function refusedByWindows(name: string): boolean {
   return /[<>:"|?*]|[. ]$/.test(name) || /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\.|$)/i.test(name)

@@ -6,7 +6,7 @@ const steps = [{ id: 's1' }, { id: 's2' }] as unknown as Step[]
 const at = (minute: number) => `2026-01-01T10:0${minute}:00.000Z`
 
 function thread(id: string, step: string | null, start: number, said: string, stale = false): Thread {
-  // said: a for an attendee, f for a facilitator, a minute apart.
+  // said contains a for each attendee comment and f for each facilitator comment, one minute apart.
   const messages = [...said].map((by, i) => ({ id: `${id}${i}`, author_role: by === 'f' ? 'admin' : 'attendee', created_at: at(i + 1) }))
   return { id, target_type: step === null ? 'guide' : 'step', target_step_id: step, start_offset: start, stale, messages } as unknown as Thread
 }

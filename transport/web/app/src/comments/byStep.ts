@@ -1,7 +1,7 @@
-// All comments of a codelab for its facilitators: grouped by step, with new ones marked.
+// All comments of a codelab for its facilitators, grouped by step, with new comments marked.
 import type { Step, Thread } from '../workshop/state'
 
-/** When each thread was last seen, by its id, in the server's time. */
+/** When each thread was last seen, in server time, by thread id. */
 export type Seen = Readonly<Record<string, string>>
 
 export interface Group {
@@ -11,8 +11,8 @@ export interface Group {
 }
 
 /**
- * Groups by page: the guide first, then the steps in order. In each group open threads come first,
- * in the order of the text, then threads whose text has changed.
+ * Groups by page: the guide first, then the steps in order. In each group, open threads come first,
+ * in text order, then threads on text that has changed.
  */
 export function byStep(threads: readonly Thread[], steps: readonly Step[]): Group[] {
   const sorted = threads.toSorted((a, b) => Number(a.stale) - Number(b.stale) || a.start_offset - b.start_offset)
@@ -21,14 +21,16 @@ export function byStep(threads: readonly Thread[], steps: readonly Step[]): Grou
     .filter((g) => g.threads.length > 0)
 }
 
-/** The number of attendees' unseen comments in a thread, after a facilitator's last answer. */
+/** The number of unseen attendee comments in a thread after the last facilitator's answer. */
 export function fresh(t: Thread, seen: Seen): number {
   const answered = t.messages.findLastIndex((c) => c.author_role === 'admin')
   const since = seen[t.id] ?? ''
   return t.messages.filter((c, i) => i > answered && c.created_at > since).length
 }
 
-/** Updates seen: the threads in at are seen up to now. Threads that no longer exist are dropped. */
+/**
+ * Updates seen: marks the threads in at as seen up to now, and drops threads that no longer exist.
+ */
 export function look(seen: Seen, threads: readonly Thread[], at: readonly Thread[]): Seen {
   const now = new Set(at.map((t) => t.id))
   return Object.fromEntries(

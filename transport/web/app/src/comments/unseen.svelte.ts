@@ -1,4 +1,4 @@
-// The comments that a facilitator has not seen yet. This device remembers which were seen.
+// The comments that a facilitator has not seen yet. This device stores which comments were seen.
 import { recall, remember } from '../device/remember'
 import type { Room } from '../live/room.svelte'
 import type { Thread } from '../workshop/state'

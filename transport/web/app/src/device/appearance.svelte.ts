@@ -31,7 +31,7 @@ export const appearance = {
       if (t === 'system') localStorage.removeItem(key)
       else localStorage.setItem(key, t)
     } catch {
-      // Storage is unavailable: valid until the page is closed.
+      // Storage is unavailable, so the choice is lost when the page closes.
     }
     paint()
   },
@@ -45,7 +45,7 @@ export function dressPage(): void {
   document.documentElement.dir = getTextDirection()
 }
 
-/** The available languages, each named in itself. */
+/** The available languages, each with its name in that language. */
 export const languages = locales.map((id) => ({ id, name: new Intl.DisplayNames([id], { type: 'language' }).of(id) ?? id }))
 
 export const language = {

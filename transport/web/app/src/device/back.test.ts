@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Back, type Past } from './back'
 
-/** A history whose moves arrive later, as a browser's do. */
+/** A history that reports its moves later, as browsers do. */
 class Browser implements Past {
   entries: { page: string; over?: number }[] = [{ page: 'before' }, { page: 'lab' }]
   at = 1
@@ -21,7 +21,7 @@ class Browser implements Past {
   go(by: number) {
     this.#moves.push(by)
   }
-  /** A person presses Back or Forward; then everything comes to rest. */
+  /** Presses Back or Forward, and waits until all effects are complete. */
   async press(by: number) {
     this.go(by)
     await this.rest()

@@ -1,6 +1,6 @@
 // On a narrow screen an overlay covers the page, and the browser's Back closes it, as on a phone.
-// Each overlay has a history entry with the page's address. An overlay that is closed in another
-// way removes its entry.
+// Each overlay has a history entry with the page's address. An overlay that closes in another way
+// removes its entry.
 
 /** The history of a window, or a fake in tests. */
 export interface Past {
@@ -18,9 +18,9 @@ export class Back {
   readonly #past: Past
   /** The functions that close the open overlays, the topmost last. */
   #open: { close: () => void }[] = []
-  /** An address of the page that has no history entry yet. */
+  /** A page address that has no history entry yet. */
   #next: string | null = null
-  /** Whether a navigation that was started here has not arrived yet. */
+  /** Whether a navigation started here is still in progress. */
   #moving = false
 
   constructor(past: Past) {
@@ -29,7 +29,7 @@ export class Back {
     if (this.#depth > 0) this.#soon()
   }
 
-  /** Registers an overlay that opens. Call the returned function when it has closed. */
+  /** Registers an opening overlay. Call the returned function when the overlay has closed. */
   open(close: () => void): () => void {
     const it = { close }
     this.#open.push(it)
@@ -41,8 +41,8 @@ export class Back {
   }
 
   /**
-   * The page has a new address. Its history entry is added once no overlay is open, so that it does
-   * not follow the entry of an overlay.
+   * The page has a new address. Its history entry is added once no overlay is open, so that the
+   * entry does not follow an overlay's entry.
    */
   visit(url: string): void {
     this.#next = url
@@ -50,7 +50,7 @@ export class Back {
   }
 
   /**
-   * The history has moved. here is true if the entry is of the page that is shown. Returns true if
+   * The history has moved. here is true if the entry belongs to the visible page. Returns true if
    * only overlays were affected.
    */
   arrived(here: boolean): boolean {
@@ -58,7 +58,7 @@ export class Back {
     this.#moving = false
     const depth = this.#depth
     if (!here) {
-      // The entry belongs to an earlier overlay. Go to the page below it.
+      // The entry belongs to an earlier overlay, so go back to the page below.
       if (depth > 0) this.#go(-depth)
       return depth > 0
     }

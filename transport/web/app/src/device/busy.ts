@@ -1,4 +1,5 @@
-// Activities that a reload would interrupt: screen sharing, projecting, an upload, unsaved input.
+// Tracks activities that a reload would interrupt: screen sharing, projecting, uploads and unsaved
+// input.
 const held = new Set<symbol>()
 
 /** Prevents automatic reloads until the returned function is called. */

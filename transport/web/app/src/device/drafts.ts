@@ -1,18 +1,18 @@
-// Long unsaved texts, kept on this device. They can exceed the limit of localStorage, so they are
-// kept in IndexedDB. But IndexedDB writes later, and a page that closes cannot wait. Texts that are
-// not written by then go into localStorage at once.
+// Long unsaved texts, stored on this device. They can exceed the localStorage limit, so they are
+// stored in IndexedDB. IndexedDB writes asynchronously, and a closing page cannot wait. A text that
+// is still unwritten at that moment is stored in localStorage immediately.
 import { get, update } from 'idb-keyval'
 import { keeps, recall, remember } from './remember'
 
 interface Kept {
   at: number
-  /** The draft; undefined to delete it. */
+  /** The draft, or undefined to delete it. */
   value: unknown
 }
 
 const lastMoment = (key: string) => `draft:${key}`
 
-/** The stored draft; null if there is none, or if storage is unavailable. */
+/** The stored draft, or null if there is none or storage is unavailable. */
 export async function recallDraft<T>(key: string): Promise<T | null> {
   const quick = recall<Kept | null>(lastMoment(key), null)
   let long: Kept | null = null
@@ -26,8 +26,9 @@ export async function recallDraft<T>(key: string): Promise<T | null> {
 }
 
 /**
- * Stores the result of make soon after a change, and at once when the page closes; undefined
- * deletes it. make receives the stored value, since another tab can have changed it.
+ * Stores the result of make soon after a change, and immediately when the page closes. The result
+ * undefined deletes the draft. make receives the stored value, since another tab can have changed
+ * it.
  */
 export function keeper<T>(key: string, make: (kept: T | null) => T | undefined): { later(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,4 +1,4 @@
-// Whether single-key shortcuts are on in the live view and the reader; stored on this device.
+// The setting for single-key shortcuts in the live view and the reader, stored on this device.
 // Speech input types letters that are not meant as shortcuts (WCAG 2.1.4).
 import { recall, remember } from './remember'
 

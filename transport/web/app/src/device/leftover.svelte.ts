@@ -1,6 +1,6 @@
-// Offers unsaved work of an earlier visit. Until somebody decides, the page shows the server's
-// version. New work in this or another tab is stored beside the offered work, since all tabs of a
-// device share one store.
+// Offers unsaved work from an earlier visit. Until the person decides, the page shows the server's
+// version. New work in this or another tab is stored in addition to the offered work, since all
+// tabs of a device share one store.
 
 /** Unsaved work as stored on the device. */
 export interface Left<T> {
@@ -17,10 +17,10 @@ export class Leftover<T> {
   offer = $state.raw<Left<T> | null>(null)
 
   readonly #visit = crypto.getRandomValues(new Uint32Array(2)).join('-')
-  /** The time of the newest offered work of each visit. */
+  /** The time of each visit's newest offered work. */
   #seen = new Map<string, string>()
 
-  /** Offers the stored work; null if there is none. Work for which done is true is not offered. */
+  /** Offers the stored work, if it is not null. Work for which done returns true is not offered. */
   found(kept: Left<T> | null, done: (work: T) => boolean = () => false): void {
     const all = list(kept)
     this.#seen = new Map()
@@ -29,7 +29,8 @@ export class Leftover<T> {
   }
 
   /**
-   * The work to store; undefined for none. work is this page's unsaved work, kept the stored work.
+   * The work to store, or undefined for none. work is this page's unsaved work, and kept is the
+   * stored work.
    */
   keep(work: T | undefined, kept: Left<T> | null = null): Left<T> | undefined {
     const mine = work === undefined ? [] : [{ work, at: new Date().toISOString(), by: this.#visit }]
@@ -37,7 +38,7 @@ export class Leftover<T> {
     return chain([...mine, ...list(this.offer), ...others]) ?? undefined
   }
 
-  /** Takes the offered work. This page's unsaved work is offered in its place. */
+  /** Takes over the offered work, and offers this page's unsaved work in its place. */
   take(work: T | undefined): T | undefined {
     const taken = this.offer
     if (!taken) return undefined
@@ -46,7 +47,7 @@ export class Leftover<T> {
     return taken.work
   }
 
-  /** Discards the offered work. The returned function undoes that. */
+  /** Discards the offered work. The returned function restores it. */
   drop(): () => void {
     const before = this.offer
     this.offer = before?.older ?? null

@@ -20,12 +20,12 @@ test('work that is begun meanwhile loses neither', () => {
   l.found(left('old'))
   const kept = l.keep('new')!
   expect(kept).toMatchObject({ work: 'new', older: { work: 'old' } })
-  // The next visit offers the one, and then the other.
+  // The next visit offers one piece of work, and then the other.
   const later = new Leftover<string>()
   later.found(kept)
   later.drop()
   expect(later.offer?.work).toBe('old')
-  // And here the two change places.
+  // Here the order is reversed.
   expect(l.take('new')).toBe('old')
   expect(l.take('old')).toBe('new')
 })
@@ -64,17 +64,17 @@ test('what another tab has begun meanwhile stays, whatever this one does', () =>
   kept = one.keep('Monday and Tuesday', kept)
   kept = two.keep('other', kept)
   expect(kept).toMatchObject({ work: 'other', older: { work: 'Monday', older: { work: 'Monday and Tuesday' } } })
-  // Thrown away is what was offered, and what is saved is one's own.
+  // The offered work is discarded, and the page's own work is saved.
   two.drop()
   kept = two.keep(undefined, kept)
   expect(kept).toMatchObject({ work: 'Monday and Tuesday', older: undefined })
-  // However often both write, each has its own there once.
+  // However often both tabs write, the store contains the work of each tab once.
   for (const n of [1, 2, 3]) {
     kept = one.keep(`one ${n}`, kept)
     kept = two.keep(`two ${n}`, kept)
   }
   expect(kept).toMatchObject({ work: 'two 3', older: { work: 'one 3', older: undefined } })
-  // The next visit is offered both, and both can be thrown away.
+  // The next visit offers both, and both can be discarded.
   const next = new Leftover<string>()
   next.found(kept ?? null)
   next.drop()

@@ -3,8 +3,8 @@ import { getLocale } from '../messages/locale'
 import { m } from '../messages/compiled/messages.js'
 
 /**
- * The locale for times and numbers: the language of the app in the device's region (09:41 or 9:41
- * AM). Digits are those of the app's texts.
+ * The locale for times and numbers: the app's language in the device's region (09:41 or 9:41 AM).
+ * The digits are the same as in the app's texts.
  */
 export function region(): string {
   const language = getLocale()
@@ -12,7 +12,9 @@ export function region(): string {
   return new Intl.Locale(here, { numberingSystem: 'latn' }).toString()
 }
 
-/** Caches what make returns. Formatters are expensive, and a full room needs hundreds per second. */
+/**
+ * Caches the result of make. Formatters are expensive, and a full room needs hundreds per second.
+ */
 function kept<F, O>(make: (language: string, options: O) => F): (options: O) => F {
   const made = new Map<string, F>()
   return (options) => {
@@ -26,7 +28,7 @@ function kept<F, O>(make: (language: string, options: O) => F): (options: O) => 
 const dates = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
 const numbers = kept((language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options))
 
-/** In one place the server omits the Z. */
+/** Parses a time. In one place the server omits the Z. */
 function at(time: string): Date {
   return new Date(/[zZ]$|[+-]\d\d:\d\d$/.test(time) ? time : time + 'Z')
 }
@@ -46,7 +48,7 @@ export function dayAndTime(time: string): string {
   return dates({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
 }
 
-/** "6:10" for 370 seconds, "1:06:10" for one hour more. */
+/** "6:10" for 370 seconds, and "1:06:10" for one hour more. */
 export function stopwatch(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds))
   const two = (n: number) => String(n).padStart(2, '0')
@@ -82,7 +84,7 @@ export function percent(share: number): string {
   return numbers({ style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
-/** A size in binary units, in which limits are round: 5 MB are 5 times 1024 times 1024 bytes. */
+/** A size in binary units, so that limits are round numbers: 5 MB is 5 × 1024 × 1024 bytes. */
 export function bytes(n: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
   let i = 0

@@ -5,26 +5,26 @@ interface Estimate {
   offset: number
   /** The uncertainty of the offset, milliseconds. */
   spread: number
-  /** When the estimate was made, by the device's clock. */
+  /** The time of the estimate, by the device's clock. */
   at: number
-  /** Whether it is from a response that cannot be cached. */
+  /** Whether the estimate is from a response that cannot be cached. */
   sure: boolean
 }
 
-/** Milliseconds. An estimate older than this is replaced even by a less exact one. */
+/** The age after which even a less exact estimate replaces an estimate, milliseconds. */
 const old = 10 * 60_000
 
 let estimate: Estimate | null = null
 
 /**
- * Estimates the offset from a response with the server's time, requested at sent and received at
- * received, both by the device's clock. Never pass timestamps of replayed or stored messages: they
- * are older than the response. If the response could come from a cache, sure is false, and a recent
- * time from a connection is preferred.
+ * Estimates the offset from a response that contains the server's time. sent and received are the
+ * request and response times by the device's clock. Never pass timestamps of replayed or stored
+ * messages, since those are older than the response. sure is false if the response could come from
+ * a cache. A recent time from a connection is then preferred.
  */
 export function noteTime(stamp: string, sent = Date.now(), received = Date.now(), sure = true): void {
   const there = Date.parse(stamp)
-  // The device's clock was set back in between.
+  // The device's clock was set back during the request.
   if (Number.isNaN(there) || received < sent) return
   // The server made the timestamp between sent and received.
   const next = { offset: Math.round(there - (sent + received) / 2), spread: (received - sent) / 2, at: received, sure }

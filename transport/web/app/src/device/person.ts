@@ -1,4 +1,4 @@
-// The data of one person in one codelab on this device.
+// One person's data in one codelab, as stored on this device.
 import { letGo } from '../offline/kept'
 import { begun } from './remember'
 
@@ -39,7 +39,7 @@ function under(all: readonly string[], ...beginnings: string[]): string[] {
   return all.filter((key) => beginnings.some((b) => key === b || key.startsWith(`${b}:`)))
 }
 
-/** The keys of the drafts that were started in this tab. */
+/** The keys of drafts that were started in this tab. */
 const begunIn = (codelab: string) => under([...begun.keys()], ...kinds.map((kind) => `atelier:${kind}:${codelab}`))
 
 const outbox = (codelab: string, person: string) => `atelier:out:${codelab}:${person}`
@@ -79,8 +79,8 @@ export function unsentHere(of?: Kept): string[] {
 }
 
 /**
- * The text of a draft. A selected answer or a value of a scale is a number, or several. A ballot
- * contains its poll and the vote.
+ * The text of a draft. Selected answers and scale values are stored as one or more numbers. A
+ * ballot contains its poll and the vote.
  */
 function typed(key: string, value: unknown): string[] {
   if (key.startsWith('atelier:draft:ballot:')) return written((value as { vote?: unknown } | null)?.vote).filter((text) => text !== '')

@@ -21,13 +21,13 @@ test('paths of the server are below the path at which it is reached', async () =
   vi.unstubAllGlobals()
 })
 
-// A link that forgets it works where the server is at the root of its host, and nowhere else.
+// A link without the base path works only if the server is at the root of its host.
 test('no screen leads to a path without it', () => {
   const found: string[] = []
   for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!/\.(svelte|ts)$/.test(name) || /\.test\.ts$|schema\.d\.ts$|compiled/.test(name)) continue
     const text = readFileSync(join(source, name), 'utf8')
-    // Components of ours do it themselves.
+    // The app's components add the base path themselves.
     for (const [line] of text.matchAll(/<(?:a|img|iframe|video|form)\b[^>]*\s(?:href|src|action)=(?:"\/|\{[`']\/|\{\w+\.file_path)[^>]*/g))
       found.push(`${name}: ${line}`)
     for (const [line] of text.matchAll(/(?:fetch|Request|EventSource|WebSocket|register|location\.(?:assign|replace)|new URL)\([`']\/[a-z][^)]*/g))

@@ -5,7 +5,7 @@ const files = '../' // scripts are in a subfolder of the server's root
 /** The path of this server without a trailing slash; '' at the root of its host. */
 export const base = import.meta.env.DEV ? '' : new URL(files, import.meta.url).pathname.slice(0, -1)
 
-/** A path of this server with the base path. Other addresses stay unchanged. */
+/** Adds the base path to a path of this server. Other addresses stay unchanged. */
 export const sitePath = (path: string): string => (/^\/(?!\/)/.test(path) ? base + path : path)
 
 /** The path of an address of this server, without the base path. */

@@ -9,12 +9,12 @@ export function recall<T>(key: string, otherwise: T): T {
   }
 }
 
-/** The values that this tab stored, by key. Other tabs can have overwritten the stored ones. */
+/** The values that this tab stored, by key. Other tabs can have overwritten them in the storage. */
 export const begun = new Map<string, unknown>()
 
 let silent = false
 
-/** Stops all storing by this page: the person has signed out. */
+/** Prevents this page from storing anything more, since the person has signed out. */
 export function silence(): void {
   silent = true
 }
@@ -22,7 +22,7 @@ export function silence(): void {
 /** Whether this page is allowed to store anything. */
 export const keeps = () => !silent
 
-/** Stores a value; undefined removes it. If the device refuses, nothing is stored. */
+/** Stores a value, or removes it if it is undefined. If the device refuses, nothing is stored. */
 export function remember(key: string, value: unknown): void {
   if (silent) return
   if (key.startsWith('draft:')) {

@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest'
 
-// Sign-out in two tabs: the other one hears of it by a message, which takes a moment.
+// Sign-out with two tabs: the other tab is notified by a message, which takes a moment.
 const cleared = vi.fn(() => Promise.resolve())
 vi.mock('idb-keyval', () => ({ clear: cleared, get: vi.fn(), set: vi.fn(), del: vi.fn() }))
 vi.mock('../api/client', () => ({ api: {}, ask: vi.fn() }))
 vi.mock('./person', () => ({ unsentHere: () => [] }))
 vi.mock('./place', () => ({ base: '', sitePath: (to: string) => to }))
 
-/** A storage whose keys are its own, as a browser's are. */
+/** A storage with its keys as own properties, as in browsers. */
 class Storage {
   getItem = (key: string) => (this as unknown as Record<string, string>)[key] ?? null
   setItem = (key: string, value: string) => void Object.defineProperty(this, key, { value, enumerable: true, configurable: true })

@@ -8,7 +8,7 @@ import { begun, silence } from './remember'
 import { unsentHere } from './person'
 import { localeKey } from '../messages/locale'
 
-/** Runs a login or registration. Only one tab of this browser runs one at any time. */
+/** Runs a login or registration. Only one tab of this browser can do so at any time. */
 export async function alone<T>(begin: () => Promise<T>): Promise<T> {
   const locks = navigator.locks as LockManager | undefined
   const first = async () => {
@@ -22,7 +22,10 @@ export async function alone<T>(begin: () => Promise<T>): Promise<T> {
   return done ?? first() // browsers refuse locks in frames with blocked storage
 }
 
-/** Whether there can be a session: its CSRF cookie, which pages can read, expires with it. */
+/**
+ * Whether a session can exist. Pages can read its CSRF cookie, which expires together with the
+ * session.
+ */
 export const mayBeKnown = () => /(?:^|; )svc_csrf=/.test(document.cookie)
 
 /** The settings of this device that do not belong to a person. */
@@ -34,8 +37,8 @@ const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('atelier
 
 /**
  * Signs out, and removes the person's data from this device: names, codes, drafts and unsent
- * messages. If there are unsent messages, it calls sure first. Then this tab and all others
- * navigate to an address. Returns false if the person cancels.
+ * messages. If there are unsent messages, sure is called first to ask the person. Afterwards this
+ * tab and all others navigate to an address. Returns false if the person cancels.
  */
 export async function signOut(to: string, sure: (count: number) => boolean): Promise<boolean> {
   const count = unsentHere().length
@@ -80,13 +83,13 @@ async function forgetAll(): Promise<void> {
   await letGoOfPictures().catch(() => {})
 }
 
-/** Follows the session of other tabs; called once, before anything is shown. */
+/** Follows session changes in other tabs. Called once, before anything is shown. */
 export function followSession(): void {
-  // Data of this tab must neither be stored nor stay visible.
+  // This tab's data must neither be stored nor stay visible.
   channel?.addEventListener('message', (e) => {
     if (e.data !== signedOut) return
     document.documentElement.hidden = true
-    // Again, for data that this tab stored between the sign-out and the message.
+    // Deletes again, since this tab can have stored data between the sign-out and the message.
     void forgetAll()
     location.replace(sitePath('/'))
   })

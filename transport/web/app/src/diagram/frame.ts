@@ -1,6 +1,6 @@
-// The frame that draws diagrams. It is a separate document in a sandbox, without an origin, a
-// network connection or access to the page. It returns the SVG as text, which the page shows only
-// as an image.
+// The frame that draws diagrams. The frame is a separate document in a sandbox, without an origin,
+// a network connection or access to the page. It returns the SVG as text, and the page shows this
+// text only as an image.
 import mermaid from 'mermaid'
 import type { Answer, Ask } from '../markdown/beside'
 import { ready, type Diagram, type Drawing } from './messages'
@@ -46,7 +46,7 @@ function configure(dark: boolean) {
     theme: 'base',
     fontFamily: font,
     themeVariables: { fontFamily: font, ...(dark ? night : day) },
-    // The other layout is as large as all other code together (vite.diagram.config.ts).
+    // The other layout is as large as the rest of the code combined (vite.diagram.config.ts).
     layout: 'dagre',
     secure: ['secure', 'securityLevel', 'startOnLoad', 'maxTextSize', 'maxEdges', 'suppressErrorRendering', 'htmlLabels', 'layout'],
     deterministicIds: true,
@@ -66,12 +66,12 @@ function kindOf(source: string): string {
 
 const seen = new Set<string>()
 
-/** Kinds whose layout is loaded with the first drawing, not with the parser. */
+/** Diagram kinds that load their layout with the first drawing, not with the parser. */
 const laidOut = /^(?:flowchart|graph|state|class|er|requirement|mindmap|usecase|swimlane)/i
 
 /**
- * Preloads the parser and the layout of a kind by drawing an empty diagram. So loading does not
- * count towards the time limit of a diagram.
+ * Preloads the parser and layout of a kind by drawing an empty diagram, so that loading does not
+ * count towards a diagram's time limit.
  */
 async function warm(source: string) {
   const kind = kindOf(source).slice(0, 60)

@@ -5,7 +5,7 @@ export interface Diagram {
   dark: boolean
 }
 
-/** The result for a diagram. why is the parser's error message, null if there is none. */
+/** The result for a diagram. why is the parser's error message, or null if there is none. */
 export type Drawing = { svg: string; width: number; height: number; says: string } | { why: string | null }
 
 /** The frame sends this once, before it receives any request. */

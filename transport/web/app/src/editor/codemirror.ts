@@ -1,6 +1,6 @@
-// The text editor, loaded only where somebody writes. It is in a shadow root, since there it can
-// adopt style sheets. In the page it would insert style elements, which the content security policy
-// forbids.
+// The text editor, loaded only on pages for writing. It lives in a shadow root, where it can adopt
+// style sheets. In the page itself it would insert style elements, which the content security
+// policy forbids.
 import { defaultKeymap, history, historyField, historyKeymap, insertNewlineKeepIndent } from '@codemirror/commands'
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown'
 import { HighlightStyle, LanguageDescription, LanguageSupport, LRLanguage, syntaxHighlighting, type Language } from '@codemirror/language'
@@ -15,13 +15,13 @@ import { placed, type Edit } from './format'
 export interface Options {
   text: string
   label: string
-  /** markdown or the name of a programming language; anything else is plain text. */
+  /** markdown or the name of a programming language. Any other value means plain text. */
   language: string
   /** An earlier state, with its undo history. */
   before?: EditorState | undefined
   readonly?: boolean
   changed(text: string): void
-  /** Called with pasted or dropped files. True if they were accepted. */
+  /** Called with pasted or dropped files. Returns true if it accepts them. */
   files?(files: File[], at: number): boolean
   keys?: KeyBinding[]
 }
@@ -207,7 +207,7 @@ export function mount(host: HTMLElement, o: Options) {
       places.delete(id)
       view.dispatch({ changes: { from: at, insert: placed(view.state.doc.toString(), at, picture) }, userEvent: 'input.paste' })
     },
-    /** The top of each line in the scrolled content, numbered from 0. */
+    /** The top of each given line in the scrolled content. Lines are numbered from 0. */
     tops(lines: readonly number[]): number[] {
       const { doc } = view.state
       return lines.map((n) => view.lineBlockAt(doc.line(Math.min(n + 1, doc.lines)).from).top + view.documentPadding.top)

@@ -80,10 +80,10 @@ function lines(text: string, from: number, to: number): Edit {
   return { from: start, to: end, insert, select: [start + insert.length, start + insert.length] }
 }
 
-/** A line that would absorb a text after it: a list item, a quotation, a heading, a table row. */
+/** A line that would absorb the text after it: a list item, quotation, heading or table row. */
 const ownLine = /^\s*(?:[-*+]\s|\d+[.)]\s|>|#{1,6}\s|\|)/
 
-/** The text for an inserted image: a separate paragraph, unless the cursor is in running text. */
+/** The text that inserts an image, as a separate paragraph unless the cursor is in running text. */
 export function placed(text: string, at: number, picture: string): string {
   const start = text.lastIndexOf('\n', at - 1) + 1
   const next = text.indexOf('\n', at)

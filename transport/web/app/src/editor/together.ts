@@ -1,5 +1,5 @@
 // Synchronises the scroll positions of two views of one text. Known places are aligned, and
-// positions between them are interpolated.
+// positions between known places are interpolated.
 import { Marked } from 'marked'
 
 const marked = new Marked({ gfm: true, async: false })
@@ -16,8 +16,8 @@ export function anchors(markdown: string): number[] {
 }
 
 /**
- * Maps a position of one view to the other. Both lists are ascending and equally long; the heights
- * are the ends of the text.
+ * Maps a position in one view to the other. Both lists are ascending and equally long, and the
+ * heights mark the end of the text.
  */
 export function across(from: readonly number[], to: readonly number[], fromHeight: number, toHeight: number, y: number): number {
   if (y <= 0) return 0
@@ -32,7 +32,8 @@ export function across(from: readonly number[], to: readonly number[], fromHeigh
 }
 
 /**
- * Pairs of places that ascend in both views. Other pairs are of hidden or wrongly matched elements.
+ * Pairs of places that ascend in both views. Other pairs belong to hidden or wrongly matched
+ * elements.
  */
 export function rising(from: readonly number[], to: readonly number[]): [number[], number[]] {
   const a: number[] = []

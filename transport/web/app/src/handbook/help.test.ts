@@ -27,7 +27,7 @@ describe('the handbook', () => {
       expect(places, href).toContain(to)
     }
     if (id === 'workshops') expect(links).toBeGreaterThan(0)
-    // No link to a file that the app does not have, and none that was taken apart.
+    // No link points to a file that the app lacks, and no link was split.
     expect(html).not.toMatch(/href="(\.\.?\/|[\w-]+\.md)/)
     const shown = [...html.matchAll(/<img [^>]*?src="([^"]+)"/g)].map((x) => x[1]!)
     for (const src of shown) expect(src).toMatch(/^\/.*\/transport\/web\/pictures\/\w+\.png$/)

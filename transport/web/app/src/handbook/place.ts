@@ -1,7 +1,8 @@
 // Maps screens to the part of the handbook that explains them.
 
 /**
- * Path patterns (a colon is any segment), each with a page and its section. The first match counts.
+ * Path patterns (a colon matches any segment), each with a page and a section. The first match
+ * counts.
  */
 export const helpFor: readonly (readonly [screen: string, place: string])[] = [
   ['/admin/audit-logs', 'operations#personal-data'],

@@ -1,5 +1,5 @@
 // Frequent messages of a crowd reach a facilitator's screen four times per second. All other
-// messages, such as chat messages, reach it at once.
+// messages, such as chat messages, reach it immediately.
 import type { Dial } from './pipe'
 import type { ServerMessage } from './protocol'
 
@@ -8,7 +8,7 @@ const every = 250
 
 const crowd = new Set<ServerMessage['type']>(['step_progress', 'pulse', 'attendee_joined', 'attendee_left', 'attendee_completed', 'progress_summary'])
 
-/** A dial that delivers a crowd's messages in batches. The order of all messages is kept. */
+/** A dial that delivers a crowd's messages in batches. All messages stay in order. */
 export const batched =
   (dial: Dial): Dial =>
   (address, from, on) => {

@@ -16,13 +16,13 @@ class Hands implements Clock {
       timer.gone = true
     }
   }
-  /** Lets so much time go by. */
+  /** Advances the clock by this time. */
   pass(ms: number): void {
     const end = this.#now + ms
     while (this.#timers.some((t) => !t.gone && t.at <= end)) this.next()
     this.#now = end
   }
-  /** Moves to the next timer and runs it; false when there is none. */
+  /** Advances to the next timer and runs it. Returns false if there is none. */
   next(): boolean {
     const due = this.#timers.filter((t) => !t.gone).sort((a, b) => a.at - b.at)[0]
     if (!due) return false
@@ -41,7 +41,7 @@ interface Attempt {
   closed: boolean
 }
 
-/** A connection whose server is played by the test. */
+/** A connection with a server that the test plays. */
 function stage(known = false) {
   const attempts: Attempt[] = []
   const dial =
@@ -105,7 +105,7 @@ const you = { id: 'a1', name: 'A', role: 'attendee' } as const
 const welcome = (seq: number, head = seq, epoch = 'e1') => ({ type: 'welcome', epoch, seq, head, you }) as ServerMessage
 const chat = (seq: number) => ({ type: 'chat', sender: 'B', message: `m${seq}`, id: `c${seq}`, sender_id: 'b', seq, ts: '' }) as ServerMessage
 const seqs = (batches: Told[][]) => batches.flat().map((m) => (m as { seq: number }).seq)
-/** Lets promises that are settled tell so. */
+/** Runs the callbacks of settled promises. */
 const settle = () => new Promise<void>((done) => setTimeout(done))
 
 async function connected(s: ReturnType<typeof stage>, seq = 10) {
@@ -265,7 +265,7 @@ describe('the connection', () => {
       s.hands.next()
     }
     expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'socket', 'events', 'socket', 'socket', 'events', 'socket'])
-    // The server is back just when events are tried: they serve for a while.
+    // The server is back just when server-sent events are tried, so they are used for a while.
     s.last.on.closed(1006)
     s.hands.next()
     s.last.on.closed(1006)
@@ -278,7 +278,7 @@ describe('the connection', () => {
     expect(events.closed).toBe(true)
     expect(s.last).toMatchObject({ kind: 'socket', from: { epoch: 'e1', seq: 10 } })
     expect(s.hands.now()).toBeGreaterThan(60_000)
-    // On a network that blocks them it stays with events, and remembers that.
+    // On a network that blocks WebSockets, the connection stays with events and remembers that.
     for (const _ of [1, 2]) {
       s.last.on.closed(1006)
       s.hands.next()
@@ -342,7 +342,7 @@ describe('the connection', () => {
     expect(s.state).toBe('doubtful')
     s.last.on.messages([{ type: 'ack', ref: 'a', seq: 11 } as ServerMessage])
     expect(s.state).toBe('connected')
-    // One answer after the other, each in time.
+    // The answers arrive one after the other, each in time.
     for (let i = 0; i < 4; i++) {
       s.connection.send({ ref: `b${i}` })
       s.connection.send({ ref: `c${i}` })
@@ -390,7 +390,7 @@ describe('the connection', () => {
     expect(first.sent).toEqual([])
     s.hands.pass(1)
     expect(first.sent).toEqual([{ type: 'hello' }])
-    // The answer is the time of the server, and nothing else.
+    // The answer contains only the server's time.
     s.hands.pass(100)
     first.on.messages([{ ...welcome(11), now: 'then' } as ServerMessage])
     expect([s.times.at(-1), s.reads.length, s.state]).toEqual([['then', s.hands.now() - 100], 1, 'connected'])
@@ -399,7 +399,7 @@ describe('the connection', () => {
     expect(s.attempts).toHaveLength(2)
     expect(s.last.from).toEqual({ epoch: 'e1', seq: 11 })
     expect(first.sent).toHaveLength(2)
-    // Woken, it asks at once, and not twice.
+    // After waking, the connection asks immediately, and only once.
     s.last.on.messages([welcome(11)])
     s.connection.hurry()
     s.connection.hurry()
@@ -555,7 +555,7 @@ describe('the connection', () => {
     s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
     s.reads[1]!.resolve()
     await settle()
-    // A new message is not held back as if it had been missed.
+    // A new message is not held back like a missed one.
     s.last.on.messages([chat(55)])
     expect(seqs(s.told)).toEqual([55])
     s.hands.next()
@@ -596,7 +596,7 @@ describe('the connection', () => {
     await connected(s)
     s.last.on.closed(1006)
     expect(wait()).toBe(500)
-    // The socket that opened also forgets the one that did not.
+    // A socket that opens also clears the record of one that did not.
     s.hands.next()
     s.last.on.closed(1006)
     expect(wait()).toBe(1000)

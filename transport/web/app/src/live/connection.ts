@@ -1,5 +1,5 @@
-// The connection of a screen to its codelab. It reconnects with backoff, resumes from its last
-// position, falls back to server-sent events if WebSockets are blocked, and reports its state.
+// A screen's connection to its codelab. It reconnects with backoff and resumes from its last
+// position. It falls back to server-sent events if WebSockets are blocked, and reports its state.
 import type { Address, Dial, Pipe, Place } from './pipe'
 import type { Told, ServerMessage, You } from './protocol'
 
@@ -9,19 +9,20 @@ export type Status =
   | { state: 'connected' }
   /** Still open, but the server does not answer, or the browser reports that it is offline. */
   | { state: 'doubtful' }
-  /** Waits for the next attempt until this time, Unix milliseconds. */
+  /** The next attempt is at this time, Unix milliseconds. */
   | { state: 'waiting'; until: number }
-  /** Closed because the same person has too many connections. It waits for a click. */
+  /** Closed because the same person has too many connections. A click reconnects. */
   | { state: 'elsewhere' }
   /** Closed permanently: signed out, removed, or the codelab is gone. */
   | { state: 'ended' }
 
 export interface Callbacks {
   status(status: Status): void
-  /** Messages in order. Missed messages come as a separate batch, for which missed is true. */
+  /** Messages in order. Missed messages arrive as a separate batch, for which missed is true. */
   told(messages: Told[], missed: boolean): void
   /**
-   * Reads everything again, while messages are held back. If it rejects, the connection retries.
+   * Reads everything again, while messages are held back. If the promise rejects, the connection
+   * retries.
    */
   fresh(you: You): Promise<void>
   /** The message with this ref was stored, or refused for a reason. */
@@ -30,7 +31,7 @@ export interface Callbacks {
   ready(): void
   /** The server's time in the response to a connection requested at sent, Unix milliseconds. */
   time(now: string, sent: number): void
-  /** WebSockets turned out to be blocked, or to work. */
+  /** Reports whether WebSockets are blocked or work. */
   blocked(sockets: boolean): void
 }
 
@@ -61,14 +62,18 @@ const longestWait = 15_000
 
 const closed = { goingAway: 1001, policy: 1008, restart: 1012, slow: 1013, elsewhere: 4008 }
 
-/** The time limit for an answer, milliseconds. After it the connection is doubtful. */
+/**
+ * The time limit for an answer, milliseconds. Without an answer by then, the connection is
+ * doubtful.
+ */
 const answerWithin = 3000
 /** A doubtful connection is closed after this further silence, milliseconds. */
 const giveUpAfter = 7000
 
 /**
- * After this silence, plus or minus 20% so that not all clients ask at once, the server is asked
- * whether it is alive, milliseconds. Proxies close connections that are silent for one minute.
+ * The silence after which the client checks whether the server is alive, milliseconds. The time
+ * varies by 20%, so that not all clients check simultaneously. Proxies close connections that are
+ * silent for one minute.
  */
 const silence = 30_000
 /** The maximum time between two beats of an event stream, milliseconds. */
@@ -86,7 +91,9 @@ export class Connection {
 
   #pipe: Pipe | null = null
   #place: Place | null = null
-  /** Messages that are held back until everything has been read; null if none are. */
+  /**
+   * Messages that are held back until everything has been read, or null if nothing is being read.
+   */
   #held: Told[] | null = null
   /** Counts attempts, so that events of an earlier attempt are ignored. */
   #attempt = 0
@@ -96,7 +103,10 @@ export class Connection {
   /** When the connection was requested, Unix milliseconds. */
   #dialled = 0
   #useEvents = false
-  /** A WebSocket was welcomed on this page, so if none opens, the server is down. */
+  /**
+   * Whether a WebSocket was welcomed on this page. If so, a failure to open means that the server
+   * is down.
+   */
   #socketWorked = false
   #returnAfter: number | null = null
   #cancelWait: (() => void) | null = null
@@ -113,13 +123,16 @@ export class Connection {
   /** When something was last received, Unix milliseconds. */
   #heardAt = 0
   #cancelSilence: (() => void) | null = null
-  /** When the last hello was sent, Unix milliseconds; null if no answer is awaited. */
+  /** When the last hello was sent, Unix milliseconds, or null if no answer is pending. */
   #asked: number | null = null
   /** The last position of the replayed messages. */
   #head = 0
   #missed: Told[] = []
 
-  /** blocked: WebSockets were recently blocked here, so server-sent events are tried first. */
+  /**
+   * blocked means that WebSockets were recently blocked here, so server-sent events are tried
+   * first.
+   */
   constructor(address: Address, dials: { socket: Dial; events: Dial }, on: Callbacks, blocked = false, time: Clock = clock) {
     this.#useEvents = blocked
     this.#address = address
@@ -147,7 +160,7 @@ export class Connection {
     else this.hurry()
   }
 
-  /** The network or the page came back: reconnects at once, or checks the open connection. */
+  /** The network or the page came back. Reconnects immediately, or checks the open connection. */
   hurry(): void {
     if (this.#cancelWait) {
       this.#cancelWait()
@@ -156,7 +169,8 @@ export class Connection {
   }
 
   /**
-   * Checks whether the server still answers. An event stream cannot ask: a silent one is reopened.
+   * Checks whether the server still responds. An event stream cannot ask, so a silent stream is
+   * reopened.
    */
   #verify() {
     if (!this.ready || this.#asked !== null) return
@@ -175,7 +189,7 @@ export class Connection {
     })
   }
 
-  /** Drops a dead connection, and reconnects at once from the last position. */
+  /** Drops a dead connection, and reconnects immediately from the last position. */
   #anew() {
     this.#caughtUp()
     if (this.#held) this.#place = null // the data of the interrupted read is missing
@@ -362,8 +376,8 @@ export class Connection {
     const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#place.seq >= m.seq
     if (goesOn) {
       this.#head = m.head
-      // Some missed messages can be for others only, so the head is never reached. The rest of a
-      // batch is delivered with the next message, or after 300 ms.
+      // Some missed messages can be for other people only, so that the head is never reached. The
+      // rest of a batch is therefore delivered with the next message, or after 300 ms.
       this.#clock.after(300, () => attempt === this.#attempt && this.#caughtUp())
       this.#open()
     } else {
@@ -382,7 +396,7 @@ export class Connection {
     this.#held = held
     this.#missed = []
     this.#head = 0
-    // Only the latest read counts: an earlier one can have older data.
+    // Only the latest read counts, since an earlier read can return older data.
     const current = () => attempt === this.#attempt && this.#held === held
     this.#on.fresh(you).then(
       () => {

@@ -1,7 +1,7 @@
 import { heldFrom } from '../workshop/chat'
 import type { ChatMessage, Workshop } from '../workshop/state'
 
-/** How many chat messages the page holds. Older ones are loaded on demand and dropped again. */
+/** The chat messages on the page. Older messages are loaded on demand and dropped again. */
 export class History {
   readonly #holder: { now: Workshop | null }
   readonly #before: (id: string) => Promise<{ page: ChatMessage[]; more: boolean }>
@@ -18,12 +18,12 @@ export class History {
     if (!w || !first || !w.olderChat) return
     const { page, more } = await this.#before(first.id)
     const now = this.#holder.now
-    // Meanwhile the first message can have been dropped, or older ones added.
+    // During the request, the first message can have been dropped, or older messages added.
     if (!now || now.chat[0]?.id !== first.id) return
     this.#holder.now = { ...now, chat: [...page, ...now.chat], olderChat: more }
   }
 
-  /** Drops all but the newest messages, once there are more than twice as many. */
+  /** Drops all but the newest messages once their number exceeds twice the limit. */
   trim(keep: number): void {
     const w = this.#holder.now
     if (!w || w.chat.length <= 2 * keep) return

@@ -83,7 +83,7 @@ describe('the outbox', () => {
     o.box.add({ type: 'pulse', state: null }, 5)
     expect(o.box.waiting().map((e) => e.message.step_number ?? e.message.state)).toEqual([3, null])
     for (const e of o.box.waiting()) o.box.send(e.ref, 6)
-    // A message that was sent has perhaps arrived, so it is not taken back.
+    // A sent message has perhaps arrived, so it is not withdrawn.
     o.box.add({ type: 'step_progress', step_number: 4 }, 7)
     expect(o.box.entries.filter((e) => e.message.type === 'step_progress')).toHaveLength(2)
     const late = o.box.entries.find((e) => e.message.step_number === 4)!
@@ -128,7 +128,7 @@ describe('the outbox', () => {
     s.tell(`atelier:out:lab:a1:${a.ref}`)
     expect(one.box.entries[0]?.sent).toBe(5)
     later.box.done(a.ref)
-    // Although nobody has told this tab yet, it sends nothing twice.
+    // This tab sends nothing twice, although it has not been notified yet.
     expect(one.box.send(a.ref, 6)).toBe(false)
     expect(one.texts).toEqual([])
     const b = one.box.add(say('two'), 7) as Kept

@@ -1,18 +1,21 @@
 // A person's messages that the server has not yet acknowledged. They are stored on the device, so
-// that a lost network or a closed tab loses none. Each has a reference, so that the server stores
-// none twice.
+// that a lost network or a closed tab loses none. Each message has a reference, so that the server
+// stores no message twice.
 
 import { keeps } from '../device/remember'
 
 export interface Kept {
   ref: string
-  /** The message as it is sent, with its ref. */
+  /** The message to send, including its ref. */
   message: { type: string; [key: string]: unknown }
   /** When the person sent it, Unix milliseconds. */
   at: number
-  /** When it was first sent to the server, in the server's time, or null. */
+  /** When it was first sent to the server, in server time, or null if it was not sent yet. */
   sent: number | null
-  /** Why the server refused it; null if it did not. A refused message waits for the person. */
+  /**
+   * Why the server refused it, or null if it was not refused. A refused message waits for the
+   * person's decision.
+   */
   refused: string | null
 }
 
@@ -22,16 +25,16 @@ export interface Storage {
   set(key: string, value: string): void
   remove(key: string): void
   keys(): string[]
-  /** Calls f when another tab of this device has changed an entry. */
+  /** Calls f after another tab of this device has changed an entry. */
   watch(f: (key: string) => void): void
 }
 
-/** The server keeps a ref for ten minutes. Older messages are looked up instead. */
+/** The server stores a ref for ten minutes. Older messages are looked up instead. */
 const refLife = 9 * 60_000
 /** The maximum number of entries. Nobody writes so much offline. */
 const most = 200
 
-/** Messages of which only the last one matters: position, mood, pointer and ticked tasks. */
+/** Message types of which only the latest matters: position, mood, pointer and ticked tasks. */
 const states = new Set(['step_progress', 'pulse', 'pointer', 'tick'])
 
 const sameState = (a: Kept['message'], b: Kept['message']) => a.type === b.type && a['step_id'] === b['step_id'] && a['item'] === b['item']
@@ -74,7 +77,7 @@ export class Outbox {
     return this.#entries
   }
 
-  /** Stores a message and returns the form to send. False if the outbox is full. */
+  /** Stores a message and returns it in the form to send. Returns false if the outbox is full. */
   add(message: Kept['message'], now: number): Kept | false {
     if (states.has(message.type)) {
       for (const e of this.#entries) if (sameState(e.message, message) && e.sent === null) this.done(e.ref)
@@ -93,7 +96,9 @@ export class Outbox {
     return this.#entries.filter((e) => e.refused === null)
   }
 
-  /** Marks an entry as sent, in the server's time. False if another tab has completed it. */
+  /**
+   * Marks an entry as sent, in server time. Returns false if another tab has completed the entry.
+   */
   send(ref: string, now: number): boolean {
     const entry = this.#entries.find((e) => e.ref === ref)
     if (!entry || entry.refused !== null) return false
@@ -119,7 +124,7 @@ export class Outbox {
     this.#tell()
   }
 
-  /** The server refused it. The text is kept, with the reason. */
+  /** The server refused the message. Its text is stored together with the reason. */
   refused(ref: string, why: string): void {
     const entry = this.#entries.find((e) => e.ref === ref)
     if (entry && states.has(entry.message.type)) this.done(ref)

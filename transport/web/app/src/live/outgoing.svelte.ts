@@ -1,4 +1,4 @@
-// A person's messages that the server has not stored yet. They are kept on the device until then.
+// A person's messages that the server has not stored yet. Until then they are stored on the device.
 import type { ChatMessage } from '../workshop/state'
 import { deviceStorage, Outbox, type Kept } from './outbox'
 import { Sender, type Line } from './sender'
@@ -12,7 +12,7 @@ export class Outgoing {
   #out: Outbox | null = null
   #sender: Sender | null = null
 
-  /** own: this person's messages that are known to be stored. */
+  /** own contains this person's messages that are known to be stored. */
   constructor(codelab: string, line: Line, own: () => readonly ChatMessage[]) {
     this.#codelab = codelab
     this.#line = line
@@ -25,7 +25,10 @@ export class Outgoing {
     this.#sender ??= new Sender(this.#out, this.#line, this.#own)
   }
 
-  /** Queues a message, and sends it if possible. False if the outbox is full or not open yet. */
+  /**
+   * Queues a message, and sends it if possible. Returns false if the outbox is full or not open
+   * yet.
+   */
   say(message: Kept['message']): boolean {
     const entry = this.#out?.add(message, Date.now())
     if (!entry) return false
@@ -47,7 +50,7 @@ export class Outgoing {
     void this.#sender?.flush()
   }
 
-  /** The server has stored the message, which is returned, or refused it. */
+  /** Handles the server's answer: it has stored the message, which it returns, or refused it. */
   settled(ref: string, refused: string | null): Kept | null {
     return this.#sender?.settled(ref, refused) ?? null
   }

@@ -8,7 +8,7 @@ export interface Address {
   framed?: boolean
 }
 
-/** A position in a codelab's stream; epoch identifies the stream. */
+/** A position in a codelab's stream, which epoch identifies. */
 export interface Place {
   epoch: string
   seq: number
@@ -16,20 +16,20 @@ export interface Place {
 
 /** One connection attempt, until it is closed. */
 export interface Pipe {
-  /** Sends one message; only after opened. Throws if the server refused it. */
+  /** Sends one message. Valid only after opened. Throws if the server refused the message. */
   send(message: object): void
   close(): void
 }
 
 /** The callbacks of a pipe. closed is the last call. */
 export interface PipeEvents {
-  /** In order. An empty batch only shows that the server is alive. */
+  /** Receives messages in order. An empty batch only shows that the server is alive. */
   messages(batch: readonly ServerMessage[]): void
-  /** code is the close code of the WebSocket protocol; 1006 if no reason was sent. */
+  /** code is the close code of the WebSocket protocol, or 1006 if no reason was sent. */
   closed(code: number): void
 }
 
-/** Starts an attempt; from is the position to resume from. */
+/** Starts a connection attempt. from is the position to resume from. */
 export type Dial = (address: Address, from: Place | null, on: PipeEvents) => Pipe
 
 /** The query parameters of a connection. */

@@ -2,14 +2,14 @@ import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
 import type { Role } from './reads.svelte'
 
-/** Asks whether the session has ended, since a WebSocket that does not open gives no reason. */
+/** Checks whether the session has ended, since a WebSocket that fails to open gives no reason. */
 export class Probe {
   readonly #codelab: string
   readonly #role: Role
   readonly #over: () => void
   #asking = false
 
-  /** over is called when the session has ended or belongs to another role. */
+  /** over is called if the session has ended or belongs to another role. */
   constructor(codelab: string, role: Role, over: () => void) {
     this.#codelab = codelab
     this.#role = role

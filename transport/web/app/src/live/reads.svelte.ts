@@ -9,7 +9,7 @@ import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../
 
 export type Role = 'admin' | 'attendee'
 
-/** Milliseconds by which a response's time can be out of date. A Date has whole seconds only. */
+/** The maximum error of a response's time, milliseconds. A Date header has whole seconds only. */
 const answerAge = 1000
 const dateAge = 2000
 
@@ -17,7 +17,7 @@ const chatPage = 200
 /** The maximum page size of the server. */
 const deepPage = 1000
 
-/** The input of a read: the reader, and the current state. */
+/** The input of a read: the person who reads, and the current state. */
 export interface Known {
   readonly now: Workshop | null
   readonly you: { readonly id: string } | null
@@ -109,21 +109,22 @@ export class Reads {
     return { page, more: page.length === chatPage }
   }
 
-  /** Reads only one's own record: those of thousands of people would be megabytes. */
+  /** Reads only one's own record, since the records of thousands of people would take megabytes. */
   async #own(): Promise<Map<string, Attendee>> {
     const id = this.#known.you?.id ?? ''
     return new Map([[id, await this.attendee(id)]])
   }
 
   async #everybody(): Promise<Partial<Workshop>> {
-    // Both are read in parallel. Arrivals reported meanwhile are added afterwards.
+    // Both are read in parallel. People who join during the reads are added afterwards.
     const [people, here] = await Promise.all([
       ask(api.GET('/codelabs/{id}/attendees', this.#path)),
       ask(api.GET('/codelabs/{id}/presence', { params: { path: { id: this.#id } } })),
     ])
     const now = new Map(people.map((a: Attendee) => [a.id, a]))
     const known = this.#known.now
-    // Drop requests of removed people. A person missing from the list can have joined meanwhile.
+    // Drop requests of removed people. A person who is missing from the list can have joined during
+    // the read.
     const help = known?.help.filter((h) => now.has(h.attendee_id) || !known.people.has(h.attendee_id))
     return { people: now, here: new Set(here.attendee_ids), ...(help && help.length < known!.help.length ? { help } : {}) }
   }
@@ -136,7 +137,8 @@ export class Reads {
   async #chat(): Promise<Partial<Workshop>> {
     let limit = chatPage
     let chat = await this.#chatPage(limit)
-    // A message to hundreds of people is hundreds of direct ones; the room's are older.
+    // A message to hundreds of people is stored as hundreds of direct messages. The room's messages
+    // are before these.
     if (chat.length === limit && ofRoom(chat).length === 0) chat = await this.#chatPage((limit = deepPage))
     const { now } = this.#known
     const merged = mergeChat(now?.chat ?? [], chat)
@@ -150,7 +152,7 @@ export class Reads {
 
   async #questions(): Promise<Partial<Workshop>> {
     const { now } = this.#known
-    // Attendees need no list if questions are off.
+    // If questions are off, attendees need no list.
     if (this.#role === 'attendee' && (now?.codelab.questions ?? 'off') === 'off') return {}
     const { data, response } = await asked(api.GET('/codelabs/{id}/questions', this.#path))
     return { questions: questionsRead(this.#known.now?.questions ?? noQuestions, data, position(response.headers)) }
@@ -163,16 +165,16 @@ export class Reads {
   }
 }
 
-/** The position of the stream in a response's headers, or null. */
+/** The stream position in a response's headers, or null. */
 function position(headers: Headers): number | null {
   const value = headers.get('X-Codelab-Seq')
   return value === null || !/^\d+$/.test(value) ? null : Number(value)
 }
 
 /**
- * Reads the server's time from a response whose age is known. A response without a Date can have
- * any age, and one from a cache on the network path has the header Age. A browser that revalidates
- * a cached response returns it with the current Date.
+ * Reads the server's time from a response of known age. A response without a Date header can have
+ * any age. A response from a cache on the network path has an Age header. A browser that
+ * revalidates a cached response returns that response with the current Date.
  */
 function tellTime(now: string | undefined, headers: Headers, sent: number): void {
   const date = headers.get('Date')

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { workshop, type ChatMessage, type Codelab } from '../workshop/state'
 import type { Known } from './reads.svelte'
 
-/** The server's answers, by path and the queries that the test is about. */
+/** The server's responses, by path and by the query parameters under test. */
 let answer: (path: string, query: URLSearchParams) => unknown
 let asked: string[]
-/** Headers of every answer. */
+/** The headers of every response. */
 let headers: Record<string, string>
 
 beforeEach(() => {
@@ -110,7 +110,7 @@ test("the server's time is taken from an answer, and not from one that the brows
   const minutesAhead = () => Math.abs(Math.round((serverNow() - Date.now()) / 60_000))
   const there = Date.now() + 3_600_000
   answer = () => [{ id: 'lab', now: new Date(there).toISOString() }, []]
-  // Of unknown age: without a Date, or from a cache in between.
+  // These responses have an unknown age: without a Date, or from an intermediate cache.
   await r.text()
   headers = { Date: new Date(there).toUTCString(), Age: '8' }
   await r.text()
@@ -122,7 +122,7 @@ test("the server's time is taken from an answer, and not from one that the brows
   headers = { Date: new Date(there + 600_000).toUTCString() }
   await r.text()
   expect(minutesAhead()).toBe(70)
-  // The time of a connection counts more.
+  // The time from a connection has precedence.
   const { noteTime } = await import('../device/now')
   noteTime(new Date(there + 1_200_000).toISOString())
   await r.text()

@@ -1,4 +1,4 @@
-// Reads parts of the state again for which messages reported a change without the new value.
+// Reads parts of the state again if messages reported a change without the new value.
 import { readAgain } from '../workshop/apply'
 import type { Again, Workshop } from '../workshop/state'
 
@@ -18,7 +18,7 @@ export class Rereads {
     this.#part = part
   }
 
-  /** Reads all marked parts soon, each once however often this is called. */
+  /** Reads all marked parts soon. Repeated calls read each part only once. */
   soon(): void {
     for (const what of this.#holder.now?.again ?? []) void this.#read(what)
   }
@@ -39,7 +39,7 @@ export class Rereads {
     const holder = this.#holder
     let more = false
     try {
-      // A thousand clients receive the change at the same moment.
+      // A thousand clients receive the change simultaneously, so each waits a random time.
       await new Promise((done) => setTimeout(done, 50 + Math.random() * (what === 'attendees' || what === 'polls' ? 1500 : 400)))
       const w = holder.now
       if (!w || this.#stopped) return
@@ -48,7 +48,7 @@ export class Rereads {
       if (holder.now) holder.now = { ...holder.now, ...part }
       more = holder.now?.again.has(what) ?? false // changed during the read
     } catch {
-      // Offline: the next resync or change triggers another read.
+      // The client is offline. The next resync or change triggers another read.
       if (holder.now && !this.#stopped) holder.now = { ...holder.now, again: new Set(holder.now.again).add(what) }
     } finally {
       this.#reading.delete(what)

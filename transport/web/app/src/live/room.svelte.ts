@@ -1,5 +1,5 @@
-// A codelab for a screen: the current state, the state of the connection, the unsent messages, and
-// the available actions.
+// A codelab for a screen: its current state, the connection state, unsent messages, and the
+// available actions.
 import { Refused } from '../api/refused'
 import { framed } from '../device/place'
 import { noteTime } from '../device/now'
@@ -37,20 +37,20 @@ export interface First {
   own: Attendee | null
 }
 
-/** Signals between people. They are passed on and not stored. */
+/** Signals between people, which the server forwards without storing them. */
 export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_screen_status' | 'webrtc_signal' }>
 
-/** Milliseconds for which WebSockets are not retried after they were blocked. */
+/** The time for which blocked WebSockets are not retried, milliseconds. */
 const blockedFor = 10 * 60_000
 
 export class Room {
   readonly id: string
   readonly role: Role
-  /** The state of the workshop; null until it has been read. */
+  /** The workshop's state, or null until it has been read. */
   now = $state.raw<Workshop | null>(null)
   status = $state.raw<Status>({ state: 'connecting' })
   caughtUp = $state.raw<CaughtUp | null>(null)
-  /** Why the codelab could not be read: it is private, it is gone, or the session has ended. */
+  /** Why the codelab could not be read: it is private or gone, or the session has ended. */
   refused = $state.raw<Refused | null>(null)
   you = $state.raw<You | null>(null)
 
@@ -66,7 +66,8 @@ export class Room {
   #stopped = false
 
   /**
-   * first has data that was already read, so that the text is shown before the connection is open.
+   * first contains data that was already read, so that the text is shown before the connection is
+   * open.
    */
   constructor(id: string, role: Role, first?: First) {
     this.id = id
@@ -102,7 +103,7 @@ export class Room {
     if (first) this.#outgoing.open(first.me)
   }
 
-  /** Connects; call the returned function to leave. */
+  /** Connects. Call the returned function to leave. */
   enter(): () => void {
     this.#connection.start()
     const asleep = onWake(() => this.#connection.hurry())
@@ -128,7 +129,10 @@ export class Room {
     return this.#signals.add(f)
   }
 
-  /** Adds a listener for arriving messages, called after they were applied to the state. */
+  /**
+   * Adds a listener for arriving messages. It is called after the messages were applied to the
+   * state.
+   */
   onArrival(f: (told: readonly Told[], missed: boolean) => void): () => void {
     return this.#arrivals.add(f)
   }
@@ -146,7 +150,7 @@ export class Room {
     return this.#reads.materials
   }
 
-  /** Queues a message until the server has stored it. False if the outbox is full. */
+  /** Queues a message until the server has stored it. Returns false if the outbox is full. */
   say(message: Kept['message']): boolean {
     return this.#outgoing.say(message)
   }
@@ -169,12 +173,14 @@ export class Room {
     return this.#history.older()
   }
 
-  /** Drops all but the newest chat messages, while nobody reads older ones. */
+  /**
+   * Drops all but the newest chat messages. Called while the person is not reading older messages.
+   */
   trim(keep: number): void {
     this.#history.trim(keep)
   }
 
-  /** Applies a change of one's own at once. The stream or a read confirms it. */
+  /** Applies one's own change immediately. The stream or a read confirms it later. */
   assume(change: (w: Workshop) => Partial<Workshop>): void {
     if (this.now) this.now = { ...this.now, ...change(this.now) }
   }
@@ -184,7 +190,7 @@ export class Room {
     return this.#rereads.now(what)
   }
 
-  /** The name of a person: the one that they last used, or the name on the server. */
+  /** A person's name: the name that they last used, or the name on the server. */
   async nameOf(id: string): Promise<string> {
     const w = this.now
     const known = w?.people.get(id)?.name ?? w?.chat.findLast((c) => c.sender_id === id)?.sender_name

@@ -1,4 +1,4 @@
-// A room with a server that the test plays: what it reads, and when.
+// Tests what a room reads, and when. The test plays the server.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 const you = { id: 'a1', name: 'A', role: 'attendee' }
@@ -30,7 +30,7 @@ class Ws {
   }
 }
 
-/** The server's answers, by path; a number is a status. */
+/** The server's responses by path. A number is a status. */
 let answers: Record<string, unknown>
 let asked: string[]
 const device = new Map<string, string>()
@@ -206,7 +206,7 @@ describe('a room', () => {
       ws.says({ type: 'welcome', epoch: 'e', seq: 10, head: 10, you })
       await vi.advanceTimersByTimeAsync(20)
       expect(room.refused?.status).toBe(why)
-      // Once it can be read again, the room shows no refusal.
+      // Once the codelab can be read again, the room shows no refusal.
       answers['/codelabs/lab/help'] = []
       await vi.advanceTimersByTimeAsync(1000)
       Ws.last.says({ type: 'welcome', epoch: 'e', seq: 10, head: 10, you })

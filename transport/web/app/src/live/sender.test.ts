@@ -68,7 +68,7 @@ describe('the sender', () => {
     for (let i = 0; i < 27; i++) out.add(say(`${i}`), i)
     const done = sender.flush()
     void sender.flush(out.add(say('27'), 27) || undefined)
-    // One that came too fast is sent again, too.
+    // A message that exceeded the rate limit is also sent again.
     const first = out.entries[0]!
     void sender.flush(first)
     while (pauses.length > 0) {
@@ -120,11 +120,11 @@ describe('the sender', () => {
       const entry = out.add(say('hello'), Date.now()) as Kept
       await sender.flush()
       expect(Math.abs((out.entries[0]?.sent ?? 0) - serverNow())).toBeLessThan(1000)
-      // The server still knows the ref: it is asked again, whatever it looks like.
+      // The server still knows the ref, so the message is sent again in any case.
       own.push(message('hello', serverNow()))
       await sender.flush()
       expect(line.sent.map((m) => m.ref)).toEqual([entry.ref, entry.ref])
-      // Ten minutes later the message in the chat is the answer.
+      // Ten minutes later, the message in the chat shows that it was stored.
       noteTime(new Date(serverNow() + 600_000).toISOString())
       await sender.flush()
       expect(line.sent).toHaveLength(2)

@@ -12,8 +12,8 @@ export interface Line {
 }
 
 /**
- * The number of messages sent at once, before the rest one by one. The server accepts bursts of 40,
- * and 20 per second.
+ * The number of messages in the initial burst. The rest are sent one by one. The server accepts
+ * bursts of 40, and 20 messages per second.
  */
 const burst = 25
 const between = 60
@@ -28,7 +28,7 @@ export class Sender {
   /** The refs that the current flush has sent. A later flush replaces it. */
   #sending: Set<string> | null = null
 
-  /** own: the known messages of this person. */
+  /** own contains the known messages of this person. */
   constructor(
     out: Outbox,
     line: Line,
@@ -42,8 +42,8 @@ export class Sender {
   }
 
   /**
-   * Sends all waiting messages, oldest first, or only one entry. Messages that are written during a
-   * long flush are sent after it.
+   * Sends all waiting messages, oldest first, or only one entry. Messages written during a long
+   * flush are sent after that flush.
    */
   async flush(only?: Kept): Promise<void> {
     if (only && this.#sending) {
@@ -68,7 +68,7 @@ export class Sender {
     if (this.#sending === sent) this.#sending = null
   }
 
-  /** The server has stored a message, which is returned, or refused it. */
+  /** Handles the server's answer: it has stored a message, which it returns, or refused it. */
   settled(ref: string, refused: string | null): Kept | null {
     const entry = this.#out.entries.find((e) => e.ref === ref)
     if (!entry) return null
@@ -76,7 +76,7 @@ export class Sender {
       this.#out.done(ref)
       return entry
     }
-    // The rate limit is no fault of the message.
+    // The message itself did not cause the rate limit error.
     if (/too many|rate|slow down/i.test(refused)) void this.#pause(later()).then(() => this.flush(entry))
     else this.#out.refused(ref, refused)
     return null

@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-// Holds the WebSocket of one page, to take work off the page's main thread.
+// Runs one page's WebSocket, to take work off the page's main thread.
 import { batched } from './batches'
 import type { Pipe } from './pipe'
 import { socket } from './socket'

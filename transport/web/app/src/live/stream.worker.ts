@@ -1,20 +1,20 @@
 /// <reference lib="webworker" />
-// The event stream that the tabs of one person share. Tabs can be opened at any time. A tab that
-// cannot continue from the stream's position receives a resync, as the server would send it, and
-// reads everything again.
+// The event stream shared by one person's tabs. Tabs can be opened at any time. A tab that cannot
+// continue from the stream's position receives a resync, as it would from the server, and reads
+// everything again.
 import type { FromStream, ToStream } from './events'
 
 interface Head {
   epoch: string
   seq: number
   /**
-   * The last welcome, which identifies the person. It is kept without its time, which would be out
-   * of date for later tabs.
+   * The last welcome, which identifies the person. It is stored without its time, which would be
+   * out of date for later tabs.
    */
   welcome: Record<string, unknown>
 }
 
-/** The number of messages kept for tabs that reconnect. */
+/** The number of messages stored for reconnecting tabs. */
 const kept = 2000
 
 const tabs = new Set<MessagePort>()
@@ -55,7 +55,7 @@ function lose() {
   tabs.clear()
 }
 
-/** Follows the position of the stream. */
+/** Tracks the stream's position. */
 function note(text: string) {
   const m = JSON.parse(text) as { type: string; seq?: number; epoch?: string }
   if (m.type === 'welcome' || m.type === 'resync') {

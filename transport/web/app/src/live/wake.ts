@@ -1,9 +1,9 @@
-// Moments at which a connection may have died unnoticed: the network or the page came back, or the
-// device slept.
+// Detects moments at which a connection may have died unnoticed: the network or page came back, or
+// the device slept.
 
-/** The interval of the checks of the clock, milliseconds. */
+/** The interval of the clock checks, milliseconds. */
 const every = 5000
-/** Milliseconds. If the clock jumped by more than this, the device slept or its clock was set. */
+/** If the clock jumped by more than this, the device slept or its clock was set. Milliseconds. */
 const jump = 3000
 
 /** Calls f at each such moment, until the returned function is called. */

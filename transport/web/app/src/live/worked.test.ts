@@ -24,7 +24,7 @@ class Played {
   }
 }
 
-/** Locks that others hold until the test frees them. */
+/** Locks that others hold until the test releases them. */
 const locks = { wanted: new Map<string, () => void>(), request: (name: string, then: () => void) => void locks.wanted.set(name, then) }
 
 const word = { type: 'chat', message: 'hello' } as ServerMessage

@@ -1,7 +1,7 @@
-// Link targets in a text: headings, named as on GitHub, and elements with an id or a name. In the
-// page the sanitiser prefixes each id, so that none collides with an id of the app.
+// Link targets in a text: headings, with ids as on GitHub, and elements with an id or a name. The
+// sanitiser prefixes each id in the page, so that no id collides with an id of the app.
 
-/** The prefix of a text's ids in the page. */
+/** The prefix for a text's ids in the page. */
 export const prefix = 'user-content-'
 
 /** The id that GitHub gives a heading: letters, digits, - and _ of any script. */
@@ -14,8 +14,8 @@ export function slugOf(text: string): string {
 }
 
 /**
- * Sets the ids of the headings below root. Repeated ids get -1, -2 and so on. If two elements have
- * the same id, only the first keeps it.
+ * Sets the ids of the headings below root. Repeated heading ids get -1, -2 and so on. If two
+ * elements have the same id, only the first keeps its id.
  */
 export function nameHeadings(root: ParentNode): void {
   const taken = new Set<string>()
@@ -52,7 +52,7 @@ export function placeOf(root: ParentNode, fragment: string): Element | null {
   return root.querySelector('#' + CSS.escape(prefix + fragment)) ?? root.querySelector('#' + CSS.escape(prefix + fragment.toLowerCase()))
 }
 
-/** Scrolls to a place and focuses it, so that keyboards and screen readers continue from it. */
+/** Scrolls to a place and focuses it, so that keyboards and screen readers continue from there. */
 export function goTo(place: HTMLElement): void {
   place.scrollIntoView()
   if (!place.matches('a[href], summary')) place.tabIndex = -1

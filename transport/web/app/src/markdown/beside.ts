@@ -1,5 +1,5 @@
 // Text by other people can cause endless work. Such work runs outside the page, in a worker or a
-// frame, one task after the other, each with a time limit.
+// frame. Tasks run one after the other, each with a time limit.
 
 export interface Ask<T> {
   id: number
@@ -37,7 +37,7 @@ export class Beside<T, R> {
     this.#bounds = { mostTime: 200, idle: Infinity, ...bounds }
   }
 
-  /** Returns the result of a task; null after the time limit. */
+  /** Returns a task's result, or null after the time limit. */
   do(task: T): Promise<R | null> {
     return new Promise((done) => {
       this.#tasks.push({ ask: { id: ++this.#last, task }, done })

@@ -1,7 +1,7 @@
 // The block structure of Markdown, line by line, in linear time. It matches the server's scanner
 // (actors/markdown/scan.go), so that both remove the same notes.
 
-/** The kind of a line inside its quotations and list items. */
+/** The kind of a line, inside its quotations and list items. */
 export type Kind = 'blank' | 'paragraph' | 'heading' | 'code' | 'html' | 'list' | 'rule'
 
 export interface Line {
@@ -54,7 +54,7 @@ const anyTag =
 
 const empty = (line: string) => /^[ \t]*$/.test(line)
 
-/** How often a character is repeated at a position. */
+/** The number of repetitions of a character at a position. */
 export function run(text: string, char: string, at = 0): number {
   let n = 0
   while (text[at + n] === char) n++
@@ -103,7 +103,7 @@ class Cursor {
     this.text = text
   }
 
-  /** The number of columns of white space that come next, and the rest of the line. */
+  /** The number of columns of leading white space, and the rest of the line. */
   peek(): [indent: number, rest: string] {
     let col = this.#col + this.#spare
     let i = this.at
@@ -138,7 +138,7 @@ class Cursor {
     if (this.peek()[0] > 0) this.skip(1)
   }
 
-  /** Consumes the mark of a list item. Returns the indentation of its content; 0 without a mark. */
+  /** Consumes a list item's mark. Returns the indentation of the content, or 0 without a mark. */
   item(indent: number, rest: string, inParagraph: boolean): number {
     const found = mark.exec(rest)
     if (!found || (inParagraph && found[1] !== undefined && Number(found[1]) !== 1)) return 0
@@ -155,7 +155,7 @@ class Cursor {
 }
 
 export class Blocks {
-  /** The open block that contains no blocks. */
+  /** The open leaf block, which contains no other blocks. */
   leaf: 'none' | 'paragraph' | 'fence' | 'indented' | 'html' = 'none'
   fence: Fence | null = null
   html: Html | null = null
@@ -167,11 +167,11 @@ export class Blocks {
   first = false
   at = 0
   #stack: Container[] = []
-  /** For other parsers, a line of the open paragraph possibly begins an HTML block. */
+  /** Whether other parsers possibly begin an HTML block at a line of the open paragraph. */
   #doubtful = false
-  /** Other parsers possibly read earlier lines differently. */
+  /** Whether other parsers possibly read earlier lines differently. */
   #astray = false
-  /** For other parsers, indented lines possibly belong to an earlier block. */
+  /** Whether other parsers possibly add indented lines to an earlier block. */
   #hanging = false
   /** The last found end for each pattern. */
   readonly #ends = new Map<RegExp, { at: number; found: RegExpExecArray | null }>()
@@ -182,16 +182,16 @@ export class Blocks {
   }
 
   /**
-   * Whether every parser treats the last line as code, if this one does. Parsers differ on unclosed
-   * constructs, after possible HTML, and inside list items. Text that looks like a note is allowed
-   * only in code that is code for every parser.
+   * If this parser treats the last line as code: whether every parser does. Parsers differ on
+   * unclosed constructs, after possible HTML, and inside list items. Text that looks like a note is
+   * allowed only in code that is code for every parser.
    */
   get sure(): boolean {
     if (this.leaf === 'fence') return this.fence!.sure === true
     return !this.#astray && (this.leaf !== 'indented' || !this.#hanging)
   }
 
-  /** Reads a line; null at the end of the text. */
+  /** Reads a line, or null at the end of the text. */
   next(): Line | null {
     if (this.at >= this.#source.length) return null
     const start = this.at
@@ -386,7 +386,7 @@ export class Blocks {
       this.#doubtful = false
     }
     if (rest[0] === '<' || rest[0] === '[') this.#doubtful = true
-    // A box, a table, a footnote, or a number that cannot begin a list here.
+    // The line is a box, a table, a footnote, or a number that cannot begin a list here.
     if (!/^[\p{L}\p{N}]/u.test(rest) || mark.test(rest)) this.#hanging = true
     return 'paragraph'
   }

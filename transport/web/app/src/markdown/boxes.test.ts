@@ -52,7 +52,7 @@ describe('boxes', () => {
       'a\n: b\n\n'.repeat(5000),
       'a\n\n'.repeat(10_000),
     ]
-    // A regular expression that tries again and again would take minutes here.
+    // A regular expression with excessive backtracking would take minutes here.
     for (const source of hostile) expect(parse(source, 3)).not.toBe('')
   })
 })

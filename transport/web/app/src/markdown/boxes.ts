@@ -1,6 +1,6 @@
 // The two Markdown forms of a box are a definition list ("Positive" and ": text") and a quotation
 // ("> aside positive"). They become the same element as in the server's import. GitHub's alerts (">
-// [!NOTE]") are boxes, too.
+// [!NOTE]") are also boxes.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' | 'caution'
@@ -9,7 +9,7 @@ type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' |
 const defined = /^ {0,3}(positive|negative)[ \t]*\n(?:[ \t]*\n)* *:([^\n]*(?:\n(?![ \t]*(?:\n|$))[^\n]+)*)(?:\n|$)/i
 const quoted = /^ {0,3}>[ \t]?aside[ \t]+(positive|negative)[ \t]*(?:\n|$)((?: {0,3}>[^\n]*(?:\n|$))*)/i
 
-/** The names of boxes in other programs, and the matching kinds here. */
+/** The box names of other programs, and the matching kinds here. */
 const kinds: Readonly<Record<string, Kind>> = {
   note: 'note',
   info: 'note',
@@ -38,7 +38,7 @@ const admonition = /^ {0,3}(?:!!!|\?\?\?\+?)[ \t]+([a-z]+)[ \t]*(?:"([^"\n]*)")?
 export const indented = /^(?: {4}|\t)/
 export const empty = /^[ \t]*$/
 
-/** The line at a position, without its end, and where the next line begins. */
+/** The line at a position, without its line ending, and the start of the next line. */
 export function lineAt(src: string, at: number): [line: string, next: number] {
   const end = src.indexOf('\n', at)
   return end < 0 ? [src.slice(at), src.length] : [src.slice(at, end), end + 1]
@@ -99,8 +99,8 @@ export function boxAt(src: string): Box | undefined {
 const alerted = /^\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i
 
 /**
- * Makes a box of a quotation that is an alert: its first line has only the kind, and something
- * follows. The extent of the quotation is the same as without an alert.
+ * Converts a quotation to a box if it is an alert: its first line contains only the kind, and more
+ * lines follow. The quotation extends as far as it would without an alert.
  */
 export function alertOf(quote: Tokens.Blockquote): void {
   const first = quote.tokens[0] as Tokens.Paragraph | undefined
@@ -128,7 +128,9 @@ const meaning = /^ {0,3}:[ \t]+(\S.*)$/
 /** Lines that begin another block are not terms. */
 const other = /^[ \t]*(?:$|[:>#|`~]|[-+*][ \t]|\d{1,9}[.)][ \t]|<|(?:positive|negative)[ \t]*$)/i
 
-/** The position of the first definition if there is a term at a position; -1 if there is none. */
+/**
+ * The position of the first definition if there is a term at a position, or -1 if there is no term.
+ */
 function meaningOf(src: string, at: number): number {
   const [term, next] = lineAt(src, at)
   if (other.test(term) || /^(?: {4}|\t)/.test(term)) return -1
@@ -137,7 +139,7 @@ function meaningOf(src: string, at: number): number {
   return empty.test(first) && next < src.length && meaning.test(lineAt(src, behind)[0]) ? behind : -1
 }
 
-/** Definition lists of PHP Markdown Extra, which Pandoc supports, too. */
+/** Definition lists as in PHP Markdown Extra, which Pandoc also supports. */
 export const definitionLists: TokenizerAndRendererExtension = {
   name: 'definitions',
   level: 'block',

@@ -1,5 +1,6 @@
 /**
- * A quick test whether a text can declare a check. Most texts do not, and are not parsed for it.
+ * Quickly tests whether a text can declare a check. Most texts cannot, so they are not parsed for
+ * checks.
  */
 export function mayDeclare(markdown: string): boolean {
   return /(?:```|~~~)[ \t]*check[ \t]/.test(markdown)

@@ -1,5 +1,5 @@
-// Diagrams, in fences of the language mermaid: a frame draws them (diagram/frame.ts), and its
-// result is shown as an image above the source. Loaded only if a text has one.
+// Diagrams, in fences of the language mermaid. A frame draws them (diagram/frame.ts), and the
+// result is shown as an image above the source. Loaded only if a text has a diagram.
 import { sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { ready, type Diagram, type Drawing } from '../diagram/messages'
@@ -20,7 +20,7 @@ const idle = 30_000
 /** The number of cached drawings, for an editor that draws the same text repeatedly. */
 const mostKept = 50
 
-/** The frame as a helper outside the page. Its messages are used only as text. */
+/** The frame as a helper outside the page. The page uses its messages only as text. */
 export class Frame implements Helper<Diagram, Drawing> {
   onmessage: ((e: MessageEvent<Answer<Drawing>>) => void) | null = null
   onerror: (() => void) | null = null
@@ -30,7 +30,7 @@ export class Frame implements Helper<Diagram, Drawing> {
   #start = setTimeout(() => this.onerror?.(), mostStart)
 
   constructor() {
-    // With allow-same-origin it would have the app's origin.
+    // With allow-same-origin the frame would have the app's origin.
     this.#frame.setAttribute('sandbox', 'allow-scripts')
     this.#frame.referrerPolicy = 'no-referrer'
     this.#frame.src = sitePath('/diagram.html')
@@ -68,7 +68,7 @@ export class Frame implements Helper<Diagram, Drawing> {
 const drawer = new Beside<Diagram, Drawing>(() => new Frame(), { mostTime, idle })
 const kept = new Map<string, Drawing>()
 
-/** The drawing in a frame's message. Without one, the reason or null. */
+/** The drawing in a frame's message. If there is none, the reason or null. */
 export function drawingOf(said: unknown): Drawing {
   const d = (said ?? {}) as Record<string, unknown>
   if (typeof d.svg === 'string' && d.svg.length <= largest && [d.width, d.height].every((n) => typeof n === 'number' && n > 0 && n < 100_000))
@@ -118,7 +118,7 @@ export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, p
   await draw()
 }
 
-/** Shows a drawing above its code, which is collapsed. True if elements were replaced. */
+/** Shows a drawing above its collapsed code. Returns true if elements were replaced. */
 function show(code: HTMLElement, drawing: Drawing, figures: Map<HTMLElement, HTMLImageElement>, put: (img: HTMLImageElement) => void): boolean {
   let img = figures.get(code)
   if ('why' in drawing) {

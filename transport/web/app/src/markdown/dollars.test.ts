@@ -52,7 +52,7 @@ describe('formulas in a text', () => {
 })
 
 describe('hostile dollars', () => {
-  // One that looks through the rest at each dollar would take minutes here.
+  // A search through the rest of the text at each dollar would take minutes here.
   test.each([
     ['thousands alone', '$'.repeat(50_000)],
     ['with letters', '$a '.repeat(16_000)],

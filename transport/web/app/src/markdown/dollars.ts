@@ -1,7 +1,7 @@
 // Formulas in GitHub's syntax: $…$ in a line, $$…$$, and blocks of the language math. This module
-// only finds them and keeps them in the HTML as code with their dollars. markdown/maths.ts renders
-// them once it is loaded. So nothing is lost if that fails, and the offsets of comments count the
-// written text.
+// only finds formulas and writes them to the HTML as code, including their dollars. Once loaded,
+// markdown/maths.ts renders them. If that fails, no text is lost, and comment offsets always count
+// the written text.
 import type { TokenizerAndRendererExtension } from 'marked'
 import { escaped } from './escaped'
 
@@ -17,7 +17,7 @@ const block = /^ {0,3}\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$[ \t]*(?:\n|$)/
  */
 const ends = /\n[ \t]*(?:\n|(?:[>*+-][ \t]*)*(?:```|~~~|<[a-z/!?]))/i
 
-/** The formula at the beginning of a text, after the character before; '' for none. */
+/** The formula at the beginning of a text, or '' for none. before is the preceding text. */
 export function formulaAt(src: string, before: string): string {
   if (src[0] !== '$') return ''
   const raw = src[1] === '$' ? display.exec(src)?.[0] : inline.exec(src)?.[0]

@@ -1,7 +1,7 @@
 // Additions to rendered Markdown: buttons to copy code, syntax colours once the parser is loaded,
-// formulas, diagrams, titles of boxes, and images that enlarge. None adds a character to the text,
-// since comments count characters. Only emoji replace their names, and comments find their text
-// again (workshop/anchor.ts).
+// formulas, diagrams, titles of boxes, and images that enlarge. No addition changes the characters
+// of the text, since comments count characters. Only emoji replace their names, and comments find
+// their text again (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { commandsOf, linesOf } from './commands'
 import { withTexts } from '../messages/texts'
@@ -15,25 +15,25 @@ export interface Words {
   enlarges: (alt: string) => string
   missing: (alt: string) => string
   enlarge(img: HTMLImageElement): void
-  /** The title of a box of this kind. */
+  /** The title for this kind of box. */
   box: Readonly<Record<string, () => string>>
   /** Whether pages of other servers can be shown in frames, if the server allows them. */
   embeds: boolean
-  /** The labels of the footnotes, of one footnote, and of its link back. */
+  /** The labels for the footnotes, for one footnote, and for its link back. */
   footnotes: string
   footnote: (number: string) => string
   back: string
   /** Called after code was copied. The returned label is shown on the button for a moment. */
   copied(): string
   failed(): void
-  /** The elements of a code block were replaced by coloured ones. */
+  /** Called after the elements of a code block were replaced by coloured ones. */
   changed(): void
 }
 
 /** With a longer first line, in characters, the copy button is above the code. */
 const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
 
-/** How long the button shows that the code was copied, milliseconds. */
+/** The time for which the button shows that the code was copied, milliseconds. */
 const moment = 2000
 
 /** Images of at most this width are inline symbols, CSS pixels. */
@@ -42,7 +42,7 @@ const sign = 48
 /** Makes an image enlargeable once it has loaded, and shows a text if it fails to load. */
 function picture(img: HTMLImageElement, words: Words) {
   const missing = () => {
-    // It has the height of a line, like the image until now, so nothing moves.
+    // The text has the height of a line, like the image until now, so nothing moves.
     const place = document.createElement('span')
     place.className = 'missing'
     place.role = 'img'
@@ -88,7 +88,7 @@ function quietOutput(code: HTMLElement, language: string) {
   code.replaceChildren(parts)
 }
 
-/** Adds all of this below root. The returned function stops it. */
+/** Makes all additions below root. The returned function stops them. */
 export function dress(root: HTMLElement, words: Words): () => void {
   let stopped = false
   if (/:[a-z0-9_+-]+:/.test(root.textContent)) {

@@ -1,7 +1,7 @@
 // Pages of other servers in a text. Authors write them as frames or as images. Frames become links
 // of the class embed (quiet.ts, and the server's import). Images link to such a page or to a
-// YouTube video. If the server allows the host, a click shows the page in place of the button. The
-// link stays. Loaded only if a text has one.
+// YouTube video. If the server allows the host, a click on a button replaces the button with the
+// page. The link stays. Loaded only if a text has an embed.
 import { appInfo } from '../api/app'
 import { m } from '../messages/compiled/messages.js'
 
@@ -10,10 +10,10 @@ export function allows(embed: readonly string[], host: string): boolean {
   return embed.some((e) => (e.startsWith('*.') ? host.endsWith(e.slice(1)) : host === e))
 }
 
-/** The page to show in a frame for a link, if its host is allowed; null otherwise. */
+/** The page to show in a frame for a link, or null if its host is not allowed. */
 export function framed(href: string, embed: readonly string[], own: string): URL | null {
   const url = URL.canParse(href) ? new URL(href) : null
-  // A framed page of this server would have all rights of its reader.
+  // A framed page of this server would have all of the reader's rights.
   const may = (u: URL) => u.protocol === 'https:' && u.port === '' && u.username === '' && u.hostname !== own && allows(embed, u.hostname)
   const video = url && /^(?:www\.|m\.)?youtube(?:-nocookie)?\.com$|^youtu\.be$/.test(url.hostname) ? videoOf(url) : null
   if (video) {

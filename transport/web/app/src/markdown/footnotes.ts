@@ -1,6 +1,6 @@
-// Footnotes as on GitHub: [^name] in a text, and [^name]: before the note, which continues on lines
-// indented by four. The notes are shown at the end, in the order of their references. A note
-// without a reference is not shown.
+// Footnotes as on GitHub: [^name] in a text, and [^name]: before the note. A note continues on
+// lines indented by four columns. The notes are shown at the end, in the order of their references.
+// A note without a reference is not shown.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 import { empty, indented, lineAt } from './boxes'
 import { escaped } from './escaped'
@@ -24,7 +24,7 @@ interface Footnote extends Tokens.Generic {
 }
 interface Reference extends Tokens.Generic {
   name: string
-  /** 0 until the footnote is known to exist. */
+  /** The number, or 0 until the footnote is known to exist. */
   number: number
   id: string
 }

@@ -1,4 +1,4 @@
-// Texts of attendees and of the AI. A worker renders one after the other, with a time limit.
+// Texts by attendees and the AI. A worker renders them one after the other, each with a time limit.
 import { Beside, type Helper } from './beside'
 
 export interface Text {
@@ -9,12 +9,12 @@ export interface Text {
 /** The maximum length of the HTML, characters. */
 const mostHTML = 1_000_000
 
-/** The worker of this page. Its HTML is not sanitised. */
+/** This page's worker. Its HTML is not sanitised. */
 const layout = new Beside<Text, string>(
   () => new Worker(new URL('./foreign.worker.ts', import.meta.url), { type: 'module' }) as unknown as Helper<Text, string>,
 )
 
-/** Returns the HTML of a text, which is not sanitised; null after the time limit. */
+/** Returns the unsanitised HTML of a text, or null after the time limit. */
 export async function lay(markdown: string, top: number): Promise<string | null> {
   const html = await layout.do({ markdown, top })
   return html !== null && html.length <= mostHTML ? html : null

@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-// Renders texts of attendees and of the AI outside the page, which they could block.
+// Renders texts by attendees and the AI outside the page, so that they cannot block it.
 import { serve } from './beside'
 import type { Text } from './foreign'
 import { parse } from './parse'

@@ -1,7 +1,7 @@
-// The parser's time grows with the square of the emphasis marks in one paragraph, and it recurses
-// for each level of a quotation. Normal texts stay far below these limits.
+// The parser's running time grows with the square of the number of emphasis marks in one paragraph.
+// It also recurses for each quotation level. Normal texts stay far below these limits.
 
-/** The sum of the squared numbers of marks in all paragraphs: about 200 ms. */
+/** The maximum sum of the squared mark counts of all paragraphs, which takes about 200 ms. */
 const mostWork = 4_000_000
 /** The maximum number of levels of quotations and lists on one line. */
 const mostLevels = 100
@@ -11,7 +11,7 @@ const marks = /[*_~]+/g
 const begins = /^\s*(?:$|[-+*]\s|\d{1,9}[.)]\s|[|#>]|```|~~~)/
 const levels = /^(?:\s*(?:>|[-+*](?=\s)|\d{1,9}[.)](?=\s)))+/
 
-/** Whether parsing would take too long or recurse too deep. Takes linear time. */
+/** Whether parsing would take too long or recurse too deeply. Runs in linear time. */
 export function heavy(markdown: string): boolean {
   let work = 0
   let inParagraph = 0

@@ -1,5 +1,5 @@
-// Colours code with the editor's parsers. Each is loaded when a block needs it. Languages without a
-// parser stay plain.
+// Colours code with the editor's parsers, which are loaded when a block needs them. Code in
+// languages without a parser stays plain.
 import type { Parser } from '@lezer/common'
 import { highlightTree, tagHighlighter, tags as t } from '@lezer/highlight'
 
@@ -60,13 +60,16 @@ const names: Record<string, string> = {
   less: 'scss',
 }
 
-/** The parser of a language by any of its names; null when there is none. */
+/** The parser for a language, by any of its names, or null if there is none. */
 export function parserOf(language: string): (() => Promise<Parser>) | null {
   const name = names[language.toLowerCase()] ?? language.toLowerCase()
   return Object.hasOwn(parsers, name) ? parsers[name]! : null
 }
 
-/** Longer blocks stay plain, characters. Nobody needs their colours. */
+/**
+ * The maximum length of a coloured block, characters. Longer blocks stay plain, since nobody needs
+ * their colours.
+ */
 const longest = 50_000
 
 /** Colours a code element, unless it is no longer wanted. */

@@ -1,5 +1,6 @@
-// The text of a paragraph without its markup. The keys of tasks depend on it, so it must match the
-// server's result (actors/markdown/inline.go) in every character, not that of the page's parser.
+// The text of a paragraph without its markup. Task keys depend on this text, so it must match the
+// server's result (actors/markdown/inline.go) in every character, not the result of the page's
+// parser.
 
 const punct = /[!-/:-@[-`{-~]/
 const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
@@ -22,13 +23,13 @@ function ends(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-/** A label in the form for comparisons. */
+/** A label, normalised for comparisons. */
 export const normal = (label: string) => spaced(label).toUpperCase().toLowerCase()
 
 /** A text with each run of white space as one blank. */
 export const spaced = (text: string) => text.replace(spaces, ' ').replace(/^ | $/g, '')
 
-/** A run of marks in the text, of which only the kept characters stay. */
+/** A run of marks in the text. Only its kept characters stay in the output. */
 interface Mark {
   readonly at: number
   readonly size: number
@@ -42,7 +43,7 @@ interface Mark {
 interface Opening {
   readonly at: number
   readonly picture: boolean
-  /** The length of the output before the bracket, and the number of marks so far. */
+  /** The output length before the bracket, and the number of marks so far. */
   readonly out: number
   readonly marks: number
 }
@@ -56,7 +57,7 @@ function run(text: string, at: number): number {
 /** The character of an entity; an unknown entity stays unchanged. */
 export type Resolve = (entity: string) => string
 
-/** The text of a paragraph without markup. labels are the names of the references. */
+/** The text of a paragraph without markup. labels contains the reference labels. */
 export function inlineText(text: string, labels: ReadonlySet<string>, resolve: Resolve): string {
   let out = ''
   const found: Mark[] = []
@@ -147,7 +148,10 @@ function closing(text: string, from: number, n: number): number {
   return -1
 }
 
-/** The code between backticks, without one blank after the opening and before the closing run. */
+/**
+ * The code between backticks, without one blank after the opening run and one before the closing
+ * run.
+ */
 function code(inside: string): string {
   const line = inside.replaceAll('\n', ' ')
   return line.length > 1 && line.startsWith(' ') && line.endsWith(' ') && /[^ ]/.test(line) ? line.slice(1, -1) : line

@@ -103,7 +103,8 @@ const notes = fc.constantFrom(
   ],
 )
 
-// Tried with a million texts when it was written: each rule of Blocks.sure comes from one.
+// This was run with a million texts when it was written, and each rule of Blocks.sure is due to one
+// of them.
 test('what the page knows as a note is cut', () => {
   fc.assert(
     fc.property(fc.array(lines, { maxLength: 7 }), notes, fc.array(lines, { maxLength: 4 }), (before, note, behind) => {

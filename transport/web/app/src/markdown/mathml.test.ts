@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { read, type Outcome, type Tree } from './mathml'
 
-/** A tree as one would write it, without what holds all of it. */
+/** A tree in readable form, with short end tags. */
 function written(tree: Tree): string {
   if (typeof tree === 'string') return tree
   const attributes = Object.entries(tree.attributes).map(([k, v]) => ` ${k}=${v}`)

@@ -4,14 +4,17 @@ import katex from 'katex'
 
 export interface Formula {
   readonly tex: string
-  /** In a separate block. */
+  /** Whether the formula is in a separate block. */
   readonly display: boolean
 }
 export type Tree = string | { readonly tag: string; readonly attributes: Record<string, string>; readonly children: readonly Tree[] }
 /** why is null if the formula is too long. */
 export type Outcome = { readonly tree: Tree } | { readonly why: string | null }
 
-/** Limits: characters of a formula, and elements and texts of its result. */
+/**
+ * The maximum length of a formula in characters, and the maximum number of elements and texts in
+ * its result.
+ */
 const longest = 5000
 const mostNodes = 5000
 /** The maximum size that a formula can request, em. */
@@ -34,7 +37,10 @@ const attributes = new Set(
     ' ',
   ),
 )
-/** Lengths, colours, words and numbers. They cannot reference an external resource. */
+/**
+ * Allowed attribute values: lengths, colours, words and numbers, which cannot reference an external
+ * resource.
+ */
 const plain = /^[\w#.+% -]{1,40}$/
 
 /** Parses a formula. */
@@ -121,7 +127,10 @@ class Reader {
     return { tag, attributes: kept, children: out }
   }
 
-  /** Cells have classes for their alignment, and for a missing gap to the next or previous cell. */
+  /**
+   * Cells have classes for their alignment, and for a missing gap towards the next or previous
+   * cell.
+   */
   #table(kept: Record<string, string>, given: Record<string, string>, rows: Made[]): Tree | null {
     const aligned = (given.columnalign ?? '').split(' ')
     const gaps = (given.columnspacing ?? '').split(' ')
@@ -159,7 +168,9 @@ const alphabets: Record<string, readonly [capitals: number, small: number, digit
   'sans-serif-bold-italic': [0x1d63c, 0x1d656, 0],
   monospace: [0x1d670, 0x1d68a, 0x1d7f6],
 }
-/** Letters that were in Unicode before their alphabet, by the unassigned code point. */
+/**
+ * Letters that Unicode contained before the rest of their alphabet, by the unassigned code point.
+ */
 const earlier: Record<number, number> = {
   0x1d455: 0x210e,
   0x1d49d: 0x212c,

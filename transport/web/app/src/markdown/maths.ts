@@ -1,5 +1,5 @@
 // Renders the formulas of a text in the page. A worker parses them (maths.worker.ts), and its
-// result becomes MathML elements with known names only. Loaded only if a text has formulas.
+// result becomes MathML elements, with known names only. Loaded only if a text contains formulas.
 import { m } from '../messages/compiled/messages.js'
 import { Beside, type Helper } from './beside'
 import type { Formula, Outcome, Tree } from './maths.worker'
@@ -16,7 +16,7 @@ const worker = new Beside<Formula, Outcome>(
 )
 const kept = new Map<string, Outcome>()
 
-/** Renders the formulas below root, all at once. True if anything changed. */
+/** Renders all formulas below root in one step. Returns true if anything changed. */
 export async function setMaths(root: HTMLElement, unwanted: () => boolean): Promise<boolean> {
   const codes = [...root.querySelectorAll<HTMLElement>('code.language-math')].slice(0, mostFormulas)
   const outcomes: Outcome[] = []

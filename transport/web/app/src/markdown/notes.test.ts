@@ -12,7 +12,7 @@ interface Case {
 
 const { cases } = JSON.parse(readFileSync('../../../actors/markdown/testdata/notes.json', 'utf8')) as { cases: Case[] }
 
-/** The source of the notes, of every pass. */
+/** The source of the notes, from every pass. */
 function raw(text: string): string[] {
   const notes = notesIn(text)
   if (notes.length === 0) return []
@@ -24,7 +24,7 @@ describe('notes for facilitators are cut as the server cuts them', () => {
   test.each(cases)('$name', ({ text, attendees, notes }) => {
     expect(withoutNotes(text)).toBe(attendees)
     expect(raw(text)).toEqual(notes)
-    // What attendees get has no block of notes to the parser of the page either.
+    // In the attendees' text, the page's parser finds no block of notes either.
     expect(parse(attendees, 3) ?? '').not.toMatch(/class="language-notes"|secret/)
   })
 })

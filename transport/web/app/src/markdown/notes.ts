@@ -5,7 +5,7 @@
 // actors/markdown/testdata/notes.json.
 import { Blocks, closes, opensFence, run, type Fence, type Line } from './blocks'
 
-/** A note: its whole lines, and one blank line after it. */
+/** A note: its whole lines, and one blank line after them. */
 interface Note {
   readonly start: number
   readonly end: number
@@ -62,7 +62,7 @@ class Asides {
   #tagAt = 0
   #code: Fence | null = null
 
-  /** Ends a tag that cannot continue. True if it begins a note. */
+  /** Ends a tag that cannot continue. Returns true if the tag begins a note. */
   drop(): boolean {
     const tag = this.#tag
     this.#tag = null

@@ -1,5 +1,5 @@
 // Converts between places in the page and offsets in its text. The text of a rendered formula is
-// its source, which is in its annotation. The visible symbols do not count.
+// its source, which its annotation contains. The visible symbols do not count.
 import type { Span } from '../workshop/anchor'
 
 /** The counted text nodes below root, in order. */
@@ -22,8 +22,8 @@ export function textOf(root: HTMLElement): string {
 }
 
 /**
- * The span of a selection within root, without space at its ends; null if it is empty or outside. A
- * formula is included as a whole or not at all.
+ * The span of a selection within root, without space at its ends, or null if it is empty or
+ * outside. A formula is included as a whole or not at all.
  */
 export function spanOf(root: HTMLElement, range: Range): (Span & { text: string }) | null {
   if (!root.contains(range.commonAncestorContainer)) return null

@@ -1,5 +1,5 @@
-// Markdown to HTML, by the parser only: the result is untrusted. It does not need the DOM, so
-// workers can use it, too.
+// Converts Markdown to HTML with the parser only, so the result is untrusted. This module does not
+// need the DOM, so workers can also use it.
 import { Marked, type Token, type Tokens } from 'marked'
 import { alertOf, boxes, definitionLists } from './boxes'
 import { formulaBlocks, formulas, masked } from './dollars'
@@ -12,7 +12,7 @@ export const marked = new Marked(
   { extensions: [boxes, definitionLists, formulaBlocks, formulas, footnotes, footnoteReferences, footnoteList], hooks: { emStrongMask: masked } },
 )
 
-// The checkboxes of task lists have a class, since some can be ticked.
+// Task list checkboxes have a class, since some can be ticked.
 marked.use({ renderer: { checkbox: ({ checked }) => `<input class="task" ${checked ? 'checked="" ' : ''}disabled="" type="checkbox"> ` } })
 
 /** The text as written, if it cannot be rendered. */
@@ -22,9 +22,9 @@ export function plain(markdown: string): string {
 }
 
 /**
- * Returns HTML that must still be sanitised. Returns null if the parser would take too long, or
- * throws. top is the level of the highest heading, 3 for h3. The others follow, so that the outline
- * of the page has no gaps.
+ * Returns HTML that must still be sanitised, or null if the parser throws or would take too long.
+ * top is the level of the highest heading, 3 for h3. The other levels follow, so that the page
+ * outline has no gaps.
  */
 export function parse(markdown: string, top: number): string | null {
   if (heavy(markdown)) return null

@@ -1,8 +1,8 @@
-// Finds the target of a fragment that is not in its own text. Loaded when such a link is clicked.
+// Finds the target of a fragment in other texts. Loaded when such a link is clicked.
 import { nameHeadings, placeOf, prefix, slugOf } from './anchors'
 import { parse } from './parse'
 
-/** Whether a text has a place with this name. The text is parsed for it and not shown. */
+/** Whether a text has a place with this name. The text is parsed for this test and not shown. */
 export function hasPlace(markdown: string, fragment: string): boolean {
   const html = parse(markdown, 3)
   if (html === null) return false

@@ -41,7 +41,8 @@ test('what would be reported goes', () => {
     ['a <!-- b', 'a '],
     ['<script>a</style><p>b</p></script>c', 'c'],
     ['a<script>b<script>c</script>d', 'ad'],
-    // Where a tag ends, and a value: not in its quotes, and a quote within a bare value is none.
+    // Where a tag and a value end: never inside quotes, and a quote within a bare value is a plain
+    // character.
     ["<a title='x>y'>z", '<a title="x>y">z'],
     ['<p title=a"b>c', '<p title="a">c'],
     [`<a title='a"b'>z`, '<a title="a&quot;b">z'],
@@ -91,7 +92,7 @@ test('nothing that is left has a handler, a style or another element to report',
 })
 
 test('each character is looked at a few times at most', () => {
-  // Counted, not timed: machines are busy.
+  // The test counts character accesses and no time, since machines can be busy.
   for (const text of ['<', '<img ', '<!--', '<a href="', '<svg>', "<a b='", '<a "', '</', '<p>x</p>']) {
     const html = text.repeat(20_000)
     let looks = 0

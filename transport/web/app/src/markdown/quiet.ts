@@ -1,6 +1,6 @@
-// Removes event handlers and styles from an author's raw HTML. A browser reports them as policy
-// violations while parsing, in any document, so even before the sanitiser removes them. The
-// sanitiser still decides what is shown.
+// Removes event handlers and styles from an author's raw HTML. While parsing, a browser reports
+// them as policy violations in any document, even before the sanitiser removes them. The sanitiser
+// still decides what is shown.
 
 const attributes = new Set(
   'alt align checked cite class cols colspan controls datetime dir disabled headers height hidden href id kind label lang loop muted name open poster preload reversed rows rowspan scope span src srclang start summary title type value valign width'.split(
@@ -8,15 +8,17 @@ const attributes = new Set(
   ),
 )
 
-/** Removed with their content. */
+/** Elements that are removed together with their content. */
 const whole = new Set('script style iframe object embed noscript template title textarea xmp noembed noframes plaintext math svg'.split(' '))
-/** Removed, but their content stays. */
+/** Elements that are removed while their content stays. */
 const alone = new Set('base meta link html head body frame frameset param'.split(' '))
 
 const letter = /[a-z]/i
 const name = /[a-z][a-z0-9-]*/iy
 
-/** Returns the HTML with known attributes only. Incomplete tags become text. Takes linear time. */
+/**
+ * Returns the HTML with known attributes only. Incomplete tags become text. Runs in linear time.
+ */
 export function quieten(html: string): string {
   let out = ''
   let at = 0
@@ -76,7 +78,10 @@ function tagEnd(html: string, i: number): number {
   return -1
 }
 
-/** A frame as a link to its page. The app shows it in a frame if that is allowed (embeds.ts). */
+/**
+ * Converts a frame to a link to its page. The app shows the page in a frame if that is allowed
+ * (embeds.ts).
+ */
 function framed(list: string): string {
   const of = new Map<string, string>()
   for (const [, key, double, single, bare] of list.matchAll(attribute)) {

@@ -1,4 +1,4 @@
-// Renders any Markdown to safe HTML. The parser's output is untrusted and sanitised as a whole.
+// Renders any Markdown to safe HTML. The parser's output is untrusted, and is sanitised as a whole.
 import DOMPurify from 'dompurify'
 import { pathOf, sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
@@ -11,7 +11,7 @@ const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|
 /** Whether the sanitised content can load external resources without a click. */
 let loads = true
 
-/** The URL of an address; null if it is invalid. */
+/** The URL of an address, or null if the address is invalid. */
 function read(address: string | null): URL | null {
   try {
     return new URL(address ?? '', location.href)

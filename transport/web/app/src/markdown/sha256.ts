@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4). The browser's own is missing if the page was loaded over plain http, as in
-// a room without internet.
+// SHA-256 (FIPS 180-4). The browser's own implementation is missing if the page was loaded over
+// plain http, as in a room without internet.
 
 /** The first 32 bits of the fractional part of a root. */
 const fraction = (x: number) => ((x - Math.floor(x)) * 0x1_0000_0000) | 0

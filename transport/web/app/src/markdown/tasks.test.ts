@@ -16,7 +16,7 @@ interface Case {
 
 const { cases } = JSON.parse(readFileSync('../../../actors/markdown/testdata/tasks.json', 'utf8')) as { cases: Case[] }
 
-/** As browsers know them. */
+/** Entities as browsers decode them. */
 function resolve(entity: string): string {
   const node = parseFragment(`x${entity}`).childNodes[0] as { value: string }
   const plain = node.value.slice(1)

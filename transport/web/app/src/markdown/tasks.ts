@@ -1,4 +1,4 @@
-// The task list items of a step, which attendees tick. The server finds the same ones
+// The task list items of a step, which attendees tick. The server finds the same items
 // (actors/markdown/tasks.go has the rules). Both pass the cases of
 // actors/markdown/testdata/tasks.json.
 import { Blocks } from './blocks'

@@ -1,4 +1,4 @@
-// Every text comes from the catalogues; components have none.
+// Every text must be in the catalogues. Components must not contain texts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { parse, type AST } from 'svelte/compiler'
 import { expect, test } from 'vitest'
@@ -7,12 +7,12 @@ const root = new URL('..', import.meta.url).pathname
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.svelte'))
 
-/** Attributes that are read or read out. */
+/** Attributes with visible or spoken texts. */
 const shown = new Set(['aria-label', 'aria-roledescription', 'title', 'placeholder', 'alt', 'label', 'hint', 'optional', 'empty'])
-/** Words that are the same in every language, and keys as on the keyboard. */
+/** Words that are the same in every language, and keyboard key names. */
 const same = new Set(['Atelier', 'Gemini', 'OpenAI', 'https', 'CSV', 'ZIP'])
 
-/** Texts of a component that no catalogue has. */
+/** Texts of a component that are missing from the catalogues. */
 function literals(source: string): string[] {
   const out: string[] = []
   const look = (text: string, where: string) => {
@@ -35,7 +35,7 @@ function literals(source: string): string[] {
       if (shown.has(n.name ?? '') && Array.isArray(n.value)) for (const v of n.value as AST.Text[]) if (v.type === 'Text') look(v.data, n.name ?? '')
       return
     }
-    // A text that is chosen in an expression of the markup.
+    // A text that is selected by an expression in the markup.
     if ((n as { type: string }).type === 'ExpressionTag') {
       const find = (e: unknown) => {
         if (!e || typeof e !== 'object') return

@@ -1,23 +1,23 @@
-// The language of this page: as somebody has chosen it on this device, else the first
-// that the browser asks for and the app has, else English.
+// The language of this page: the one selected on this device, else the browser's first preference
+// that the app supports, else English.
 import { locales } from './compiled/locales.js'
 
 export { locales }
 export type Locale = (typeof locales)[number]
 
 /**
- * A language that nobody speaks, for tests: the English texts with marks on their
- * letters, made longer and written from right to left. It shows a text that is cut
- * off, laid out to one side, or never translated.
+ * An artificial language for tests: the English texts with marks on their letters, lengthened and
+ * written from right to left. It reveals texts that are cut off, laid out for one direction only,
+ * or never translated.
  */
 export const pseudo = 'he-XB'
 
 export const localeKey = 'atelier:language'
 
-/** Chinese that is not written in simplified characters. */
+/** Chinese in other than simplified characters. */
 const traditional = /^zh-(hant|tw|hk|mo)\b/i
 
-/** The first of the languages asked for that there is: itself, else one of another region. */
+/** The first requested language that is available, either exactly or for another region. */
 export function match<L extends string>(asked: readonly string[], there: readonly L[]): L | undefined {
   for (const tag of asked) {
     const found =
@@ -42,11 +42,11 @@ function find(): Locale | typeof pseudo {
   return match([...chosen(), ...asked], locales) ?? 'en'
 }
 
-// Found when it is first asked for: a module that does something when it is loaded
-// would be kept in every part of the app.
+// Determined at the first call, since a module with side effects on loading would be included in
+// every part of the app.
 let locale: Locale | typeof pseudo | undefined
 
-/** The language of the whole page; another language needs a reload. */
+/** The language of the whole page. Another language requires a reload. */
 export const getLocale = (): Locale | typeof pseudo => (locale ??= find())
 
 export const getTextDirection = (): 'ltr' | 'rtl' => (/^(ar|he)\b/.test(getLocale()) ? 'rtl' : 'ltr')
@@ -56,7 +56,7 @@ export function setLocale(id: Locale): void {
   try {
     localStorage.setItem(localeKey, id)
   } catch {
-    // Not kept: the page comes back in the language that it has.
+    // The choice cannot be stored, so the page reloads in its current language.
   }
   location.reload()
 }

@@ -40,7 +40,7 @@ describe('catalogues', () => {
 })
 
 describe('a message', () => {
-  /** Formats a text of a catalogue in a language. */
+  /** Formats a catalogue text in a language. */
   async function say(locale: string, text: string | object, parameters?: Record<string, unknown>): Promise<string> {
     vi.stubGlobal('navigator', { languages: [locale] })
     vi.stubGlobal('localStorage', { getItem: () => (locale === 'he-XB' ? locale : null) })
@@ -113,8 +113,7 @@ describe('the language', () => {
   ])('for %j is %s', (asked, found) => expect(match(asked, there)).toBe(found))
 })
 
-// A module that is loaded later brings texts that are loaded with it: whoever loads it
-// waits for them.
+// A module that is loaded later loads its own texts, and its loader waits for them.
 test('whoever loads a module later waits for its texts', () => {
   const source = path.join(import.meta.dirname, '..')
   const out: string[] = []

@@ -1,4 +1,4 @@
-// The texts are there before a test begins, as they are before a screen is shown.
+// Loads the texts before a test begins, as the app does before it shows a screen.
 import { beforeAll } from 'vitest'
 import { ready } from './texts'
 

@@ -1,16 +1,19 @@
-// The texts of the page's language. Each language is loaded alone, in parts: what a
-// reader sees at first, what else attendees see, and the rest. A part is loaded with the
-// first module that shows one of its texts.
+// The texts of the page's language. Only one language is loaded, in parts: the reader's initial
+// texts, the other attendee texts, and the rest. A part is loaded with the first module that shows
+// one of its texts.
 import { getLocale, pseudo, type Locale } from './locale'
 
-/** A text, or the texts of a plural by the categories of Intl.PluralRules. */
+/** A text, or the plural forms of a text by Intl.PluralRules category. */
 type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>
 type Load = () => Promise<{ default: Text[] }>
 
-/** The parts that modules need and that are not loaded yet: the function that loads a part, and its promise once called. */
+/**
+ * The parts that modules need and that are not loaded yet. Each has its load function, and the
+ * promise once that function was called.
+ */
 const wanted = new Map<() => Promise<void>, Promise<void> | undefined>()
 
-/** A part of the texts. It is empty until `ready`. */
+/** A part of the texts, which is empty until `ready`. */
 export function catalogue(parts: Record<Locale, Load>): Text[] {
   const texts: Text[] = []
   const locale = getLocale()
@@ -19,7 +22,7 @@ export function catalogue(parts: Record<Locale, Load>): Text[] {
   return texts
 }
 
-/** Waits for the texts of all modules that are there. What fails is tried again the next time. */
+/** Waits for the texts of all loaded modules. The next call retries failed parts. */
 export async function ready(): Promise<void> {
   await Promise.all(
     [...wanted].map(async ([load, started]) => {
@@ -36,7 +39,7 @@ export async function ready(): Promise<void> {
   )
 }
 
-/** Loads a module of the app, and the texts that it shows. */
+/** Loads a module of the app, together with its texts. */
 export async function withTexts<M>(load: () => Promise<M>): Promise<M> {
   const module = await load()
   await ready()
@@ -47,7 +50,7 @@ const marks: Record<string, string> = { a: 'á', e: 'ë', i: 'ï', o: 'ö', u: '
 
 let plural: Intl.PluralRules | undefined
 
-/** The text at a place of a catalogue, with its parameters; `count` says which one of a plural. */
+/** The text at a place in a catalogue, with its parameters. `count` selects the plural form. */
 export function say(texts: readonly Text[], at: number, parameters: Record<string, unknown> = {}): string {
   const found = texts[at]!
   const odd = getLocale() === pseudo

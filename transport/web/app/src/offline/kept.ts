@@ -1,5 +1,5 @@
-// Texts that somebody has read on this device, so that a page can show them after a reload without
-// a network. Of the people in the workshop, only the reader is stored.
+// Stores texts that were read on this device, so that a page can show them after a reload without a
+// network. Of the people in the workshop, only the reader is stored.
 import { del, get, set } from 'idb-keyval'
 import { pathOf, sitePath } from '../device/place'
 import { keeps, recall, remember } from '../device/remember'
@@ -44,7 +44,7 @@ async function keepPictures(codelab: string, text: string): Promise<void> {
   for (const path of wanted) await cache.add(sitePath(path)).catch(() => {})
 }
 
-/** The stored text; null if this device has none. */
+/** The stored text, or null if this device has none. */
 export async function keptText(codelab: string): Promise<First | null> {
   if (!keeps()) return null
   return (await get<First>(key(codelab)).catch(() => undefined)) ?? null
@@ -59,7 +59,7 @@ export async function letGo(codelab: string): Promise<void> {
   await Promise.all([del(key(codelab)).catch(() => {}), dropPictures(pictures(codelab))])
 }
 
-/** Deletes all texts: the next person can be somebody else. */
+/** Deletes all texts, since another person can use the device next. */
 export async function letGoOfTexts(): Promise<void> {
   await Promise.all(recall<string[]>('texts', []).map(letGo))
   remember('texts', undefined)

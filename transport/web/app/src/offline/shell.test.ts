@@ -3,7 +3,10 @@ import { Shell, type Built } from './shell'
 
 const origin = 'https://workshop.test'
 
-/** The part of the browser's caches that the worker uses; what is added comes from the server. */
+/**
+ * The part of the browser's cache API that the worker uses. Added files are requested from the
+ * server.
+ */
 class Store {
   readonly all = new Map<string, Map<string, Response>>()
   full = false

@@ -1,4 +1,4 @@
-// The app's files in a service worker's cache: one build at any time.
+// Stores the app's files in a service worker's cache, one build at any time.
 
 /** A build of the app, with the paths of its files. */
 export interface Built {
@@ -10,7 +10,7 @@ export interface Built {
   texts: Readonly<Record<string, readonly string[]>>
 }
 
-/** The report of a loaded page: its language and its files. */
+/** A loaded page's report: its language and its files. */
 export interface Loaded {
   locale: string
   files: readonly string[]
@@ -23,10 +23,10 @@ const patience = 5000
 const most = 300
 
 const begins = 'atelier-app-'
-/** The page for all addresses, as of the installation of the build. */
+/** The page for all addresses, as it was when the build was installed. */
 const page = '/'
 
-/** Paths that belong to the server. No page of the app is below them. */
+/** Paths that belong to the server. No page of the app is below these paths. */
 const servers = ['/api/', '/uploads/', '/assets/', '/git/', '/handler/', '/schemas/', '/.well-known/']
 
 type Caches = Pick<CacheStorage, 'open' | 'keys' | 'delete' | 'match'>
@@ -53,7 +53,7 @@ export class Shell {
     return new URL('.' + path, this.#root)
   }
 
-  /** Loads the whole build, or nothing. */
+  /** Caches the whole build, or nothing. */
   async install(): Promise<void> {
     const { files, texts } = this.#built
     const all = new Set([...files, ...Object.values(texts).flat()])
@@ -89,7 +89,7 @@ export class Shell {
     const cache = await this.#caches.open(this.#name)
     for (const path of [...loaded.files.slice(0, most), ...texts]) {
       if (!isAsset(path) || (await cache.match(this.#at(path), { ignoreVary: true }))) continue
-      // It is in the browser's cache. A file that no longer exists is of another build.
+      // The file is in the browser's cache. A file that no longer exists belongs to another build.
       try {
         const answer = await this.#fetch(new Request(this.#at(path)))
         if (isFile(answer)) await cache.put(this.#at(path), answer)
@@ -99,7 +99,7 @@ export class Shell {
     }
   }
 
-  /** Answers a request; null leaves it to the browser. */
+  /** Responds to a request. Returns null to leave the request to the browser. */
   answer(request: Request): Promise<Response> | null {
     const { origin, pathname } = new URL(request.url)
     const below = this.#root.pathname.slice(0, -1)
@@ -123,7 +123,7 @@ export class Shell {
     return answer
   }
 
-  /** The server's page, or the cached one if the server does not answer. */
+  /** The server's page, or the cached page if the server does not respond. */
   async #page(request: Request): Promise<Response> {
     const kept = this.#caches.open(this.#name).then((cache) => cache.match(this.#at(page), { ignoreVary: true }))
     const answer = this.#fetch(request)
@@ -161,7 +161,8 @@ export class Shell {
 const isAsset = (path: string) => /^\/assets\/[\w.-]+$/.test(path)
 
 /**
- * Whether it is a file of a build. A proxy can answer with its own page, which must not be cached.
+ * Whether the response is a file of a build. A proxy can respond with its own page, which must not
+ * be cached.
  */
 const isFile = (answer: Response) => answer.ok && !answer.redirected && !/html/i.test(answer.headers.get('content-type') ?? '')
 

@@ -40,8 +40,8 @@ function holds(e: Element): boolean {
 }
 
 /**
- * Checks for another build, since the server was away, perhaps for an upgrade. A whole room
- * reconnects at once, so each page waits a random time.
+ * Checks for another build, since the server was unavailable, perhaps for an upgrade. A whole room
+ * reconnects simultaneously, so each page waits a random time.
  */
 export function lookForBuild(): void {
   if (!keepsPages()) return
@@ -65,7 +65,8 @@ export function followBuilds(): void {
       .register(sitePath('/sw.js'))
       .then((registration) => setInterval(() => void registration.update().catch(() => {}), often)) // offline
       .catch(() => {}) // not supported here: pages are not stored
-  // The first registration downloads about as much as the page, so it waits while a room joins.
+  // The first registration downloads about as much as the page, so it is delayed while a room
+  // joins.
   if (serviceWorker.controller) register()
   else setTimeout(register, 3000 + Math.random() * 5000)
   let before = serviceWorker.controller
@@ -86,8 +87,8 @@ function tell(): void {
 }
 
 /**
- * Whether the page has not reloaded automatically within the given milliseconds. False if the
- * device cannot store that time.
+ * Whether the last automatic reload is longer ago than the given milliseconds. Returns false if the
+ * device cannot store the reload time.
  */
 export function mayReload(within: number): boolean {
   try {
@@ -98,7 +99,7 @@ export function mayReload(within: number): boolean {
   }
 }
 
-/** Reloads the page as soon as it interrupts nobody. */
+/** Reloads the page as soon as a reload interrupts nobody. */
 export function reloadWhenIdle(within = apart): void {
   const look = setInterval(() => {
     if (!isIdle() || !mayReload(within)) return

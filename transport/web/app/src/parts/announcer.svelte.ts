@@ -16,17 +16,17 @@ export function announce(text: string): void {
   polite = text === polite ? text + '\u00a0' : text
 }
 
-/** Announces a text at once, for messages that everybody must hear. */
+/** Announces a text immediately, for messages that everybody must hear. */
 export function announceNow(text: string): void {
   urgent = text === urgent ? text + '\u00a0' : text
 }
 
-/** The time within which announcements of one kind are combined, milliseconds. */
+/** The period over which announcements of one kind are combined, milliseconds. */
 const together = 10_000
 
 /**
- * Returns a function that announces frequent events. The first is announced at the next pause, and
- * those that follow soon are combined. say returns the text.
+ * Returns a function that announces frequent events. The first event is announced at the next
+ * pause, and events that follow soon are combined. say returns the text.
  */
 export function announcing<T>(say: (things: readonly T[]) => string, wait = together): (thing: T) => void {
   let things: T[] = []

@@ -1,5 +1,5 @@
-// Bold values in a sentence, independent of the language. A value is marked before it becomes part
-// of a text, and Strong.svelte finds the mark.
+// Bold values in a sentence, in any language. A value is marked before it becomes part of a text,
+// and Strong.svelte finds the mark.
 const begin = '\u0002'
 const end = '\u0003'
 
@@ -8,7 +8,7 @@ export function strong<T extends string | number>(value: T, shown: string = Stri
   return { valueOf: () => value, toString: () => begin + shown + end } as unknown as T
 }
 
-/** The parts of a text in order, the marked ones bold. */
+/** The parts of a text in order. Marked parts are bold. */
 export function parts(text: string): { text: string; bold: boolean }[] {
   return text
     .split(begin)

@@ -1,5 +1,5 @@
-// Short messages about a finished action. Screen readers announce them. They disappear after a
-// time, so a toast must never have the only button for an action.
+// Short messages about a finished action. Screen readers announce them. Toasts disappear after a
+// while, so a toast must never contain the only button for an action.
 export interface Toast {
   id: number
   text: string

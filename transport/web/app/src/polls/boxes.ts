@@ -1,8 +1,8 @@
-// A free text in several labelled boxes. It is sent as one text, in which the part of each box
-// begins with its label. Pure.
+// A free text in several labelled boxes. It is sent as one text, in which each box's part begins
+// with the box's label. Pure.
 
 export interface Filled {
-  /** The index of the box; null for text before the first label. */
+  /** The index of the box, or null for text before the first label. */
   readonly box: number | null
   readonly text: string
 }

@@ -89,11 +89,11 @@ test('a poll that goes out of sight and comes back has the own vote still, and n
 test('counts are taken for the open round alone', () => {
   const open = of(poll())
   expect(only(pollCounts(open, counts({ counts: [1, 2] })))).toMatchObject({ votes: 3, of: 9, counts: [1, 2] })
-  // Of an anonymous one there is only how many voted.
+  // For an anonymous poll, only the number of votes is known.
   expect(only(pollCounts(open, counts({ counts: null })))).toMatchObject({ votes: 3, counts: null })
   expect(pollCounts(open, counts({ round: 2 }))).toBe(open)
   expect(pollCounts(noPolls, counts())).toBe(noPolls)
-  // They were sent before it was closed.
+  // The counts were sent before the poll was closed.
   const closed = of(poll({ state: 'closed', counts: [4, 4], votes: 8 }))
   expect(pollCounts(closed, counts({ counts: [1, 2] }))).toBe(closed)
 })

@@ -4,18 +4,22 @@ import type { Poll } from '../workshop/state'
 
 export interface Polls {
   readonly byId: ReadonlyMap<string, Poll>
-  /** The position of the last message about each poll, deleted ones included. */
+  /** The position of the last message about each poll, including deleted polls. */
   readonly changedAt: ReadonlyMap<string, number>
   /**
    * Data of hidden polls that only a read provides. A closed poll disappears for attendees, and
-   * returns when it is published. Without this data all attendees would have to read it again.
+   * returns when its results are published. Without this data, all attendees would have to read the
+   * poll again.
    */
   readonly outOfSight: ReadonlyMap<string, Pick<Poll, 'round' | 'mine' | 'of'>>
 }
 
 export const noPolls: Polls = { byId: new Map(), changedAt: new Map(), outOfSight: new Map() }
 
-/** Applies a poll_changed. A message older than the last one about its poll has no effect. */
+/**
+ * Applies a poll_changed. A message has no effect if a later message about the same poll was
+ * applied.
+ */
 export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
   if (m.seq <= (polls.changedAt.get(m.poll_id) ?? -1)) return polls
   const byId = new Map(polls.byId)
@@ -25,7 +29,7 @@ export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
     byId.delete(m.poll_id)
     if (old) outOfSight.set(m.poll_id, { round: old.round, mine: old.mine ?? null, of: old.of })
   } else {
-    // Fields that only a read provides stay, if they are of the same round.
+    // Fields that only a read provides stay if they belong to the same round.
     const known = old ?? polls.outOfSight.get(m.poll_id)
     const same = known?.round === m.poll.round ? known : undefined
     const words = m.poll.words ?? (same !== undefined && same === old ? wordsOf(old, m.poll) : null)
@@ -35,7 +39,7 @@ export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
   return { byId, changedAt: new Map(polls.changedAt).set(m.poll_id, m.seq), outOfSight }
 }
 
-/** The known words, unless the message says that there are none to show. */
+/** The known words, unless the message states that there are none to show. */
 function wordsOf(old: Poll | undefined, now: Poll): Poll['words'] {
   return now.kind === 'words' && !now.too_few && !now.void && !now.anonymous ? (old?.words ?? null) : null
 }
@@ -50,15 +54,15 @@ export function pollCounts(polls: Polls, m: Of<'poll_counts'>): Polls {
   return { ...polls, byId: new Map(polls.byId).set(m.poll_id, next) }
 }
 
-/** Whether the counts are of an unknown poll or round, so that a message was missed. */
+/** Whether the counts belong to an unknown poll or round, which means that a message was missed. */
 export function countsAreAhead(polls: Polls, m: Of<'poll_counts'>): boolean {
   const old = polls.byId.get(m.poll_id)
   return old ? m.round > old.round : !polls.changedAt.has(m.poll_id)
 }
 
 /**
- * Whether a message leaves out data that only a read provides: the words of a named poll with
- * votes, or the person's own vote in an unknown poll.
+ * Whether a message lacks data that only a read provides: the words of a named poll with votes, or
+ * the person's own vote in an unknown poll.
  */
 export function changeNeedsRead(before: Polls, m: Of<'poll_changed'>, leads: boolean): boolean {
   const now = m.poll
@@ -69,7 +73,10 @@ export function changeNeedsRead(before: Polls, m: Of<'poll_changed'>, leads: boo
   return wordsLeftOut || ownVoteUnknown
 }
 
-/** Applies a list that was read at a position (null if unknown). Later messages override it. */
+/**
+ * Applies a list that was read at a position (null if unknown). Messages after this position
+ * override the list.
+ */
 export function pollsRead(before: Polls, list: readonly Poll[], at: number | null): Polls {
   const newer = (id: string) => at !== null && (before.changedAt.get(id) ?? -1) > at
   const byId = new Map<string, Poll>()
@@ -91,7 +98,9 @@ export function openPoll(polls: Polls): Poll | null {
   return null
 }
 
-/** The open poll, then closed ones with the last opened first, then drafts in order of creation. */
+/**
+ * The open poll, then closed polls with the last opened first, then drafts in order of creation.
+ */
 export function orderedPolls(polls: Polls): Poll[] {
   const rank = (p: Poll) => (p.state === 'open' ? 0 : p.opened_at !== null ? 1 : 2)
   return [...polls.byId.values()].toSorted(

@@ -10,7 +10,7 @@ export class Hold {
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #touch: boolean
 
-  /** touch: there is no hover before a touch, so the list always stays unchanged. */
+  /** touch means that there is no hover before a touch, so the list always stays unchanged. */
   constructor(touch = false) {
     this.#touch = touch
   }
@@ -23,7 +23,7 @@ export class Hold {
   watch(list: HTMLElement, scroller: HTMLElement): () => void {
     const point = () => (this.#pointing = true)
     const leave = () => (this.#pointing = false)
-    // Removing the focused element fires blur during rendering, when no state must change.
+    // Removing the focused element fires blur during rendering, when state must not change.
     const focusIs = (inside: boolean) => queueMicrotask(() => (this.#focused = inside))
     const focus = () => focusIs(true)
     const blur = (e: FocusEvent) => focusIs(e.relatedTarget instanceof Node && list.contains(e.relatedTarget))

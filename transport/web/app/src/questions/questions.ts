@@ -4,7 +4,7 @@ import type { Question } from '../workshop/state'
 
 export interface Questions {
   readonly byId: ReadonlyMap<string, Question>
-  /** The position of the last message about each question, deleted ones included. */
+  /** The position of the last message about each question, including deleted questions. */
   readonly changedAt: ReadonlyMap<string, number>
 }
 
@@ -34,13 +34,16 @@ export function questionVotes(questions: Questions, m: Of<'question_votes'>): Qu
   return { ...questions, byId }
 }
 
-/** Applies a list that was read at a position (null if unknown). Later messages override it. */
+/**
+ * Applies a list that was read at a position (null if unknown). Messages after this position
+ * override the list.
+ */
 export function questionsRead(before: Questions, list: readonly Question[], at: number | null): Questions {
   const newer = (id: string) => at !== null && (before.changedAt.get(id) ?? -1) > at
   const byId = new Map<string, Question>()
   for (const q of list) if (!newer(q.id)) byId.set(q.id, q)
   for (const [id, q] of before.byId) {
-    // The read can have fields that the message left out.
+    // The read can contain fields that the message lacks.
     const read = list.find((r) => r.id === id)
     if (newer(id)) byId.set(id, read ? { ...q, mine: read.mine, voted: read.voted } : q)
   }
@@ -62,7 +65,10 @@ const oldestFirst = (a: Question, b: Question) => (a.created_at < b.created_at ?
 const byVotes = (a: Question, b: Question) => b.votes - a.votes || oldestFirst(a, b)
 const rank: Record<Question['state'], number> = { waiting: 0, open: 1, answered: 2, hidden: 3 }
 
-/** Sorts waiting questions by age, then open ones by votes, answered ones by votes, hidden ones. */
+/**
+ * Sorts questions by state: waiting, open, answered, hidden. Waiting questions are sorted by age,
+ * others by votes.
+ */
 export function ranked(questions: Questions): Question[] {
   return [...questions.byId.values()].toSorted((a, b) => rank[a.state] - rank[b.state] || (a.state === 'waiting' ? oldestFirst(a, b) : byVotes(a, b)))
 }

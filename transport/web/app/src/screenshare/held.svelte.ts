@@ -1,4 +1,4 @@
-// The module for screen sharing is loaded when the first signal for it arrives. Until then its
+// The screen sharing module is loaded when its first signal arrives. Until the module is loaded,
 // signals are queued here.
 import type { Room, Signal } from '../live/room.svelte'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Signal } from '../live/room.svelte'
 import { heard, signalTo, status, token } from './protocol'
 
-/** As the server passes it on. */
+/** A signal as the server forwards it. */
 const passed = (message: object, sender_id = 'facilitator', sender = 'Facilitator') => ({ ...message, sender, sender_id }) as unknown as Signal
 
 test('what one says the other understands', () => {

@@ -1,5 +1,5 @@
-// This app's messages about screens. The server passes them on unchanged and adds the sender. Other
-// programs can send such messages, too, so those without our mark and incomplete ones are ignored.
+// This app's messages about screens. The server forwards them unchanged and adds the sender. Other
+// programs can also send such messages, so unmarked and incomplete messages are ignored.
 import type { Signal } from '../live/room.svelte'
 
 const app = 'atelier'

@@ -10,7 +10,10 @@ import { heard, signalTo, status, token, type Heard } from './protocol'
 /** The maximum number of viewers per screen, since each has a separate connection. */
 export const mostViewers = 8
 
-/** The interval of status messages. The server does not store them for people who come later. */
+/**
+ * The interval of status messages. The server does not store them, so people who join later depend
+ * on the repetition.
+ */
 const sayEvery = 20_000
 /** A screen without a status message for this time has ended. */
 const goneAfter = 100_000
@@ -251,8 +254,8 @@ export class Screens {
   }
 
   /**
-   * Whether one's own screen is for this facilitator. The one who requested it is identified by the
-   * browser, since others can have the same name.
+   * Whether one's own screen is for this facilitator. A facilitator who requested the screen is
+   * identified by browser, since others can have the same name.
    */
   #isFor(from: string, name: string): boolean {
     const only = this.mine?.only ?? null

@@ -1,5 +1,5 @@
-// Several people's screens in one room, without browsers: signals pass through a
-// server of a few lines, connections are pretended.
+// Tests several people's screens in one room, without browsers. Signals pass through a fake server
+// of a few lines, and connections are also fake.
 import { beforeEach, expect, test, vi } from 'vitest'
 import { isHeld } from '../device/busy'
 import type { Room, Signal } from '../live/room.svelte'
@@ -45,7 +45,7 @@ interface Person {
 
 const everybody: Person[] = []
 
-/** Passes signals on as the server does: stamped, and only to their recipients. */
+/** Forwards signals like the server: stamped, and only to their recipients. */
 function pass(from: Person, message: Record<string, unknown>) {
   const stamped = { ...JSON.parse(JSON.stringify(message)), sender: from.name, sender_id: from.id } as Signal
   const to =
@@ -72,7 +72,7 @@ function enter(role: Person['role'], name: string): Screens {
   return screens
 }
 
-/** Lets whatever waits in this process go on: there is nothing outside to wait for. */
+/** Runs all pending work in this process. Nothing outside the process is pending. */
 const settle = async () => {
   for (let turns = 0; turns < 20; turns++) await new Promise((done) => setTimeout(done))
 }

@@ -66,7 +66,7 @@ describe('what people say', () => {
   })
 
   test('hostile texts take linear time', () => {
-    // One that began again at each mark would take minutes.
+    // A parser that restarted at each mark would take minutes.
     for (const part of ['`', '`` `', '[', '[a](https://b', '[a](', 'https://a)', 'https://a.', '```\n', '~~~\n', '`a\n', '<https://', 'http'])
       expect(pieces(part.repeat(200_000 / part.length)).length).toBeGreaterThan(0)
   })

@@ -22,7 +22,7 @@ export class Unread {
 
   #begun = false
 
-  /** The chat has been loaded: adds recent messages that were neither read nor answered. */
+  /** The chat has been loaded. Adds recent messages that were neither read nor answered. */
   begin(): void {
     const { now } = this.#room
     if (this.#begun || !now) return

@@ -53,7 +53,7 @@ export class Countdown {
     }
     this.timer = timer
     this.left = secondsLeft(timer, now)
-    // An extended timer has another end. Its jump to more time passes no mark.
+    // An extended timer has another end. A jump to more time passes no mark.
     const before = this.#seen?.timer === timer.ends_at ? this.#seen.left : this.left
     this.#seen = { timer: timer.ends_at, left: this.left }
     const mark = markPassed(before, this.left)

@@ -1,7 +1,7 @@
 // The timer of a workshop: the remaining time, and when it is announced. Pure.
 import type { Timer } from '../workshop/state'
 
-/** How long the bar shows the end of a timer, milliseconds. */
+/** The time for which the bar shows a timer's end, milliseconds. */
 const saidFor = 120_000
 
 /** The remaining whole seconds; 0 after the end. now: the server's time, Unix milliseconds. */

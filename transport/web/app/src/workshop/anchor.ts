@@ -7,8 +7,9 @@ export interface Span {
 }
 
 /**
- * The span of a thread in the current text. If its offsets have another text, because another
- * program renders differently, it is the nearest place with the same words. Null if there is none.
+ * The span of a thread in the current text. If other text is at its offsets, because another
+ * program renders differently, the nearest place with the same words is used. Null if there is
+ * none.
  */
 export function locate(text: string, thread: Pick<Thread, 'start_offset' | 'end_offset' | 'selected_text'>): Span | null {
   const { start_offset: start, end_offset: end, selected_text: words } = thread

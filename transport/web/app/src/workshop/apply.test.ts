@@ -220,7 +220,7 @@ describe('what a stream makes of what is true', () => {
       ['h', 'A'],
       ['other', 'b'],
     ])
-    // People who are known need not be read again.
+    // Known people need not be read again.
     expect([...w.again]).toEqual([])
   })
 
@@ -258,7 +258,7 @@ test('pages of the chat are put together without a gap or a double', () => {
   const ids = (list: readonly ChatMessage[]) => list.map((x) => x.id)
   expect(ids(mergeChat(range(1, 10), range(6, 15)))).toEqual(ids(range(1, 15)))
   expect(ids(mergeChat([], range(6, 15)))).toEqual(ids(range(6, 15)))
-  // The messages between the two are not known: only the newest page is shown.
+  // The messages between the two pages are unknown, so only the newest page is shown.
   expect(ids(mergeChat(range(1, 3), range(6, 15)))).toEqual(ids(range(6, 15)))
   expect(ids(mergeChat(range(1, 10), []))).toEqual([])
   // The last that is held is the first of the page.

@@ -6,12 +6,12 @@ const said = (id: string, from: string, to: string | null, type: 'chat' | 'dm' |
   ({ id, sender_id: from, target_id: to, msg_type: type, message: id }) as ChatMessage
 
 test('the other end is whoever one is not', () => {
-  // An attendee writes to another, to the facilitators, and is written to.
+  // An attendee writes to another attendee and to the facilitators, and receives messages.
   expect(otherEnd(said('1', 'a', 'b'), 'a')).toBe('b')
   expect(otherEnd(said('2', 'a', null), 'a')).toBe(facilitator)
   expect(otherEnd(said('3', 'b', 'a'), 'a')).toBe('b')
   expect(otherEnd(said('4', facilitator, 'a'), 'a')).toBe(facilitator)
-  // Facilitators are one person to attendees, and see what any of them wrote.
+  // To attendees, all facilitators are one person. Facilitators see each other's messages.
   expect(otherEnd(said('5', 'a', facilitator), facilitator)).toBe('a')
   expect(otherEnd(said('6', 'a', null), facilitator)).toBe('a')
   expect(otherEnd(said('7', facilitator, 'a'), facilitator)).toBe('a')

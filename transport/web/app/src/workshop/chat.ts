@@ -16,11 +16,12 @@ export function otherEnd(m: ChatMessage, me: string): string {
 /** The id of the last read direct message, by person. */
 export type ReadMarks = Readonly<Record<string, string>>
 
-/** The maximum age of a direct message that a page shows as unread when it opens, milliseconds. */
+/** The maximum age of direct messages that an opening page shows as unread, milliseconds. */
 const recent = 2 * 60 * 60 * 1000
 
 /**
- * Recent direct messages to me that were neither read nor answered, oldest first. now is a time.
+ * Recent direct messages to me that were neither read nor answered, oldest first. now is the
+ * current time.
  */
 export function unread(chat: readonly ChatMessage[], me: string, marks: ReadMarks, now: number): ChatMessage[] {
   const answered = new Map<string, string>()
@@ -58,9 +59,9 @@ const ofRoomHeld = 50
 const mostHeld = 4000
 
 /**
- * The index of the first message to keep. The newest messages are kept, and more of them if one
- * message to hundreds of people would push out the room's chat. The kept messages have no gap,
- * since older ones are requested by the id of the first.
+ * The index of the first message to keep. The newest messages are kept, and more if one message to
+ * hundreds of people would displace the room's chat. The kept messages have no gap, since older
+ * messages are requested by the id of the first kept message.
  */
 export function heldFrom(chat: readonly ChatMessage[], newest: number): number {
   let from = Math.max(0, chat.length - newest)

@@ -142,7 +142,7 @@ describe('the floor', () => {
     expect(to({ to: 'step', step: 3 })).toEqual([])
   })
 
-  // After any events between two looks, the result equals that of a new floor.
+  // After any events between two updates, the result equals a newly built floor.
   const person = fc.record({
     id: fc.integer({ min: 0, max: 30 }).map((n) => `p${n}`),
     current_step: fc.integer({ min: 0, max: 5 }),

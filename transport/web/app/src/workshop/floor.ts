@@ -14,7 +14,7 @@ export type Kind = 'need' | 'slow' | 'fine' | 'silent'
 export interface Seat {
   readonly id: string
   readonly name: string
-  /** Where they sit, in their own words; null when they have not said so. */
+  /** Where they sit, in their own words, or null if they have not stated it. */
   readonly place: string | null
   readonly feels: Feeling
   readonly kind: Kind
@@ -68,12 +68,12 @@ interface Placed {
 /**
  * The order of people: open requests for help first, by age, then those who are stuck, slow, fine
  * and silent, each by the time on the step. Between two updates only a few of ten thousand people
- * move. So the floor keeps the previous order and moves only them, which takes a tenth of the time
- * of a full sort.
+ * move. The floor therefore keeps the previous order and moves only these people, which takes a
+ * tenth of the time of a full sort.
  */
 export class Floor {
   #placed = new Map<string, Placed>()
-  /** The same objects in the stable order of the people, which saves most lookups. */
+  /** The same objects in the stable people order, which saves most lookups. */
   #order: Placed[] = []
   #columns: Placed[][] = []
   #shown: Column[] = []
@@ -84,7 +84,8 @@ export class Floor {
   #requests = new Map<string, HelpRequest>()
 
   /**
-   * The columns: one per step, and one for those who are done. Unchanged ones are the same objects.
+   * The columns: one per step, and one for those who are done. Unchanged columns stay the same
+   * objects.
    */
   look(w: Workshop): readonly Column[] {
     if (w.steps !== this.#steps) {
@@ -136,7 +137,7 @@ export class Floor {
   }
 
   #move(left: readonly Placed[], came: readonly Placed[]) {
-    // A large group that arrives at once is sorted at once.
+    // A large group that arrives simultaneously is sorted in one step.
     if (came.length + left.length > 1000) {
       const gone = new Set(left)
       this.#columns = this.#columns.map((column) => column.filter((p) => !gone.has(p)))
@@ -221,7 +222,7 @@ function search(column: readonly Placed[], p: Placed): number {
 
 /** A facilitator's thresholds for waiting. */
 export interface Thresholds {
-  /** Move on when this share of the people is past the step, 0 to 1. */
+  /** The share of people past the step that is enough to move on, 0 to 1. */
   past: number
   /** The time after which somebody who is stuck or waits must be helped first, seconds. */
   waiting: number
@@ -229,14 +230,14 @@ export interface Thresholds {
 
 export const defaultThresholds: Thresholds = { past: 0.75, waiting: 300 }
 
-/** Whether the room can move on from a step, and the figures behind it. */
+/** Whether the room can move on from a step, and the underlying figures. */
 export interface Verdict {
-  /** ready: nobody has joined yet. */
+  /** ready means that nobody has joined yet. */
   readonly form: 'ready' | 'go' | 'wait' | 'help'
   readonly past: number
   readonly people: number
   readonly stuck: number
-  /** The number of people whose request nobody has claimed. */
+  /** The number of people with an unclaimed request. */
   readonly waiting: number
   /**
    * The longest time that somebody has been stuck or waited for help, seconds; null if nobody has.
@@ -244,7 +245,10 @@ export interface Verdict {
   readonly oldest: number | null
   /** The longest time that somebody has waited for help, seconds; null if nobody does. */
   readonly longest: number | null
-  /** The step of at least three quarters of those who are stuck or wait; null if there is none. */
+  /**
+   * The step with at least three quarters of the people who are stuck or wait, or null if there is
+   * none.
+   */
   readonly where: number | null
 }
 
@@ -294,12 +298,15 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
   return { form, past, people, stuck, waiting, oldest, longest: age(asked), where: needing > 0 && whereCount >= needing * 0.75 ? where : null }
 }
 
-/** How long the word of a verdict stays, unless help comes first, seconds. */
+/**
+ * The minimum time for which a verdict's word stays, unless people must be helped first, seconds.
+ */
 const wordStays = 20
 
 /**
- * The word to show. It stays for wordStays seconds, so that it does not flicker at a threshold;
- * "help" and "ready" replace it at once. shownFor: seconds since its last change.
+ * The word to show. A word stays for wordStays seconds, so that it does not flicker at a threshold,
+ * but "help" and "ready" replace it immediately. shownFor is the time since its last change,
+ * seconds.
  */
 export function steadyForm(shown: Verdict['form'] | null, now: Verdict['form'], shownFor: number): Verdict['form'] {
   if (shown === null || shown === 'ready' || now === 'help' || now === 'ready' || shownFor >= wordStays) return now
@@ -307,8 +314,8 @@ export function steadyForm(shown: Verdict['form'] | null, now: Verdict['form'], 
 }
 
 /**
- * The number of people by mood, and how many wait for help or are being helped. Those who need help
- * are not silent; people who are away are, unless they need it.
+ * The number of people by mood, and how many wait for help or are being helped. People who need
+ * help do not count as silent. People who are away do, unless they need help.
  */
 export type Moods = Readonly<Record<Feeling | 'asks' | 'helped', number>>
 
@@ -330,7 +337,7 @@ export function moods(columns: readonly Column[]): Moods {
 /** The recipients of one message to many. */
 export type Audience = { readonly to: 'stuck' | 'waiting' } | { readonly to: 'step'; readonly step: number }
 
-/** The current recipients. The server selects them again when it sends. */
+/** The current recipients. The server selects the recipients again when it sends. */
 export function audience(columns: readonly Column[], a: Audience): Seat[] {
   return columns.flatMap((c) => c.seats.filter((s) => (a.to === 'step' ? c.step === a.step : a.to === 'stuck' ? s.feels === 'stuck' : s.asks)))
 }

@@ -13,7 +13,7 @@ const start = (help: readonly HelpRequest[] = []): Workshop => ({
 const after = (frame: object, before = start()) => apply(before, [{ seq: 1, ts, ...frame } as unknown as Told])
 const asked = { id: 'h', attendee_id: 'a', attendee_name: 'A', step_number: 2, status: 'pending' }
 
-/** Each frame that carries a record, and where its record is afterwards. */
+/** Each message that carries a record, and the record's place in the state. */
 const frames: [frame: { type: string; [member: string]: unknown }, record: (w: Workshop) => unknown][] = [
   [{ type: 'chat', id: 'c', sender: 'A', sender_id: 'a', message: 'x' }, (w) => w.chat[0]],
   [{ type: 'dm', id: 'c', sender: 'A', sender_id: 'a', target_id: 'b', message: 'x' }, (w) => w.chat[0]],
@@ -27,7 +27,7 @@ const frames: [frame: { type: string; [member: string]: unknown }, record: (w: W
 
 describe.each(frames)('the record of $type', (frame, record) => {
   test('keeps members that this app does not know', () => {
-    // Names that no member has, neither own nor inherited.
+    // Names that are neither own nor inherited members.
     const name = fc.string({ minLength: 1, maxLength: 8 }).map((s) => `new_${s}`)
     fc.assert(
       fc.property(fc.dictionary(name, fc.jsonValue()), (unknown) => {

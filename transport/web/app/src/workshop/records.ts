@@ -1,7 +1,7 @@
 // Converts messages to the records that a read would return. A message has an envelope (type, seq,
-// ts), leaves out fields that the recipient knows, and has other names for a few. All other fields
-// are copied, so a new field of a record needs no code here. Compilation fails if a record needs a
-// field that its message lacks.
+// ts). It omits fields that the recipient knows, and has other names for a few fields. All other
+// fields are copied, so a new field of a record needs no code here. Compilation fails if a record
+// needs a field that its message lacks.
 import type { Of } from '../live/protocol'
 import type { Attendee, ChatMessage, Codelab, HelpRequest } from './state'
 
@@ -21,7 +21,7 @@ export function pointer(m: Of<'pointer'>): Codelab['pointer'] {
   return step_number === null ? null : { ...record, step_number, person: m.person ?? null }
 }
 
-/** An attendee's mood; null after they cleared it. */
+/** An attendee's mood, or null after it was cleared. */
 export function pulse(m: Of<'pulse'>): Attendee['pulse'] {
   const { type, seq, ts, attendee_id, attendee_name, state, ...record } = m
   return state === null ? null : { ...record, state, at: ts }

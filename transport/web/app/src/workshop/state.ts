@@ -29,7 +29,9 @@ export type Pulse = 'fine' | 'slow' | 'stuck'
 /** The number of people on each step (per_step, the first at 0), and of connected people. */
 export type Summary = Readonly<Of<'progress_summary'>>
 
-/** A part that a message reported as changed, without the new value. It must be read again. */
+/**
+ * A part that a message reported as changed without its new value, so that it must be read again.
+ */
 export type Again = 'codelab' | 'threads' | 'attendees' | 'chat' | 'quizzes' | 'materials' | 'polls' | 'questions'
 
 export interface Workshop {
@@ -58,12 +60,12 @@ export interface Workshop {
   readonly gone: boolean
 }
 
-/** The id for all facilitators as a group. */
+/** The id of all facilitators as a group. */
 export const facilitator = 'facilitator'
-/** The server's name for facilitators without a name. Several can have it. */
+/** The server's name for facilitators without a name. Several facilitators can have this name. */
 export const unnamed = 'Facilitator'
 
-/** The number of messages on the page. Older ones are loaded when somebody scrolls up. */
+/** The number of messages on the page. Older messages are loaded when somebody scrolls up. */
 export const chatHeld = 300
 
 export function workshop(me: string, codelab: Codelab, steps: readonly Step[]): Workshop {

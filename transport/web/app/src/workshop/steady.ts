@@ -4,7 +4,7 @@ import type { Question } from './state'
 /** A question as a row of the list. */
 export interface Row {
   readonly question: Question
-  /** The question no longer exists. It keeps its row until the list is sorted again. */
+  /** Whether the question no longer exists. It keeps its row until the list is sorted again. */
   readonly gone: boolean
 }
 

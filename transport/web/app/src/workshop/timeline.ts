@@ -20,7 +20,7 @@ export function line(counts: readonly number[], most: number, width: number, hei
   return counts.map((n, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(n)}`).join('')
 }
 
-/** Labels at the right end of curves. Neighbours closer than apart share the label of the first. */
+/** Labels at the right end of curves. Neighbours closer than apart share the first one's label. */
 export function ends(last: readonly number[], most: number, height: number, apart: number): { from: number; to: number; count: number; y: number }[] {
   const out: { from: number; to: number; count: number; y: number }[] = []
   for (const [i, count] of last.entries()) {

@@ -17,7 +17,7 @@ export class OwnHelp {
   queue = $state.raw<HelpRequest | null>(null)
   /** The open request. */
   readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
-  /** Where the attendee sits; empty when they have not said so. */
+  /** Where the attendee sits, or empty if they have not stated it. */
   readonly place = $derived.by(() => this.#room.now?.people.get(this.#room.now.me)?.place ?? '')
   /** Whether the request has not been claimed yet. */
   readonly waiting = $derived.by(() => this.request?.status === 'pending')
@@ -30,7 +30,7 @@ export class OwnHelp {
     this.#room = room
   }
 
-  /** Whether the attendee closed a request, and not a facilitator. */
+  /** Whether the attendee, not a facilitator, closed a request. */
   closed(id: string): boolean {
     return this.#closed.has(id)
   }
@@ -79,8 +79,8 @@ export class OwnHelp {
   }
 
   /**
-   * Reads at an interval until the returned function is called. When somebody is helped, only that
-   * attendee receives a message.
+   * Polls until the returned function is called. Polling is needed because only the helped attendee
+   * receives a message.
    */
   poll(): () => void {
     const read = () => void this.read().catch(() => {})

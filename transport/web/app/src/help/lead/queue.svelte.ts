@@ -1,4 +1,4 @@
-// The queue of requests for help: who has claimed them, and a facilitator's actions.
+// The queue of help requests, with their claims and a facilitator's actions.
 import { leader } from '../../admin/leader.svelte'
 import { api, ask } from '../../api/client'
 import { serverNow } from '../../device/now'
@@ -34,12 +34,18 @@ export class Queue {
     return this.#room.now?.people.get(h.attendee_id)?.simulated ?? false
   }
 
-  /** When a request was claimed on this page, Unix milliseconds; null if elsewhere or before. */
+  /**
+   * When a request was claimed on this page, Unix milliseconds, or null if it was claimed elsewhere
+   * or earlier.
+   */
   takenAt(h: HelpRequest): number | null {
     return this.#taken.get(h.id) ?? null
   }
 
-  /** Whether this facilitator claimed a request. Users of the owner's account differ by name. */
+  /**
+   * Whether this facilitator claimed a request. People who share the owner's account are
+   * distinguished by name.
+   */
   isMine(h: HelpRequest): boolean {
     return h.status === 'in_progress' && (h.person ?? leader.id) === leader.id && h.claimed_by === this.#room.you?.name
   }
@@ -62,7 +68,7 @@ export class Queue {
     return this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/resolve', { params: this.#path(h) })))
   }
 
-  /** Puts a request back since the person was not found. */
+  /** Puts a request back because the person was not found. */
   async notFound(h: HelpRequest): Promise<boolean> {
     const body = { reason: m.help_not_found_reason() }
     const done = await this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/release', { params: this.#path(h), body })))

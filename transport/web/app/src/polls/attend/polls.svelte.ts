@@ -15,7 +15,7 @@ const roundOf = (p: Poll) => `${p.id}:${p.round}`
 
 export class OwnPolls {
   readonly #room: Room
-  /** A vote is being sent. */
+  /** Whether a vote is being sent. */
   busy = $state(false)
   /** The poll whose results were published while the attendee was present. */
   #showing = $state<string | null>(null)
@@ -105,7 +105,7 @@ export class OwnPolls {
       return true
     } catch (e) {
       complain(words(e))
-      // The response may have been lost and the vote stored.
+      // The server may have stored the vote although the response was lost.
       void this.#room.read('polls').catch(() => {})
       return false
     } finally {

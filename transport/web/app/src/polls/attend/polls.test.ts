@@ -7,7 +7,7 @@ import type { Poll } from '../../workshop/state'
 import { OwnPolls } from './polls.svelte'
 
 const heard = vi.hoisted(() => [] as string[])
-/** The server's answer or failure. */
+/** The server's response or failure. */
 const server = vi.hoisted(() => ({ calls: [] as { method: string; body: unknown }[], answer: null as unknown }))
 vi.mock('../../messages/compiled/messages.js', () => ({
   m: new Proxy({}, { get: (_, key: string) => (args?: object) => [key, ...Object.values(args ?? {})].join(' ') }),
@@ -48,7 +48,7 @@ function stage(...polls: Poll[]) {
     own,
     reads,
     room,
-    /** The polls are so now, and a message has said so of one. */
+    /** Sets the current polls, as after a message about one of them. */
     tell(now: Poll | null, id = now?.id ?? 'p') {
       room.now = { polls: pollsRead(noPolls, now ? [now] : [], null) }
       own.heard([{ type: 'poll_changed', poll_id: id } as Told])

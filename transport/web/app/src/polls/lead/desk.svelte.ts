@@ -41,7 +41,10 @@ export class PollDesk {
     return this.#take(poll.id, () => ask(api.PUT('/codelabs/{id}/polls/{poll_id}', { params: this.#path(poll), body: draft })))
   }
 
-  /** Opens a poll, and closes the open one. After seconds, if set, it closes automatically. */
+  /**
+   * Opens a poll, and closes the open poll if there is one. If seconds is set, the poll closes
+   * automatically after that time.
+   */
   begin(poll: Poll, seconds: number | null = null): Promise<Poll | null> {
     const body = seconds === null ? {} : { seconds }
     return this.#take(poll.id, () => ask(api.POST('/codelabs/{id}/polls/{poll_id}/open', { params: this.#path(poll), body })))

@@ -10,7 +10,7 @@ const query = { as: 'attendee' } as never
 
 export class OwnQuestions {
   readonly #room: Room
-  /** A question is being sent. */
+  /** Whether a question is being sent. */
   asking = $state(false)
   /** Votes that are being sent, by question. */
   readonly #voting = new Set<string>()
@@ -35,7 +35,7 @@ export class OwnQuestions {
     }
   }
 
-  /** Votes for a question, or removes the vote. The change shows at once. */
+  /** Votes for a question, or removes the vote. The change is shown immediately. */
   async vote(q: Question): Promise<void> {
     if (this.#voting.has(q.id)) return
     this.#voting.add(q.id)

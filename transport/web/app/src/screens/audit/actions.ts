@@ -1,4 +1,5 @@
-// Texts for the actions in the audit trail. All are here, so that no other page loads them.
+// Texts for the actions in the audit trail. They are all in this module, so that no other page
+// loads them.
 import { m } from '../../messages/compiled/messages.js'
 
 export const actionWords: Readonly<Record<string, () => string>> = {

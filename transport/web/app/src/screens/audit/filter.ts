@@ -13,8 +13,8 @@ export interface Wanted {
 export const anything: Wanted = { action: '', codelab: '', actor: '', text: '' }
 
 /**
- * Applies the filters that the server does not support: the kind of actor, and a text of which
- * every word must occur somewhere in the record.
+ * Applies the filters that the server does not support: the actor's kind, and words that must all
+ * occur somewhere in the record.
  */
 export function fits(r: Entry, wanted: Wanted, says: (r: Entry) => string = () => ''): boolean {
   if (wanted.actor !== '' && r.actor_type !== wanted.actor) return false
@@ -24,7 +24,10 @@ export function fits(r: Entry, wanted: Wanted, says: (r: Entry) => string = () =
   return all.every((w) => hay.includes(w))
 }
 
-/** Appends records that are not in the list yet. New records can shift the pages meanwhile. */
+/**
+ * Appends records that are not in the list yet, since new records can shift the pages between two
+ * requests.
+ */
 export function append(held: readonly Entry[], more: readonly Entry[]): Entry[] {
   const ids = new Set(held.map((r) => r.id))
   return [...held, ...more.filter((r) => !ids.has(r.id))]

@@ -1,9 +1,9 @@
-// Names for the ids in the audit trail: facilitators, and attendees of codelabs with a short list.
-// Removed people have no name any more.
+// Names for the ids in the audit trail: facilitators, and attendees of codelabs with a short
+// attendee list. Removed people no longer have a name.
 import { api, ask, type Schemas } from '../../api/client'
 import type { Entry } from './filter'
 
-/** The maximum length of a list of attendees that is read for their names. */
+/** The maximum length of an attendee list that is read for the names. */
 const most = 1000
 
 export class Names {

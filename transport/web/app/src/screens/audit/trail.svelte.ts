@@ -21,9 +21,9 @@ export class Trail {
   read = $state(0)
   wanted: Wanted = anything
   #stop: AbortController | null = null
-  /** The text of a record, which is searched, too. */
+  /** The text of a record, which the search includes. */
   readonly #says: (r: Entry) => string
-  /** Called with records before they are filtered. */
+  /** Called with records before the filters are applied. */
   readonly #learn: (records: readonly Entry[]) => Promise<void>
 
   constructor(says: (r: Entry) => string = (r) => actionWord(r.action), learn: (records: readonly Entry[]) => Promise<void> = async () => {}) {

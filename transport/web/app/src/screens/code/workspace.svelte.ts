@@ -22,7 +22,8 @@ export class Workspace extends Browse {
   /** Unsaved changes of an earlier visit. */
   readonly left = new Leftover<Changes>()
   /**
-   * Branches or folders opened in this visit. Their unsaved changes are restored without asking.
+   * Branches or folders opened in this visit, for which unsaved changes are restored without
+   * asking.
    */
   readonly #visited = new Set<string>()
   #keeper: ReturnType<typeof keeper> | null = null
@@ -62,7 +63,7 @@ export class Workspace extends Browse {
     if (head !== '') await this.open(head)
   }
 
-  /** Opens a branch or folder. Changes to the previous one are kept. */
+  /** Opens a branch or folder. Unsaved changes to the previous one stay stored. */
   async open(head: string): Promise<void> {
     this.#keeper?.stop()
     this.head = head
@@ -119,7 +120,7 @@ export class Workspace extends Browse {
     this.#keeper?.later()
   }
 
-  /** Saves all changes at once. sure: overwrite other people's changes. */
+  /** Saves all changes together. If sure is true, other people's changes are overwritten. */
   async save(sure = false): Promise<void> {
     if (this.saving || !this.dirty) return
     this.saving = true

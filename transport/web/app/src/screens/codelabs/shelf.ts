@@ -13,7 +13,7 @@ export function stateOf(lab: Pick<Lab, 'ended_at' | 'registration_open'>): LabSt
 /** The number of codelabs from which on the list has a filter. */
 export const filterFrom = 8
 
-/** The codelabs with all words in the title or in the author's name. */
+/** The codelabs that contain all words in the title or the author's name. */
 export function filtered<T extends Pick<Lab, 'title' | 'author'>>(labs: readonly T[], words: string): readonly T[] {
   const all = fold(words).split(/\s+/).filter(Boolean)
   if (all.length === 0) return labs

@@ -54,12 +54,13 @@ export class Authoring {
   /** Comments that a save would affect. The save waits for confirmation. */
   asking = $state.raw<readonly Touched[] | null>(null)
   /**
-   * New steps whose missing title is not shown as an error yet: nobody has left the field or saved.
+   * New steps with a missing title that is not shown as an error yet, since nobody has left the
+   * field or saved.
    */
   readonly untold = new SvelteSet<string>()
   /** A conflicting version that somebody else has saved. */
   elsewhere = $state.raw<Conflict | null>(null)
-  /** Whether the conflict is shown. */
+  /** Whether the conflict is visible. */
   deciding = $state(false)
   #tag = ''
   #keeper: ReturnType<typeof keeper>
@@ -188,7 +189,7 @@ export class Authoring {
     this.#keeper.later()
   }
 
-  /** Saves. sure: the author has confirmed the effect on comments. */
+  /** Saves. sure means that the author has confirmed the effect on comments. */
   async save(sure = false): Promise<void> {
     if (this.saving || !this.dirty) return
     this.error = null
@@ -257,7 +258,7 @@ export class Authoring {
     await this.#learn(sent)
   }
 
-  /** Takes over the ids that the server gave to new steps. */
+  /** Takes over the ids that the server assigned to new steps. */
   async #learn(sent: Script): Promise<void> {
     try {
       const read = await this.#read()
@@ -280,7 +281,9 @@ export class Authoring {
     this.deciding = this.elsewhere !== null
   }
 
-  /** Applies the choices on top of their version. The result is saved like any change. */
+  /**
+   * Applies the choices on top of the other person's version. The result is saved like any change.
+   */
   async settle(choices: Choices): Promise<void> {
     const conflict = this.elsewhere
     if (!conflict) return

@@ -8,7 +8,10 @@ export interface Touched {
   readonly thread: Thread
   /** The title of the step; null for the guide. */
   readonly title: string | null
-  /** stale: replies are no longer possible. gone: deleted together with its step. */
+  /**
+   * stale means that replies are no longer possible. gone means that the thread is deleted together
+   * with its step.
+   */
   readonly what: 'stale' | 'gone'
 }
 

@@ -5,7 +5,7 @@ export interface Line {
   readonly only: 'mine' | 'theirs' | null
 }
 
-/** The maximum number of lines to compare. Longer middle parts count as changed as a whole. */
+/** The maximum number of lines to compare. A longer middle part counts as entirely changed. */
 const most = 1500
 
 export function compare(theirs: string, mine: string): Line[] {

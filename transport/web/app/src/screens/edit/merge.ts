@@ -11,7 +11,7 @@ export interface Difference {
   readonly key: string
   readonly mine: ScriptStep | null
   readonly theirs: ScriptStep | null
-  /** The only side that changed it; null if both did. */
+  /** The only side that changed it, or null if both sides did. */
   readonly only: Side | null
 }
 
@@ -47,7 +47,10 @@ export function differences(base: Script, mine: Script, theirs: Script): Differe
   return out
 }
 
-/** The choices that need no decision: if only one side changed something, that side's version. */
+/**
+ * The choices that need no decision: if only one side changed something, that side's version is
+ * chosen.
+ */
 export function suggested(all: readonly Difference[]): Choices {
   return Object.fromEntries(all.filter((d) => d.only !== null).map((d) => [d.key, d.only!]))
 }
@@ -60,21 +63,21 @@ export function resolved(mine: Script, theirs: Script, all: readonly Difference[
   const their = new Map(theirs.steps.map((s) => [keyOf(s), s]))
   const [first, second] = differ.has(order) && side(order) === 'theirs' ? [theirs, mine] : [mine, theirs]
 
-  /** The selected version of a step; null if the selected side does not have it. */
+  /** The selected version of a step, or null if the selected side lacks the step. */
   const pick = (key: string): ScriptStep | null => {
     if (!differ.has(key)) return my.get(key) ?? null
     if (side(key) === 'mine') {
       const m = my.get(key)
-      // A step that the other side removed comes back as a new step.
+      // A step that the other side removed returns as a new step.
       return m ? (their.has(key) ? m : { ...m, server: null }) : null
     }
     const t = their.get(key)
-    // It keeps its id within the page.
+    // The step keeps its id within the page.
     return t ? { ...t, id: my.get(key)?.id ?? t.id } : null
   }
 
   const keys = first.steps.map(keyOf)
-  // A step that only the other side has is inserted after the same predecessor.
+  // A step that exists only on the other side is inserted after the same predecessor.
   second.steps.map(keyOf).forEach((key, i, others) => {
     if (keys.includes(key)) return
     const before = others.slice(0, i).findLast((k) => keys.includes(k))

@@ -6,7 +6,7 @@ type S = components['schemas']
 export interface ScriptStep {
   /** The id within the page. */
   readonly id: string
-  /** The server's id, to which comments belong; null until the step is saved. */
+  /** The server's id, which comments refer to, or null until the step is saved. */
   readonly server: string | null
   readonly title: string
   readonly minutes: number
@@ -30,7 +30,10 @@ export function fromServer(codelab: Pick<S['Codelab'], 'guide_markdown'>, steps:
   }
 }
 
-/** The request that saves a script. Existing steps keep their ids, and with them their comments. */
+/**
+ * The request that saves a script. Existing steps keep their ids, so that their comments stay
+ * attached.
+ */
 export function toServer(script: Script): S['Steps']['steps'] {
   return script.steps.map((s) => ({
     ...(s.server === null ? {} : { id: s.server }),
@@ -91,7 +94,7 @@ export function length(text: string): number {
   return n
 }
 
-/** The number of characters if it is near the limit; null below that. */
+/** The number of characters if it is near the limit, or null if not. */
 export function nearLimit(text: string): number | null {
   if (text.length < limits.text * 0.9) return null
   const n = length(text)
@@ -141,7 +144,7 @@ export function learned(draft: Script, sent: Script, saved: Script): Script {
   return { ...draft, steps: draft.steps.map((s) => (s.server === null && ids.has(s.id) ? { ...s, server: ids.get(s.id)! } : s)) }
 }
 
-/** The part of an ETag that changes with each edit. */
+/** The ETag part that changes with each edit. */
 export function revision(tag: string): string {
   return /^(?:W\/)?"([^".]*)/.exec(tag)?.[1] ?? tag
 }

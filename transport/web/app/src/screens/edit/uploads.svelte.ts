@@ -17,7 +17,7 @@ export interface Going {
   share: number
   error: string | null
   cancel: () => void
-  /** The page of the image, and the position in its text while the page is not open. */
+  /** The image's page, and the position in the page's text while the page is not open. */
   page: string
   at: number
   /** The tracked position in the open editor. */
@@ -47,7 +47,7 @@ export class Uploads {
     this.#editor = editor
   }
 
-  /** Uploads the images among files. False if there are none. */
+  /** Uploads the images among files. Returns false if there are none. */
   take(files: readonly File[], at: number): boolean {
     const images = files.filter((f) => f.type.startsWith('image/'))
     for (const file of images) void this.#send(file, at)

@@ -23,7 +23,7 @@ export function codeOf(codelab: string, name: string): string | null {
   return code?.replace(/^([a-z2-9]{4})([a-z2-9]{4})([a-z2-9]{4})([a-z2-9]{4})$/, '$1 $2 $3 $4') ?? null
 }
 
-/** A typed code, perhaps in groups, in the form in which it is stored. */
+/** A typed code, perhaps in groups, converted to its stored form. */
 export function asKept(typed: string): string {
   const text = typed.trim()
   return /^(?:[a-z2-9]{4}[\s-]?){4}$/i.test(text) ? text.replaceAll(/[\s-]/g, '').toLowerCase() : text

@@ -3,10 +3,10 @@ import { words } from '../../api/words'
 import { complain } from '../../parts/toasts.svelte'
 
 export class Act {
-  /** The object of the running action: an id, or another name that the caller chose. */
+  /** The object of the running action, as an id or another key chosen by the caller. */
   busy = $state<string | null>(null)
 
-  /** Returns the result of the work. On failure it shows an error and returns null. */
+  /** Runs the work and returns its result. On failure it shows an error and returns null. */
   async run<T>(what: string, work: () => Promise<T>): Promise<T | null> {
     if (this.busy !== null) return null
     this.busy = what

@@ -1,4 +1,4 @@
-// Decides when the floor gets a new layout. It must not move while somebody reads or points.
+// Decides when the floor gets a new layout. The floor must not move while somebody reads or points.
 import type { Seat } from '../../workshop/floor'
 import type { Layout, Planner, StepOf } from './layout'
 
@@ -17,7 +17,7 @@ export class Arrangement {
   readonly #planner: Planner<Seat>
   #box: Box | null = null
   #steps: readonly StepOf<Seat>[] | null = null
-  /** When the layout was made, and since when a new one is due. */
+  /** When the layout was computed, and since when a new layout is due. */
   #made = -Infinity
   #due: number | null = null
 

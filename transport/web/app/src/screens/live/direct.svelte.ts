@@ -1,4 +1,4 @@
-// Direct messages from attendees that no facilitator has answered and nobody here has seen.
+// Direct messages from attendees that no facilitator has answered and nobody on this page has seen.
 import type { Told } from '../../live/protocol'
 import type { Room } from '../../live/room.svelte'
 import { Unread } from '../../talk/unread.svelte'
@@ -18,7 +18,7 @@ export class DirectMessages {
     return this.#waiting.list
   }
 
-  /** The chat has been loaded: earlier messages count, too. */
+  /** The chat has been loaded, so earlier messages also count. */
   begin(): void {
     this.#waiting.begin()
   }
@@ -32,7 +32,10 @@ export class DirectMessages {
     }
   }
 
-  /** Answers a message, and with it all of that person. False if the outbox is full. */
+  /**
+   * Answers a message, which counts for all messages of that person. Returns false if the outbox is
+   * full.
+   */
   answer(to: ChatMessage, message: string): boolean {
     if (!this.#room.say({ type: 'dm', target_id: to.sender_id, message })) return false
     this.read(to.sender_id)

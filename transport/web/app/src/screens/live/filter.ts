@@ -1,4 +1,4 @@
-// The filters of the floor: which people are highlighted.
+// The floor filters, which select the highlighted people.
 import type { Seat } from '../../workshop/floor'
 
 export type Filter = 'stuck' | 'slow' | 'fine' | 'silent' | 'waiting'

@@ -7,7 +7,7 @@ interface One extends Figure {
   place: string
 }
 
-/** A font in which each letter is as wide as its part of the size. */
+/** A font in which each letter has a fixed share of the font size as its width. */
 const setting = {
   measure: (text: string, size: number, weight: number) => text.length * size * (weight >= 600 ? 0.58 : 0.53),
   state: (p: One) => [p.kind === 'need' ? '■ stuck' : '', p.place].filter(Boolean).join(' · '),
@@ -51,7 +51,7 @@ const spread = steps([
   several('fine', 1),
 ])
 
-/** Nearly all on one step. */
+/** A room with nearly all people on one step. */
 const crowdOnOne = steps([
   several('silent', 1),
   [],
@@ -69,7 +69,7 @@ const crowdOnOne = steps([
   several('fine', 1),
 ])
 
-/** Thousands around one step, and each of them needs somebody as often as people do. */
+/** Thousands of people around one step, with a realistic share of people who need help. */
 function thousands(count: number): StepOf<One>[] {
   const shares = [0.01, 0.02, 0.05, 0.09, 0.19, 0.42, 0.16, 0.05, 0.01]
   const kind = (i: number) => (i % 33 === 0 ? asks('Tests hang') : one(i % 11 === 0 ? 'slow' : i % 2 === 0 ? 'fine' : 'silent'))
@@ -151,7 +151,7 @@ describe('whoever is where, and however large the floor is,', () => {
   })
 })
 
-/** How often groups and levels change while people move about, with or without what was before. */
+/** How often groups and levels change while people move, with or without the previous layout. */
 function changes(count: number, width: number, height: number, keeps: boolean): number {
   let seed = 3
   const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647

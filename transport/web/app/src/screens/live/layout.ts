@@ -11,8 +11,8 @@ export const sizes = {
   /** The width of a column for a run of empty steps. */
   strip: 28,
   /**
-   * The heights of the header of a single step, the header within a stack, the line for empty
-   * steps, and the space after each.
+   * The heights of a single step's header, a header within a stack, and the line for empty steps,
+   * and the space after each.
    */
   own: 58,
   stack: 33,
@@ -29,7 +29,10 @@ export const sizes = {
   needRow: 26,
   /** A card in the form for crowds, including its gap. */
   crowdCard: 76,
-  /** For crowds: the line with a step's counts, and the line with the number of further waits. */
+  /**
+   * For crowds: the heights of the line with a step's counts, and of the line with the number of
+   * further waits.
+   */
   counts: 24,
   moreWait: 22,
   /** From this number of people on, a step is drawn as cells. */
@@ -39,7 +42,10 @@ export const sizes = {
   narrow: 560,
 } as const
 
-/** Groups are kept up to this extra cost. A roomier level must fit in this share of the height. */
+/**
+ * Groups stay unchanged up to this extra cost. A roomier level must fit in this share of the
+ * height.
+ */
 const keep = 1.5
 const ease = 0.9
 
@@ -63,11 +69,12 @@ export const levels: readonly Level[] = [
   { text: 0, need: 'rows', fine: 'line', silent: 'line' },
 ]
 
-/** The level number of the form for crowds, in which people are cells. */
+/** The level number of the form for crowds, which shows people as cells. */
 export const crowded = levels.length
 
 /**
- * The number of cards per step for the longest waiting people, and the cell sizes to try with it.
+ * The number of cards per step for the people who have waited longest, and the cell sizes to try
+ * with that number.
  */
 const cellSizes: readonly [cards: number, cells: readonly number[]][] = [
   [3, [18, 16, 14, 12, 10, 9, 8]],
@@ -78,7 +85,7 @@ const cellSizes: readonly [cards: number, cells: readonly number[]][] = [
 /** How people are shown: a level, or cells of a size with a number of cards. */
 export interface Form {
   readonly level: number
-  /** The size of a cell; 0 if people are shown by name. */
+  /** The cell size, or 0 if people are shown by name. */
   readonly cell: number
   readonly cards: number
 }
@@ -99,7 +106,10 @@ export interface StepOf<P extends Figure> {
   /** The number of the step, or the symbol for those who are done. */
   readonly key: string
   readonly title: string
-  /** In display order. The array is the same object as long as nobody in it has changed. */
+  /**
+   * The people in display order. The array stays the same object as long as nobody in it has
+   * changed.
+   */
   readonly people: readonly P[]
 }
 
@@ -119,16 +129,16 @@ export interface Group {
   readonly form: 'strip' | 'stack' | 'own'
   /** Indexes of neighbouring steps. */
   readonly steps: readonly number[]
-  /** The number of sub-columns; 0 for a strip. */
+  /** The number of sub-columns, or 0 for a strip. */
   readonly subs: number
 }
 
 export interface Layout extends Form {
   /** The width of a sub-column. */
   readonly unit: number
-  /** The content is too large, so the page or the floor scrolls. */
+  /** Whether the content is too large, so that the page or the floor scrolls. */
   readonly scrolls: boolean
-  /** All steps are in one column. */
+  /** Whether all steps are in one column. */
   readonly narrow: boolean
   readonly groups: readonly Group[]
 }
@@ -150,7 +160,8 @@ export function byKind<P extends Figure>(people: readonly P[]): ByKind<P> {
 }
 
 /**
- * A run of neighbouring empty steps, or one other step. Cutting between empty steps gains nothing.
+ * A run of neighbouring empty steps, or one other step. Splitting a run of empty steps gains
+ * nothing.
  */
 interface Part {
   readonly from: number
@@ -187,7 +198,9 @@ export class Planner<P extends Figure> {
     this.#set = setting
   }
 
-  /** The cheapest layout in the roomiest form that fits. Groups are kept if that costs little. */
+  /**
+   * The cheapest layout in the roomiest form that fits. Groups stay unchanged if that costs little.
+   */
   plan({ width, height, steps, previous }: Request<P>): Layout {
     const high = Math.max(sizes.low, height)
     const people = steps.reduce((n, s) => n + s.people.length, 0)
@@ -393,8 +406,8 @@ export function listedOf<P>(kinds: ByKind<P>, level: Level): readonly P[] {
 }
 
 /**
- * Assigns people to sub-columns, each to the currently shortest one. People in before, which maps
- * ids to sub-columns, stay in theirs.
+ * Assigns each person to the currently shortest sub-column. before maps ids to sub-columns, and
+ * people in before stay in their sub-column.
  */
 export function deal<P extends { readonly id: string }>(
   people: readonly P[],
@@ -424,7 +437,7 @@ export function deal<P extends { readonly id: string }>(
   return out
 }
 
-/** The height of the highest sub-column if each person is assigned to the shortest one. */
+/** The height of the highest sub-column if each person is assigned to the shortest sub-column. */
 function highest<P>(people: readonly P[], subs: number, height: (p: P) => number, gap: number): number {
   const high = Array<number>(subs).fill(-gap)
   for (const p of people) high[high.indexOf(Math.min(...high))]! += height(p) + gap
@@ -478,7 +491,7 @@ function partsOf(steps: readonly StepOf<Figure>[]): Part[] {
   return out
 }
 
-/** The cost of many or narrow sub-columns. In narrow ones names and places wrap. */
+/** The cost of many or narrow sub-columns. In narrow sub-columns, names and places wrap. */
 const pinch = (subs: number, unit: number) => 0.2 * subs + 0.06 * Math.max(0, 204 - unit)
 
 /** Orders forms from the roomiest to the densest. */

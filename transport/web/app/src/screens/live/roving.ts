@@ -1,4 +1,4 @@
-// The people of the floor are one tab stop. Arrow keys move between them, by their positions. Pure
+// The people on the floor share one tab stop. Arrow keys move between people by position. Pure
 // except for the given elements.
 
 /** The rectangle of an element, CSS pixels. */
@@ -16,7 +16,7 @@ const slack = 3
 /** Smaller horizontal distances, in pixels, count as the same column. */
 const column = 30
 
-/** The index of the rectangle that an arrow key leads to; -1 if there is none. */
+/** The index of the rectangle that an arrow key leads to, or -1 if there is none. */
 export function toward(places: readonly Place[], from: number, way: Way): number {
   const at = places[from]
   if (!at) return -1

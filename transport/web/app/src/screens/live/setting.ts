@@ -24,7 +24,7 @@ export function stateParts(s: Seat, mine: boolean): StateParts {
 }
 
 /**
- * Measures with the current font of the page. mine returns whether the viewer is helping somebody.
+ * Measures texts in the page's current font. mine returns whether the viewer is helping somebody.
  */
 export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
   const canvas = document.createElement('canvas').getContext('2d')
@@ -40,7 +40,8 @@ export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
     }
     return width
   }
-  // Measured with the digit 8: the space for names depends only on the number of digits.
+  // Numbers are measured with the digit 8, so that the space for names depends only on the number
+  // of digits.
   const asides = [8, 88, 888].map((count) => measure(m.minutes_short({ count }), 14, 600) + 10)
   return {
     measure,

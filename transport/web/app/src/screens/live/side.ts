@@ -1,2 +1,2 @@
-/** The tabs beside the floor. */
+/** The tabs next to the floor. */
 export type SideTab = 'talk' | 'polls' | 'questions' | 'timer'

@@ -20,9 +20,12 @@ export class Watch {
   overview = $state.raw<Schemas['Overview'] | null>(null)
   /** The current time for seconds, Unix milliseconds. */
   now = $state(serverNow())
-  /** The current time for minutes, Unix milliseconds, so that all minutes change together. */
+  /**
+   * The current time for minutes, Unix milliseconds. It is shared, so that all minutes change
+   * together.
+   */
   minute = $state(serverNow())
-  /** The step whose notes are browsed here, 0 for the preparation; null to follow the room. */
+  /** The step with the browsed notes, 0 for the preparation, or null to follow the room. */
   #browsed = $state<number | null>(null)
   /** When the word of the verdict last changed, Unix milliseconds. */
   #wordSince = 0
@@ -35,7 +38,7 @@ export class Watch {
     this.thresholds = recall(`thresholds:${room.id}`, defaultThresholds)
   }
 
-  /** The room's step: that of the pointer, or else the step with most people. */
+  /** The room's step: the pointer's step, or else the step with the most people. */
   readonly at = $derived.by(() => {
     const w = this.room.now
     if (!w) return 1
@@ -45,7 +48,7 @@ export class Watch {
     return most > 0 ? steps.findIndex((c) => c.seats.length === most) + 1 : 1
   })
 
-  /** The step whose notes are shown, 0 for the preparation. Reading them moves nobody. */
+  /** The step with the visible notes, 0 for the preparation. Reading the notes moves nobody. */
   readonly shown = $derived.by(() => Math.min(this.#browsed ?? (this.room.now?.people.size === 0 ? 0 : this.at), this.room.now?.steps.length ?? 0))
 
   /** Shows the notes of a step. The room's step follows the room again. */
@@ -107,7 +110,10 @@ export class Watch {
     remember(`thresholds:${this.room.id}`, $state.snapshot(this.thresholds))
   }
 
-  /** Moves everybody to a step. Can be undone for some seconds, unless the room has moved since. */
+  /**
+   * Moves everybody to a step. The move can be undone for some seconds, unless the room has moved
+   * again.
+   */
   bring(step: number): void {
     const before = this.room.now?.codelab.pointer ?? null
     this.#browsed = null

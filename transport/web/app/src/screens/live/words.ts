@@ -27,7 +27,7 @@ export function calledBy(name: string, room: Iterable<string>): string {
   return first
 }
 
-/** Isolates a name, so that a right-to-left one does not reorder the text around it. */
+/** Isolates a name, so that a right-to-left name does not reorder the surrounding text. */
 export const isolated = (name: string) => (document.dir === 'rtl' ? `\u2068${name}\u2069` : name)
 
 /** A person's state in short. Somebody who asks for help or is being helped is not silent. */

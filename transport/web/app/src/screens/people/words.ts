@@ -1,4 +1,4 @@
-// Texts for the interface's values.
+// Texts for the API's values.
 import type { Schemas } from '../../api/client'
 import { m } from '../../messages/compiled/messages.js'
 

@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/client'
 /** Replaces a password in visible text. */
 const mask = '••••••'
 
-/** The command that clones the code. shown is the same without the password. */
+/** The command that clones the code. shown is the same command without the password. */
 export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'password'>): { text: string; shown: string } {
   const [, scheme, rest] = /^(https?:\/\/)(.*)$/.exec(access.url) ?? ['', '', access.url]
   // The directory has a readable name, since the address ends with an id.
@@ -13,7 +13,7 @@ export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'p
 }
 
 /**
- * The commands that continue from a state, whatever the attendee has done before. Uncommitted
+ * The commands that continue from a state, regardless of the attendee's earlier work. Uncommitted
  * changes are stashed. Branches stay unchanged, even if an author has changed the earlier state.
  * Each command is on a separate line, since shells differ in command separators.
  */
@@ -21,7 +21,7 @@ export function switchTo(name: string): string {
   return `git stash -u\ngit fetch\ngit switch --detach origin/${name}`
 }
 
-/** The command that reports a passed check. shown is the same without the token. */
+/** The command that reports a passed check. shown is the same command without the token. */
 export function report(access: Pick<Schemas['CheckAccess'], 'url' | 'token'>, check: string): { text: string; shown: string } {
   const command = (token: string) => `curl -sS -H "Authorization: Bearer ${token}" -d ok=true --data-urlencode "note=" ${access.url}/${check}`
   return { text: command(access.token), shown: command(mask) }

@@ -21,14 +21,14 @@ export type Kind = (typeof kinds)[number]
 
 export interface Notice {
   readonly kind: Kind
-  /** Stays the same for the same notice. Another message of the kind has another id. */
+  /** Identifies the notice. Another message of the same kind has another id. */
   readonly id: string
 }
 
 export const rank = (n: Notice): number => kinds.indexOf(n.kind)
 
 export interface Line {
-  /** The notice that is shown; null for none. */
+  /** The visible notice, or null for none. */
   readonly shown: string | null
   /** The ids of the notices of the previous state. */
   readonly known: ReadonlySet<string>
@@ -37,8 +37,8 @@ export interface Line {
 export const empty: Line = { shown: null, known: new Set() }
 
 /**
- * The next state of the line. notices are in order of rank. A new notice replaces a less urgent
- * one, unless somebody is writing in it (held).
+ * The next state of the line. notices are in order of urgency. A new notice replaces a less urgent
+ * notice, unless somebody is writing in the visible one (held).
  */
 export function look(before: Line, notices: readonly Notice[], held: boolean): Line {
   const known = new Set(notices.map((n) => n.id))
@@ -51,7 +51,7 @@ export function look(before: Line, notices: readonly Notice[], held: boolean): L
   return { shown: shown?.id ?? null, known }
 }
 
-/** Shows the next notice; after the last one the first. */
+/** Shows the next notice, or the first after the last. */
 export function turn(before: Line, notices: readonly Notice[]): Line {
   const at = notices.findIndex((n) => n.id === before.shown)
   return { ...before, shown: notices[(at + 1) % Math.max(1, notices.length)]?.id ?? null }

@@ -1,5 +1,5 @@
-// News for an attendee. Screen readers announce it, the line of notices shows messages to the
-// attendee, and messages of the closed chat are counted.
+// News for an attendee. Screen readers announce the news, the notice line shows messages to the
+// attendee, and messages in the closed chat are counted.
 import type { Told } from '../../live/protocol'
 import { about } from '../../device/moments'
 import { serverNow } from '../../device/now'
@@ -13,7 +13,7 @@ import { otherEnd } from '../../workshop/chat'
 import type { ChatMessage } from '../../workshop/state'
 import type { Reading } from './reading.svelte'
 
-/** How long temporary notices are shown, milliseconds. */
+/** The display time of temporary notices, milliseconds. */
 const passing = 10_000
 
 export class Notices {
@@ -49,7 +49,7 @@ export class Notices {
     setTimeout(() => (this.timeUp = false), passing)
   }
 
-  /** The chat has been loaded: earlier unread direct messages are shown, too. */
+  /** The chat has been loaded, so earlier unread direct messages are also shown. */
   begin(): void {
     this.#direct.begin()
   }
@@ -65,7 +65,7 @@ export class Notices {
     this.#direct.read((x) => x.id === message.id)
   }
 
-  /** Handles arrived messages. missed means that they are from a time without a connection. */
+  /** Handles arrived messages. missed means that they were sent while there was no connection. */
   heard(told: readonly Told[], missed: boolean): void {
     for (const t of told) {
       this.#say(t, missed)

@@ -24,16 +24,16 @@ export class Reading {
   quoted = $state('')
   /** Whether the AI is available here. */
   asks = $derived.by(() => this.answers && this.room.now?.codelab.ai_enabled === true)
-  /** Whether there are questions, now or from earlier. They can be read after the workshop. */
+  /** Whether there are current or earlier questions. Questions stay readable after the workshop. */
   readonly questions = $derived.by(() => {
     const w = this.room.now
     return w !== null && ((w.codelab.questions ?? 'off') !== 'off' || w.questions.byId.size > 0)
   })
   /** Whether the server has an AI. */
   answers = $state(false)
-  /** Whether the current step was removed; until the notice is dismissed. */
+  /** Whether the current step was removed, until the notice is dismissed. */
   removed = $state(false)
-  /** The person whose direct messages are open; null for the room's chat. */
+  /** The person with the open direct messages, or null for the room's chat. */
   talkingTo = $state<string | null>(null)
   /** The open thread. */
   thread = $state<string | null>(null)
@@ -130,7 +130,8 @@ export class Reading {
   #block: number | null = null
 
   /**
-   * Whether a page can be opened: steps are loaded, and the attendee's record is, or is not coming.
+   * Whether a page can be opened: the steps are loaded, and the attendee's record is loaded or
+   * unavailable.
    */
   readonly known = $derived.by(() => {
     const w = this.room.now
@@ -140,8 +141,8 @@ export class Reading {
   #before: readonly Step[] = []
 
   /**
-   * Follows moved and removed steps, like the server. An attendee stays on their step. If it was
-   * removed, they move to the nearest earlier step that remains.
+   * Follows moved and removed steps, like the server. An attendee stays on their step. If that step
+   * was removed, the attendee moves to the nearest remaining earlier step.
    */
   follow(): void {
     const before = this.#before
@@ -254,7 +255,7 @@ export class Reading {
     })
   }
 
-  /** Asks for help at the current step. False if that failed. */
+  /** Asks for help at the current step. Returns false if that failed. */
   askForHelp(message: string): Promise<boolean> {
     return this.help.ask(typeof this.at === 'number' ? this.at : (this.me?.current_step ?? 1), message)
   }

@@ -6,12 +6,12 @@ import { Browse } from '../../code/browse.svelte'
 import { complain } from '../../parts/toasts.svelte'
 import { statesOf } from './states'
 
-/** The time over which the browsers of a room spread their reads, milliseconds. */
+/** The period over which a room's browsers spread their reads, milliseconds. */
 const spread = 1000
 
 export class SharedCode extends Browse {
   readonly states = $derived(statesOf(this.heads))
-  /** The credentials for Git, kept in this page only. */
+  /** The Git credentials, stored in this page only. */
   access = $state.raw<Schemas['GitAccess'] | null>(null)
   getting = $state(false)
   #looked = false
@@ -20,7 +20,7 @@ export class SharedCode extends Browse {
     super(id, 'attendee')
   }
 
-  /** Reads the shared states soon. The returned function cancels that. */
+  /** Reads the shared states soon. The returned function cancels the read. */
   soon(): () => void {
     // The whole room receives the pointer at the same moment.
     const soon = setTimeout(() => void this.look(), this.#looked ? Math.random() * spread : 0)
@@ -32,7 +32,7 @@ export class SharedCode extends Browse {
     try {
       await this.readHeads()
     } catch (e) {
-      // Offline: keeps the known states. The next read updates them.
+      // The client is offline and keeps the known states. The next read updates them.
       if (e instanceof Refused && (e.status === 403 || e.status === 404)) this.info = null
     }
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { press } from './shortcuts'
 
-/** Presses a key in an element that matches some of the selectors; says what ran. */
+/** Presses a key in an element that matches some selectors, and returns the shortcut that ran. */
 function pressed(key: string, inside: string[] = [], more: Partial<KeyboardEvent> = {}) {
   const ran: string[] = []
   const target = { closest: (list: string) => (list.split(', ').some((s) => inside.includes(s)) ? {} : null) }
@@ -13,7 +13,7 @@ function pressed(key: string, inside: string[] = [], more: Partial<KeyboardEvent
 test('a key runs its shortcut and does nothing else', () => {
   expect(pressed('j')).toEqual(['prevented', 'j'])
   expect(pressed('x')).toEqual([])
-  // A name that every object has is not a shortcut.
+  // An inherited property of every object is not a shortcut.
   expect(pressed('constructor')).toEqual([])
 })
 

@@ -5,7 +5,7 @@ export interface State {
   readonly end: boolean
 }
 
-/** The states for names, in the order of the workshop. */
+/** The states with the given names, in workshop order. */
 export function statesOf(names: readonly string[]): State[] {
   return names
     .flatMap((name) => {

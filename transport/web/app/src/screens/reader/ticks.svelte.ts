@@ -1,10 +1,10 @@
-// The tasks that the attendee has ticked. Changes are stored on the device at once, and sent
+// The tasks that the attendee has ticked. Changes are stored on the device immediately, and sent
 // through the outbox.
 import { api, ask } from '../../api/client'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 
-/** Names a task: the id of its step, a blank and its key. */
+/** The name of a task: its step's id, a blank and its key. */
 type Name = string
 
 const nameOf = (step: string, item: string): Name => `${step} ${item}`
@@ -28,7 +28,7 @@ export class Ticks {
   done = $state.raw<ReadonlySet<Name>>(new Set())
   readonly #room: Room
   readonly #key: string
-  /** The changes since the running read began; null if none is running. */
+  /** The changes since the running read began, or null if no read is running. */
   #meanwhile: Map<Name, boolean> | null = null
   #again = false
 
@@ -70,7 +70,7 @@ export class Ticks {
       const read = await ask(api.GET('/codelabs/{id}/ticks', { params: { path: { id: this.#room.id }, query: { as: 'attendee' } as never } }))
       this.#keep(merged(read, this.#waiting(), told))
     } catch {
-      // Offline: the next connection triggers a read.
+      // The client is offline. The next connection triggers a read.
     }
     this.#meanwhile = null
     if (this.#again) {

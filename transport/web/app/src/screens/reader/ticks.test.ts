@@ -4,7 +4,7 @@ import { merged, ticksOf } from './ticks.svelte'
 
 const device = new Map<string, string>()
 
-/** A room whose server the test plays. */
+/** A room with a server that the test plays. */
 function room(id = 'lab') {
   const told: ((all: object[], missed: boolean) => void)[] = []
   const said: object[] = []
@@ -112,7 +112,7 @@ describe('ticks', () => {
     await Promise.all(all)
     expect([...ticks.done].sort()).toEqual(['s waits', 's z'])
     expect(server.asked).toEqual(Array(2).fill('/codelabs/{id}/ticks'))
-    // Without a network what is known stays.
+    // Without a network, the known ticks stay.
     server.answer = () => Promise.reject(new TypeError('offline'))
     await ticks.read()
     expect(ticks.has('s', 'z')).toBe(true)

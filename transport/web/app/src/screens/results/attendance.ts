@@ -31,7 +31,10 @@ export interface Heat {
   readonly columns: readonly number[]
   /** The duration of a column, milliseconds. */
   readonly size: number
-  /** The people at each step at the end of each column. The last row is of those who completed. */
+  /**
+   * The number of people at each step at the end of each column. The last row counts people who
+   * completed.
+   */
   readonly rows: readonly (readonly number[])[]
 }
 

@@ -1,7 +1,7 @@
 import { sitePath } from '../../device/place'
-// Thumbnails of large images. A page of submitted images would keep each of them decoded, which
-// takes 160 MB for 40 megapixels. This module decodes one image at a time, and keeps only its
-// thumbnail.
+// Thumbnails of large images. A page of submitted images would keep every image decoded, which
+// takes 160 MB for 40 megapixels. This module decodes the images one after the other, and keeps
+// only their thumbnails.
 
 /** The maximum size of an image to load for a thumbnail, bytes. */
 const most = 12 * 1024 * 1024

@@ -19,7 +19,7 @@ export function byPerson(list: readonly Submission[]): Person[] {
   return [...people.values()].sort((a, b) => order.compare(a.name, b.name))
 }
 
-/** Images that the server allows in the page. It has checked their content. */
+/** Image types that the server allows in the page. The server has checked their content. */
 export const isImage = (name: string): boolean => /\.(png|jpe?g|gif|webp)$/i.test(name)
 
 /** Files that are probably text. */

@@ -20,7 +20,7 @@ export class Actions {
   /** The text typed in it. */
   text = $state('')
   busy = $state(false)
-  /** Prepared hints of this workshop, kept on this device. */
+  /** Prepared hints for this workshop, stored on this device. */
   hints = $state<string[]>([])
 
   constructor(room: Room, id: () => string) {

@@ -8,9 +8,9 @@ const least = 60
 
 export interface StepTime {
   step: number
-  /** Seconds. For the current step: so far. */
+  /** The time on the step, seconds. For the current step, the time so far. */
   seconds: number
-  /** The median of those in the room who went on, seconds; null if nobody has. */
+  /** The median of the people in the room who went on, seconds, or null if nobody has gone on. */
   median: number | null
   slow: boolean
 }
