@@ -478,7 +478,7 @@ func pollTable(v *codelab.View, w *sheet) {
 	}
 }
 
-// pollAnswer is one row of a result: one person's vote, or an answer with its count.
+// pollAnswer is one row of a result: one person's vote, or an answer with its number of votes.
 type pollAnswer struct {
 	AttendeeID, AttendeeName, Answer string
 	Votes                            int
