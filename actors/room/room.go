@@ -36,7 +36,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Room is the live data of one codelab. An empty one costs about 350 bytes.
+// Room is the live data of one codelab. An empty room takes about 350 bytes.
 type Room struct {
 	// Immutable after New.
 	epoch string
