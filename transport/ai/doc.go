@@ -4,7 +4,7 @@
 // The handler performs all checks that can refuse a question, notifies the codelab's actor (for the
 // audit trail), and hands the connection to a new goroutine. The goroutine forwards each piece of
 // the upstream's answer when the piece arrives. If the upstream fails before its first piece, the
-// response is a plain 502, 503 or 504; later failures end the stream with "event: error". A client
+// response is a plain 502, 503 or 504. Later failures end the stream with "event: error". A client
 // that disconnects cancels the upstream call; a slow client slows the call down. No actor waits for
 // any of this.
 //

@@ -85,7 +85,8 @@ const (
 	kindStale
 )
 
-// part is a NATS message: part number of count of a message whose first part has this serial.
+// part is a NATS message. It is part number of count in a message, and serial is the serial of that
+// message's first part.
 type part struct {
 	kind          kind
 	first         uint64

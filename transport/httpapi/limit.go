@@ -188,8 +188,8 @@ func (l *Limiter) dropFull(s *shard, now time.Time) {
 	maps.DeleteFunc(s.buckets, func(_ string, b *bucket) bool { return l.refilled(b, now) >= l.burst })
 }
 
-// evict removes all full buckets, and then any others until a quarter is free, so that a flood of
-// keys neither grows the map nor causes a scan for each key.
+// evict removes all full buckets, and then any others until a quarter is free. A flood of keys
+// therefore neither grows the map nor causes a scan for each key.
 func (l *Limiter) evict(s *shard, now time.Time) {
 	l.dropFull(s, now)
 	for k := range s.buckets {

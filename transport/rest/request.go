@@ -36,8 +36,8 @@ func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
 // bucket returns the key under which requests are counted. The key is the session or API token, if
-// any; else the browser, if an admin has logged in from it; else the address. Other callers at the
-// address of an admin's browser therefore cannot lock that browser out.
+// any. Otherwise it is the browser, if an admin has logged in from it, else the address. Other
+// callers at the address of an admin's browser therefore cannot lock that browser out.
 func (r *Request) bucket() string {
 	if key := r.who.Key(); key != "" {
 		return key
