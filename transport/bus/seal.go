@@ -85,8 +85,8 @@ const (
 	kindStale
 )
 
-// part is a NATS message. It is part number of count in a message, and serial is the serial of that
-// message's first part.
+// part is a NATS message. It is the part with this number, of count parts of a message, and first
+// is the serial of the message's first part.
 type part struct {
 	kind          kind
 	first         uint64
