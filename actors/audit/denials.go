@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxDenials bounds the callers that are counted individually; the denials of others are
-// counted together.
+// maxDenials bounds the number of callers that are counted individually. The denials of all other
+// callers are counted together.
 const maxDenials = 4096
 
 // Denials sums refused requests per caller and minute into the audit trail,

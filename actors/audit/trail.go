@@ -16,9 +16,10 @@ import (
 )
 
 // Tables of the audit trail: the records by id, which orders them by time, and an index of the ids
-// by codelab. The index of a participant's own log has the time spans in which they have records.
-// Without it, a page of a participant with few records would read the whole trail of a busy server.
-// An index entry for each record would be three of the seven rows of a pair of token operations.
+// by codelab. The index of a participant's own log contains the time spans with records of the
+// participant. Without it, a page of a participant with few records would read the whole trail of a
+// busy server. An index entry for each record would be three of the seven rows of a pair of token
+// operations.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
@@ -32,8 +33,8 @@ type Trail struct {
 	ids       *naming.SharedIDs
 	retention time.Duration
 	spans     spans
-	// tag ends the keys of this trail's marks (see mark). It never changes. It keeps the marks of
-	// different nodes in different rows, so that no commit waits for another node's.
+	// tag ends the keys of this trail's marks (see mark). It never changes. The tag keeps the marks
+	// of different nodes in different rows, so that no commit waits for another node's commit.
 	tag string
 }
 
@@ -43,7 +44,7 @@ func New(journal durable.Journal, c clock.Clock, retention time.Duration) *Trail
 }
 
 // Rows returns the rows of a record, to be committed with the recorded change. It fills in an empty
-// id. The ids of one trail increase, so the records of successive requests are in order.
+// id. The ids of one trail increase, so that the records of successive requests are in order.
 func (a *Trail) Rows(r *Record) []durable.Row {
 	if r.Id == "" {
 		r.Id = a.ids.New()
@@ -107,7 +108,8 @@ const idLength = len("0197f3a2-7c1e-7aaa-8bbb-0123456789ab")
 
 func spanOf(id string) string { return id[:min(spanLength, len(id))] }
 
-// longer returns the lifetime of a span's mark: until the last of its records expires.
+// longer returns the lifetime of a span's mark. The mark lasts until the span's last record
+// expires.
 func longer(retention time.Duration) time.Duration {
 	if retention == 0 {
 		return 0
@@ -115,7 +117,7 @@ func longer(retention time.Duration) time.Duration {
 	return retention + time.Hour
 }
 
-// spans are the last marked spans of participants.
+// spans contains the participants' last marked spans.
 type spans struct {
 	mu     sync.Mutex
 	latest map[string]string // guarded by mu; span by participant
@@ -147,8 +149,8 @@ type Entry struct {
 	*Own
 }
 
-// Owned returns a participant's own log, newest first. before is the id of an entry, "" to begin
-// with the newest.
+// Owned returns a participant's own log, newest first. before is the id of an entry; "" begins with
+// the newest.
 func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	out := []Entry{}
 	scan := durable.Scan{Table: auditOwn, Prefix: indexKey(participant, ""), Reverse: true}
@@ -173,8 +175,8 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	return out, nil
 }
 
-// mark means that a span has records of a participant. Marks of older data have the whole ids, and
-// the Own of each record.
+// mark states that a span contains records of a participant. Marks of older data have the whole
+// ids, and the Own of each record.
 type mark struct {
 	span string
 	ids  map[string][]byte

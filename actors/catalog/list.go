@@ -18,8 +18,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// ListTable is the table of the codelabs: their records by id. Each codelab
-// writes its own row in the commit of the change.
+// ListTable is the table of codelab records by id. Each codelab writes its own row in the commit of
+// the change.
 const ListTable = "codelabs"
 
 // ListRow is a codelab's row in the list.
@@ -120,8 +120,8 @@ func LoadList(journal durable.Journal) (*List, error) {
 	return l, nil
 }
 
-// FollowList returns the list of a store that several nodes use. failed is called for unreadable
-// records.
+// FollowList returns the codelab list of a store that several nodes use. failed is called for
+// unreadable records.
 func FollowList(store durable.Shared, c clock.Clock, failed func(error)) (*List, error) {
 	l := newList(store, c)
 	feed, err := store.Watch([]string{ListTable}, func(_ string, key, value []byte) {
@@ -254,8 +254,8 @@ func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
 }
 
 // Get returns a codelab, or nil if no node has created it. It fails with durable.ErrUnavailable if
-// this node does not have it and cannot ask the store whether another node created it: that is not
-// the same as nil.
+// this node does not have the codelab and cannot ask the store whether another node created it.
+// This case differs from nil.
 func (l *List) Get(id string) (*pb.Codelab, error) {
 	if err := l.seek(func() bool { return l.Known(id) != nil }); err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func (l *List) Get(id string) (*pb.Codelab, error) {
 	return l.Known(id), nil
 }
 
-// Known returns a codelab from this node's memory. It never waits, and may miss a codelab that
+// Known returns a codelab from this node's memory. It never waits, and can miss a codelab that
 // another node has just created.
 func (l *List) Known(id string) *pb.Codelab {
 	m, _ := l.byID.Load(id)

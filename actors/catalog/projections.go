@@ -10,8 +10,8 @@ import (
 	"atelier/actors/usage"
 )
 
-// Tables that codelabs write in the commits of their changes, so that queries across all of them
-// need none in memory. Keys are the ids of codelabs.
+// Tables that codelabs write in the commits of their changes, so that queries across all codelabs
+// need no codelab in memory. The keys are codelab ids.
 const (
 	usageTable     = "aiusage"
 	workspaceTable = "workspaces"
@@ -59,7 +59,7 @@ func Claimants(journal durable.Journal, fn func(codelab string, persons []string
 	})
 }
 
-// GoneRows remove all rows of a codelab in the tables except its audit records.
+// GoneRows removes all rows of a codelab in the tables, except its audit records.
 func GoneRows(codelab string) []durable.Row {
 	return []durable.Row{
 		UnlistRow(codelab), NoWorkspaceRow(codelab), ClaimantsRow(codelab, nil),
@@ -111,8 +111,8 @@ func (l *List) Figures(of []*pb.Codelab) (map[string]*pb.Figures, error) {
 	return out, nil
 }
 
-// Up to maxGets rows are read one by one if the table has rowsForGet times as many; otherwise the
-// whole table is read.
+// Up to maxGets rows are read one by one if the table has at least rowsForGet times that number;
+// otherwise the whole table is read.
 const (
 	maxGets    = 1000
 	rowsForGet = 20

@@ -11,8 +11,8 @@ import (
 )
 
 // slugTable maps each slug, which is the id in the file from which a codelab was created, to its
-// codelab. A codelab writes its row in the commit that assigns the slug. Before that the slug is
-// claimed, so that of two files with the same id that are imported concurrently only one gets it.
+// codelab. A codelab writes its row in the commit that assigns the slug. Before the commit the slug
+// is claimed, so that only one of two concurrently imported files with the same id gets the slug.
 const slugTable = "slugs"
 
 // slugClaim is the lifetime of a claim without a codelab.
@@ -28,8 +28,8 @@ func NoSlugRow(slug string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Delete: true}
 }
 
-// BySlug returns the id of the codelab that has a slug, "" for none. claimed means that an
-// import has claimed it and has not finished.
+// BySlug returns the id of the codelab with a slug; "" for none. claimed means that an import has
+// claimed it and has not finished.
 func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool, err error) {
 	value, err := journal.Get(slugTable, []byte(slug))
 	if errors.Is(err, durable.ErrNotFound) {
@@ -45,9 +45,9 @@ func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool,
 // claimMark separates the codelab of a claimed slug from the name of the claim.
 const claimMark = "\x00"
 
-// ClaimSlug reserves a slug for a codelab before the commit that assigns it. It fails with
-// a Conflict if another codelab has it. If that commit fails, the caller calls letGo, which
-// does not affect later claims or commits of others.
+// ClaimSlug reserves a slug for a codelab before the commit that assigns it. It fails with a
+// Conflict if another codelab has the slug. If the commit fails, the caller calls letGo, which does
+// not affect later claims or other codelabs' commits.
 func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err error) {
 	claim := SlugRow(slug, codelab+claimMark+rand.Text())
 	claim.TTL = slugClaim

@@ -20,8 +20,7 @@ type Clock interface {
 	NewTicker(d time.Duration) Ticker
 }
 
-// Timer is one event in the future. A Timer that has fired or was stopped holds
-// no resources.
+// Timer is one event in the future. A Timer that has fired or was stopped uses no resources.
 type Timer interface {
 	C() <-chan time.Time
 	// Stop prevents the Timer from firing and reports whether it did so. After Stop, C yields
@@ -54,8 +53,7 @@ func (system) NewTimer(d time.Duration) Timer { return timer{time.NewTimer(d)} }
 
 func (system) NewTicker(d time.Duration) Ticker { return ticker{time.NewTicker(d)} }
 
-// timer and ticker are one pointer each, so an interface holds them without an
-// allocation.
+// timer and ticker are one pointer each, so that storing them in an interface needs no allocation.
 type (
 	timer  struct{ *time.Timer }
 	ticker struct{ *time.Ticker }

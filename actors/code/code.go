@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a tree: its files, and the bytes of a file and of all files together.
+// Bounds of a tree: the number of files, and the bytes of one file and of all files together.
 const (
 	MaxFiles = 2_000
 	MaxFile  = 8 << 20
@@ -20,11 +20,11 @@ const (
 // ErrNotFound means that there is no such workspace, tree or file.
 var ErrNotFound = errors.New("not found")
 
-// ErrMissing is the ErrNotFound of a workspace or a tree. A recorded tree must be stored,
-// so for callers with a record it means damage.
+// ErrMissing is the ErrNotFound for a workspace or a tree. A recorded tree must be stored, so that
+// for a caller with a record this error means damage.
 var ErrMissing = fmt.Errorf("%w: the workspace or tree is not stored", ErrNotFound)
 
-// Kind is the way in which a workspace keeps its trees.
+// Kind is the way in which a workspace stores its trees.
 type Kind string
 
 // The kinds.
@@ -42,10 +42,10 @@ type Recorded struct {
 	Heads []Head
 }
 
-// Mode is whether a file can be executed.
+// Mode states whether a file can be executed.
 type Mode uint8
 
-// Modes. A file written with KeptMode keeps its present mode; a new one is regular.
+// Modes. A file written with KeptMode keeps its current mode; a new file becomes regular.
 const (
 	KeptMode Mode = iota
 	Regular
@@ -75,7 +75,7 @@ type Info struct {
 	Binary bool // see Binary
 }
 
-// Binary reports whether content is not text: it has a NUL or is not valid UTF-8.
+// Binary reports whether content is not text, because it contains a NUL or is not valid UTF-8.
 func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) }
 
 // Archive is an archive format.
@@ -87,37 +87,37 @@ const (
 	Zip
 )
 
-// Change creates a tree from another: files are removed first, then written.
+// Change creates a tree from another one. Files are first removed, then written.
 type Change struct {
 	Write  []File
 	Delete []string
 	// Replace removes all files that are not written.
 	Replace bool
-	// Message and Author describe the change, if the kind keeps them.
+	// Message and Author describe the change, if the workspace's kind stores them.
 	Message, Author string
 	At              time.Time
 }
 
-// Store keeps the trees of workspaces, on a disk or elsewhere. An error with a text for the
-// caller is a *Problem or wraps ErrNotFound, but not ErrMissing. Safe for concurrent use.
+// Store stores workspaces' trees, on a disk or elsewhere. An error with a text for the caller is a
+// *Problem or wraps ErrNotFound, but not ErrMissing. Safe for concurrent use.
 type Store interface {
 	// Lock is for writing and publishing, RLock for reading published trees. Both take a key chosen
-	// by the caller. A caller must not hold two locks: LockReading is Lock of one key and RLock of
-	// another at once.
+	// by the caller. A caller must not hold two locks. Instead, LockReading combines Lock of one
+	// key with RLock of another.
 	Lock(key string) (unlock func())
 	RLock(key string) (unlock func())
 	LockReading(key, read string) (unlock func())
 
 	// Make creates an empty workspace.
 	Make(id string, kind Kind) error
-	// Copy creates a workspace from the trees of another's heads, under the same names, and
-	// publishes the heads. It is stored when Copy returns, and removing either workspace leaves the
-	// other intact. The caller holds RLock of the other.
+	// Copy creates a workspace from the trees of another workspace's heads, under the same names,
+	// and publishes the heads. The new workspace is stored when Copy returns, and removing either
+	// workspace leaves the other intact. The caller holds RLock of the other workspace.
 	Copy(from, to string, kind Kind, heads []Head) error
 	// Remove removes a workspace, if there is one.
 	Remove(id string)
-	// Write creates a tree from another, or from none, and a change. It is stored when Write
-	// returns. The caller holds the lock.
+	// Write creates a tree from a change to another tree or to none. The new tree is stored when
+	// Write returns. The caller holds the lock.
 	Write(id string, kind Kind, base string, c Change) (tree string, err error)
 	// Publish sets the current trees and their names. The caller holds the lock.
 	Publish(id string, kind Kind, heads []Head) error
@@ -128,12 +128,13 @@ type Store interface {
 	Describe(id string, kind Kind, tree string) (files []Info, err error)
 	// Read returns one file of a tree, and its description.
 	Read(id string, kind Kind, tree, path string) (content []byte, about Info, err error)
-	// Pack returns a workspace as tar.gz and its size, bytes: for a repository the files of the
-	// first head and the repository itself, for folders a folder per head. The files have the date
-	// at, or that of the last commit if that is later. The caller holds RLock, and closes content.
+	// Pack returns a workspace as tar.gz, and its size in bytes. For a repository it contains the
+	// first head's files and the repository itself, for folders one folder per head. The files have
+	// the date at, or the last commit's date if that is later. The caller holds RLock, and closes
+	// content.
 	Pack(id string, kind Kind, heads []Head, at time.Time) (content io.ReadCloser, size int64, err error)
-	// PackTree returns the files of one tree, with the date at, as an archive, and its size, bytes.
-	// The caller holds RLock, and closes content.
+	// PackTree returns the files of one tree, with the date at, as an archive, and the archive's
+	// size in bytes. The caller holds RLock, and closes content.
 	PackTree(id string, kind Kind, tree string, how Archive, at time.Time) (content io.ReadCloser, size int64, err error)
 
 	// Commit returns a commit of a repository in Git's format. It must not be modified.

@@ -1,8 +1,8 @@
-// Package code defines the code of a codelab: named trees of files, of two kinds, and their
-// store. One kind is a Git repository, whose trees are commits; the other plain folders.
+// Package code defines the code of a codelab: named trees of files, of two kinds, and their store.
+// One kind is a Git repository with commits as trees. The other kind is plain folders.
 //
-// A tree never changes: a write creates a new one from another and a change. The codelab's actor
-// records the current trees; the store is updated afterwards.
+// A tree never changes: a write creates a new tree from a change to another one. The codelab's
+// actor records the current trees; the store is updated afterwards.
 //
 // Paths are relative, with slashes, at most 1,024 bytes, and never lead out of the tree or into a
 // repository's own folder, in any spelling (CheckPath). New files have names that Windows can check

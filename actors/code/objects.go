@@ -21,7 +21,7 @@ func (k ObjectKind) String() string {
 	return "blob"
 }
 
-// Object is a Git object, named by the hash of its content.
+// Object is a Git object, identified by the hash of its content.
 type Object struct {
 	Kind    ObjectKind
 	Name    string
@@ -41,8 +41,8 @@ type Repository interface {
 	Close() error
 }
 
-// Objects gives access to Git objects from outside the repository. Their names have been checked
-// against their contents.
+// Objects gives access to Git objects from outside the repository. The object names have been
+// checked against the contents.
 type Objects interface {
 	// Stat describes an object; ok is false if it is missing.
 	Stat(name string) (kind ObjectKind, size int64, ok bool)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Bounds of names, bytes.
+// Bounds of names, in bytes.
 const (
 	maxPath = 1024
 	maxPart = 255
@@ -95,8 +95,8 @@ func isGit(part string) bool {
 	return short && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// ignorable reports whether a character is invisible, so that a name with it looks like, or is, the
-// name without it.
+// ignorable reports whether a character is invisible. A name with such a character looks like, or
+// is equal to, the name without it.
 func ignorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x034f
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// ForbiddenByWindows are the characters that Windows forbids in names, in addition to control
+// ForbiddenByWindows contains the characters that Windows forbids in names, in addition to control
 // characters and the slash.
 const ForbiddenByWindows = `<>:"|?*\`
 

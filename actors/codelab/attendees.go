@@ -71,7 +71,7 @@ func (c call) step(n int32) error {
 	return nil
 }
 
-// Complete ends the codelab for an attendee who has met all its requirements.
+// Complete records that an attendee who has met all requirements has completed the codelab.
 type Complete struct{}
 
 func (Complete) decide(c call) (decision, error) {
@@ -184,9 +184,9 @@ func (c call) speak() error {
 	return nil
 }
 
-// Remove removes an attendee with all their data, except anonymous questions: if these were
-// removed, too, their author would be known. They lose their author. If attendees erase themselves,
-// or Erase is set, they are removed later (questionsStay).
+// Remove removes an attendee with all their data, except anonymous questions: removing these as
+// well would reveal their author. The questions only lose their author. If attendees erase
+// themselves, or Erase is set, the questions are removed later (questionsStay).
 type Remove struct {
 	AttendeeID string
 	Erase      bool
@@ -240,7 +240,8 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 	a := &pb.Attendee{
 		Id: old.Id, Name: old.Name, Email: old.Email, PinHash: old.PinHash, CurrentStep: old.CurrentStep,
 		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
-		// The capacity is limited to the length, so that appending copies: views share the array.
+		// The capacity is limited to the length, so that an append copies the array, because views
+		// share it.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
 		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place, Checks: old.Checks,
 		CodeTaken: old.CodeTaken, Ticks: old.Ticks, Simulated: old.Simulated,
@@ -274,7 +275,7 @@ func (s *State) applyProgress(seq uint64, at int64, p *pb.Progressed) {
 		s.count(a.CurrentStep, -1)
 		s.count(p.StepNumber, +1)
 		a.CurrentStep, a.StepSince = p.StepNumber, at
-		// A jump forward also reaches the steps in between.
+		// A jump forward also marks the steps in between as reached.
 		for int(p.StepNumber) > len(a.ReachedAt) {
 			a.ReachedAt = append(a.ReachedAt, at)
 		}
@@ -293,7 +294,8 @@ func (s *State) applyCompleted(seq uint64, at int64, id string) {
 
 func (s *State) applyRenamed(seq uint64, r *pb.Renamed) {
 	s.changeAttendee(seq, r.AttendeeId, func(a *pb.Attendee) {
-		// Before invisible characters were removed, two could have the same key.
+		// Before the server removed invisible characters from names, two attendees could have the
+		// same key.
 		if key := naming.Key(a.Name); s.byName[key] == s.byAttendee[a.Id] {
 			delete(s.byName, key)
 		}

@@ -14,11 +14,11 @@ import (
 )
 
 // Anonymous polls (transport/rest/RULES.md, "Polls"). A vote must be on disk before it is
-// acknowledged, and nobody can vote twice. So the event of a vote names the voter and has the
-// ballot, sealed under a secret of this round. Each node keeps the secret in its own file, outside
-// of databases and backups. Nobody sees a ballot while the poll is open. Closing it writes the
-// result in one event. Then the ballots are erased from the log like personal data, and the secret
-// is destroyed. An old copy of the log shows who voted, but not what.
+// acknowledged, and nobody can vote twice. For this reason, the event of a vote identifies the
+// voter and contains the ballot, sealed under a secret for this round. Each node keeps the secret
+// in its own file, outside of databases and backups. Nobody sees a ballot while the poll is open.
+// Closing it writes the result in one event. Afterwards the ballots are erased from the log like
+// personal data, and the secret is destroyed. An old copy of the log shows who voted, but not how.
 //
 // Nothing else reveals a vote. All ballots of a poll have the same length, snapshots store them
 // separately from the voters, and texts are in random order. A result with too few votes is not
@@ -57,14 +57,14 @@ const (
 )
 
 // hidden is data about the ballots of an open poll, on a node with the secret, to enforce the
-// poll's bounds. It is in no view and no snapshot.
+// poll's bounds. This data is in no view and no snapshot.
 type hidden struct {
 	texts int // bytes
 	words map[string]bool
 }
 
-// ballotSize returns the length of every ballot before it is sealed: that of the longest possible
-// one.
+// ballotSize returns the length of every ballot before it is sealed: the length of the longest
+// possible ballot.
 func ballotSize(kind pb.PollKind) int {
 	const widest = 4 // bytes of a code point
 	switch kind {
@@ -181,7 +181,7 @@ func (s *State) openBallot(p *pb.Poll, ballot []byte) (*pb.PollVoted, error) {
 	return readBallot(p.Kind, plain), nil
 }
 
-// look counts a ballot towards the poll's bounds. Without the secret it does nothing.
+// look counts a ballot towards the poll's bounds. Without the secret, look does nothing.
 func (s *State) look(p *poll, ballot []byte) {
 	if p.rec.Kind != pollWords && p.rec.Kind != pollText {
 		return

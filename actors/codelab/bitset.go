@@ -2,7 +2,7 @@ package codelab
 
 import ones "math/bits"
 
-// bitset is a set of indexes of a list, with a bit per index. Methods that return a bitset copy it.
+// bitset is a set of list indexes, with a bit per index. Methods that return a bitset copy it.
 type bitset []byte
 
 func (b bitset) has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }

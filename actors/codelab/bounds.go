@@ -2,8 +2,8 @@ package codelab
 
 import "atelier/actors/markdown"
 
-// Bounds are the limits that affect clients of a codelab, for descriptions of the interface. Copies
-// in a description would become outdated.
+// Bounds contains the limits that affect a codelab's clients, for descriptions of the API. Limits
+// copied into a description would become outdated.
 var Bounds = struct {
 	// Maxima per codelab.
 	Attendees, Threads, ThreadMessages, Chat, SettledHelp, Materials, Quizzes, Steps, Mentions, Heads int
@@ -13,8 +13,8 @@ var Bounds = struct {
 	QuizOptions int
 	// Stored AI conversations, per person and per codelab.
 	PersonConversations, Conversations int
-	// Maximum numbers of individual notices to clients: messages and threads removed with a person,
-	// and pulses that end with their steps.
+	// Maximum numbers of individual notices to clients, for messages and threads removed with a
+	// person, and for pulses that end with their steps.
 	Gone, PulsesTold int
 	// Polls and questions, and open questions per person.
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int

@@ -11,10 +11,10 @@ import (
 	"atelier/actors/files"
 )
 
-// Accents are the names of a certificate's colours, ordered by number.
+// Accents lists the names of a certificate's colours, ordered by number.
 var Accents = []string{"blue", "green", "violet", "rust", "ink"}
 
-// MaxLogo bounds the image of a certificate, bytes.
+// MaxLogo bounds a certificate's image, in bytes.
 const MaxLogo = 200 << 10
 
 // Bounds of a certificate's fields, in code points and hours.
@@ -24,7 +24,8 @@ const (
 	maxHours           = 1000
 )
 
-// LogoName returns the upload in a logo's address; false if it cannot be a logo.
+// LogoName returns the upload in a logo's address. It returns false if the address cannot be that
+// of a logo.
 func LogoName(url string) (name string, ok bool) {
 	name, ok = files.NameOf(url)
 	kind, _, _ := strings.Cut(name, "/")
@@ -67,7 +68,7 @@ func OwnHours(m *pb.Codelab) *float64 {
 	return new(Hours(m))
 }
 
-// Hours returns the hours on a certificate; 0 for none. If the codelab does not set them, they are
+// Hours returns the hours on a certificate; 0 for none. If the codelab does not set hours, they are
 // the planned minutes, rounded to half hours.
 func Hours(m *pb.Codelab) float64 {
 	if m.HalfHours != nil {

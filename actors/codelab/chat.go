@@ -9,8 +9,8 @@ import (
 
 const (
 	maxMessage = 2000
-	// maxGone bounds the messages and threads of a removed person of which clients are notified
-	// individually: one page of the history.
+	// maxGone bounds the individual notices to clients about a removed person's messages and
+	// threads. It is one page of the history.
 	maxGone = 1000
 )
 
@@ -44,8 +44,8 @@ func (p PostChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// name returns the caller's name as others see it: the record's, which a facilitator may have
-// changed, or the admin's display name.
+// name returns the caller's name as others see it: the name in the record, which a facilitator may
+// have changed, or the admin's display name.
 func (c call) name() string {
 	if a := c.s.attendee(c.ID); a != nil && !c.admin() {
 		return a.Name
@@ -53,7 +53,7 @@ func (c call) name() string {
 	return c.Name
 }
 
-// leader returns the facilitator, assistant or owner behind the shared id; "" for attendees.
+// leader returns the facilitator, assistant or owner who uses the shared id; "" for attendees.
 func (c call) leader() string {
 	if !c.admin() {
 		return ""
@@ -61,7 +61,7 @@ func (c call) leader() string {
 	return c.AdminID
 }
 
-// Visible reports whether a person may see a message: a direct one is only for its sender and
+// Visible reports whether a person may see a message: a direct message is only for its sender and
 // recipient.
 func Visible(m *pb.ChatMessage, who string) bool {
 	return m.TargetId == "" || m.SenderId == who || m.TargetId == who
@@ -99,7 +99,7 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 	s.chat.Append(m)
 	s.seen(m.Id)
 	s.changed.Chat = seq
-	// Remove the oldest tenth at once, so that filtering costs little.
+	// Remove the oldest tenth together, so that filtering costs little.
 	if over := s.chat.Len() - maxChat; over > maxChat/10 {
 		oldest := s.chat.At(over).Id
 		s.chat.Filter(func(m *pb.ChatMessage) bool { return m.Id >= oldest })

@@ -19,7 +19,7 @@ const (
 	maxCheckNote = 500
 )
 
-// Check is a check declared by a step. Of two with the same name the first counts.
+// Check is a check declared by a step. Of two checks with the same name, the first counts.
 type Check struct {
 	markdown.Check
 	// StepNumber is the number of the step, from 1.
@@ -64,8 +64,8 @@ func (b ReportCheck) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// printable removes control characters of terminals and pages from a text; line breaks and tabs are
-// kept.
+// printable removes control characters for terminals and pages from a text. Line breaks and tabs
+// remain.
 func printable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

@@ -29,12 +29,12 @@ type (
 
 // Frames encodes events for listeners.
 type Frames interface {
-	// Encode returns the frame of an event, or false if no client receives it. The frame names all
-	// persons and items of the event (see personal.proto).
+	// Encode returns the frame of an event, or false if no client receives it. The frame contains
+	// the ids of all persons and items in the event (see personal.proto).
 	Encode(seq uint64, e *pb.Event) (room.Frame, bool)
 }
 
-// Config of Codelabs. All fields except the last two are required.
+// Config configures Codelabs. All fields except the last two are required.
 type Config struct {
 	System  *actor.ActorSystem
 	Journal durable.Journal
@@ -50,12 +50,12 @@ type Config struct {
 	// Durable are the options of the actors. Durable.Clock is used for everything here.
 	Durable durable.Options
 	// Removed is called after the grants of an attendee have ended, because they were removed or
-	// their PIN was reset, and with "" after the whole codelab was removed. It is called after the
-	// commit and the new view, and ends the sessions in the room that depend on these grants.
+	// their PIN was reset, and with "" after the whole codelab was removed. Removed is called after
+	// the commit and the new view. It ends the room sessions that depend on these grants.
 	Removed func(r *room.Room, attendee string)
 	// Forgotten is called when the room of a codelab has ended on this node while it had sessions.
-	// The room gets no more events, so the sessions must reconnect. It must not block, or request
-	// codelabs.
+	// The room receives no more events, so that the sessions must reconnect. It must not block, or
+	// request codelabs.
 	Forgotten func(r *room.Room)
 	// Announce is called on every node, for its own sessions, when a person connects to another
 	// node or has left all nodes. Signal delivers a message of another node to this node's sessions
@@ -123,9 +123,9 @@ func (w Codelab) OnlineAttendees() int {
 	return n
 }
 
-// Over reports whether this codelab's room has ended or will end: a session that enters it now
-// receives nothing. So a session checks this after entering. Config.Forgotten handles earlier
-// sessions.
+// Over reports whether this codelab's room has ended or will end: a session that enters the room
+// now receives nothing. For this reason, a session checks Over after entering. Config.Forgotten
+// handles earlier sessions.
 func (w Codelab) Over() bool { return w.Condition() == durable.Resting }
 
 // Await waits until the room shows a position that a client has read. Like durable.Handle.Await it
@@ -149,8 +149,8 @@ func (w Codelab) Await(seq uint64) error {
 	return nil
 }
 
-// The room shows a commit at most roomLag after the view, unless the actor fails in between. Then a
-// restart is necessary, for which Await waits at most roomWait.
+// The room shows a commit at most roomLag after the view, unless the actor fails in between. In
+// that case a restart is necessary, and Await waits for it at most roomWait.
 const (
 	roomLag  = time.Millisecond
 	roomWait = 3 * time.Second
@@ -205,7 +205,7 @@ func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 	return w, nil
 }
 
-// sweep purges the logs of unlisted codelabs whose last event is the deletion. Other logs are kept,
+// sweep purges the logs of unlisted codelabs whose last event is the deletion. Other logs remain,
 // because their state is unknown.
 func (w *Codelabs) sweep() error {
 	var logs []string
@@ -252,7 +252,7 @@ func (w *Codelabs) sweepLog(name string) error {
 }
 
 // deleted reports whether a log ends with the deletion of its codelab. An interrupted purge may
-// have left nothing of it.
+// already have removed the whole log.
 func (w *Codelabs) deleted(name string) (bool, error) {
 	kind := Kind(w.Rules)
 	v, seq, err := kind.Read(w.Journal, name[len("codelab/"):])
@@ -311,7 +311,7 @@ func (w *Codelabs) get(id string) (Codelab, error) {
 		if err != nil {
 			return Codelab{}, err
 		}
-		// Without a room it has just stopped; the next Get activates it.
+		// A codelab without a room has just stopped; the next Get activates it.
 		if r := w.room(id); r != nil {
 			return Codelab{h, r, w}, nil
 		}
@@ -389,13 +389,13 @@ func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
 }
 
-// ClaimSlug reserves a slug for a codelab, before the command that assigns it. If that is rejected,
-// the caller releases the slug.
+// ClaimSlug reserves a slug for a codelab, before the command that assigns the slug. If the command
+// is rejected, the caller releases the slug.
 func (w *Codelabs) ClaimSlug(slug, id string) (letGo func(), err error) {
 	return catalog.ClaimSlug(w.Journal, slug, id)
 }
 
-// Delete removes a codelab and everything that its actor has stored.
+// Delete removes a codelab and all data that its actor has stored.
 func (w *Codelabs) Delete(caller *Caller, id string) error { return w.remove(caller, id, Delete{}) }
 
 // RemoveWithCode calls remove to delete the codelab, and removes its code.
@@ -420,8 +420,8 @@ func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	if err != nil {
 		return err
 	}
-	// It is now gone for everybody. The data on disk is removed here, or at the next start. The
-	// actor stops when its last caller has left.
+	// The codelab has now disappeared for everybody. Its data on disk is removed here, or at the
+	// next start. The actor stops when its last caller has left.
 	w.host.Rest(context.Background(), ws.handle, false)
 	w.removeLog(id)
 	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {
@@ -452,7 +452,7 @@ func (w *Codelabs) FindAttendee(id string) (*View, *pb.Attendee, error) {
 	return nil, nil, durable.Reject(durable.Missing, "attendee not found")
 }
 
-// Drop stops all codelabs of this node at once; see durable.Host.Drop.
+// Drop stops all codelabs on this node immediately; see durable.Host.Drop.
 func (w *Codelabs) Drop() { w.host.Drop() }
 
 // GiveTo moves a codelab that this node owns to another node.

@@ -6,7 +6,7 @@ import (
 	"atelier/actors/files"
 )
 
-// Role is the role in which somebody acts.
+// Role is the role in which a caller acts.
 type Role uint8
 
 // The roles.
@@ -14,7 +14,7 @@ const (
 	RoleSystem Role = iota
 	RoleAdmin
 	RoleAttendee
-	// RoleAnyone is somebody without a session, for example on registration.
+	// RoleAnyone is a caller without a session, for example on registration.
 	RoleAnyone
 )
 
@@ -27,7 +27,7 @@ type Caller struct {
 	// Name is the name that others see.
 	Name string
 	// Person distinguishes people who share an id: for an admin, the login. References (see
-	// Event.ref) belong to it.
+	// Event.ref) belong to this Person.
 	Person string
 	IP     string
 	// UserAgent is the user agent of the browser, if it sent one.
@@ -46,24 +46,25 @@ type Caller struct {
 // PersonPrefix is the prefix of Caller.Person for facilitators and assistants other than the owner.
 const PersonPrefix = "person:"
 
-// IsAdmin reports whether the admin grant acts. It returns false for a nil Caller.
+// IsAdmin reports whether the caller acts with the admin grant. It returns false for a nil Caller.
 func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 
 // system is the server itself as a caller.
 var system = &Caller{Role: RoleSystem}
 
 // Command is a command to a codelab. It is plain data that can be sent to another process as JSON.
-// Text is already trimmed if the interface requires that; the codelab itself checks lengths and
+// Text is already trimmed if the API requires trimming; the codelab itself checks lengths and
 // rules.
 type Command struct {
 	Caller *Caller
 	// Ref is the client's reference: a person's commands with the same reference are
 	// executed once.
 	Ref string
-	// IfMatch are revisions, see Revisions. If none of them is the current revision of the replaced
-	// part, the edit is refused. Without them the last edit wins.
+	// IfMatch lists revisions, see Revisions. If none of them is the current revision of the
+	// replaced part, the edit is refused. Without revisions, the last edit wins.
 	IfMatch []uint64
-	// Body is the command. Each type is in the file of its subject, together with its rules.
+	// Body is the command itself. Each body type is in the file for its subject, together with its
+	// rules.
 	Body Body
 }
 
@@ -73,7 +74,7 @@ type Body interface {
 	decide(c call) (decision, error)
 }
 
-// Vocabulary has all commands of a codelab, with their replies.
+// Vocabulary contains all codelab commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Create, *pb.Codelab](),
 	durable.Says[Update, Edited](),
@@ -169,7 +170,7 @@ func frees(cmd Command) bool {
 }
 
 // Codec encodes commands for the node that owns the codelab. Commands with a reference are executed
-// once, however often they are sent.
+// once, regardless of how often they are sent.
 var Codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Command) {
 		body := c.Body

@@ -64,7 +64,7 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 	s.conversations.Append(in)
 	s.weighConversation(in)
-	// Remove a tenth at once, so that filtering costs little.
+	// Remove a tenth together, so that filtering costs little.
 	if by := s.saved[in.UserId]; by.over(maxPersonConversations, maxPersonConversationSize) {
 		s.dropOldest(by, maxPersonConversations, maxPersonConversationSize, func(c *pb.Conversation) bool { return c.UserId == in.UserId })
 	}
@@ -73,8 +73,8 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 }
 
-// dropOldest drops the oldest items of a heap until it is a tenth below its bounds. The newest is
-// always kept.
+// dropOldest drops the oldest items of a heap until it is a tenth below its bounds. The newest item
+// always remains.
 func (s *State) dropOldest(h heap, count, bytes int, belongs func(*pb.Conversation) bool) {
 	newest := s.conversations.At(s.conversations.Len() - 1)
 	s.keepConversations(func(c *pb.Conversation) bool {

@@ -17,7 +17,7 @@ type Directory interface {
 	ClaimSlug(slug, id string) (letGo func(), err error)
 	// Delete removes a codelab with all its data.
 	Delete(caller *Caller, id string) error
-	// Active returns the codelabs in memory, which are those with people.
+	// Active returns the codelabs in memory, which are the codelabs with people.
 	Active() []Codelab
 	// Online returns the number of connected attendees of each codelab.
 	Online() map[string]int

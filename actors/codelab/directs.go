@@ -24,23 +24,23 @@ const (
 	ToStep Audience = "step"
 )
 
-// Audiences are all audiences.
+// Audiences lists all audiences.
 var Audiences = []string{string(ToStuck), string(ToWaiting), string(ToStep)}
 
 // PostDirects sends one text as a direct message to each attendee of an audience. The codelab
-// selects them when it executes the command, so nobody gets a message about a state that has
+// selects them when it executes the command, so that nobody gets a message about a state that has
 // already ended.
 type PostDirects struct {
 	Message string
 	To      Audience
-	// StepNumber is required with ToStep. With other audiences it restricts them to attendees on
-	// this step, unless it is 0.
+	// StepNumber is required with ToStep. For other audiences it restricts the recipients to
+	// attendees on this step, unless it is 0.
 	StepNumber int32
 }
 
 // DirectsPosted is the reply to PostDirects.
 type DirectsPosted struct {
-	// Sent counts the recipients.
+	// Sent is the number of recipients.
 	Sent int
 }
 

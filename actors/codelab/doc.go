@@ -1,12 +1,12 @@
 // Package codelab is the actor that owns one workshop: its text, attendees,
 // progress, help queue, comments, feedback, quizzes and chat.
 //
-// State is the pure core: Decide returns the events of a command, Apply applies an event,
-// and Capture returns the immutable View for readers. It has no goroutine, clock or I/O;
-// package durable is the runtime around it. One file holds the rules of one concept:
-// help.go the queue, threads.go the comments, and so on.
+// State is the pure core: Decide returns the events of a command, Apply applies an event, and
+// Capture returns the immutable View for readers. It has no goroutine, clock or I/O; package
+// durable is the runtime around it. One file contains the rules for one concept: help.go for the
+// queue, threads.go for the comments, and so on.
 //
-// Commands are Go values, each in the file of its rules (command.go lists them). Events and records
-// are the protobuf messages of codelabpb, because they are stored. A record in the state is never
-// modified, but replaced by a changed copy, which makes a View cheap.
+// Commands are Go values, each in the file with its rules (command.go lists them). Events and
+// records are the protobuf messages of codelabpb, because they are stored. A record in the state is
+// never modified, but replaced by a changed copy, so that a View is cheap.
 package codelab

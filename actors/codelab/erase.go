@@ -17,7 +17,7 @@ import (
 // applyRemoved removes an attendee and everything they created from the state.
 func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
-	// Even the record can be absent, if the log was cleaned since.
+	// Even the attendee's record can be absent, if the log was cleaned since.
 	if at, known := s.byAttendee[id]; known {
 		s.forgetVoter(seq, at)
 	}
@@ -60,8 +60,8 @@ func forget[T proto.Message](records *cow.Vector[T], person string) bool {
 	return records.Filter(func(x T) bool { return !tellsOf(x.ProtoReflect(), is, nil) }) > 0
 }
 
-// forgetAuthor removes a person's comments. A thread with comments of others is kept, without an
-// author.
+// forgetAuthor removes a person's comments. A thread with other people's comments remains, without
+// an author.
 func (s *State) forgetAuthor(seq uint64, id string) {
 	for i, t := range s.threads.All() {
 		if t.CreatedBy == id {
@@ -107,7 +107,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 			e = cut
 		}
 		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
-			// The snapshot knows the used references and their persons, and has the texts of
+			// The snapshot contains the used references and their persons, and the texts of
 			// anonymous polls, which clients do not receive.
 			out := &pb.Event{At: e.At, Body: e.Body}
 			b := e.GetPollChanged()
@@ -124,7 +124,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	}
 }
 
-// Present has the persons and items of one view, which determine the events and frames to keep. Not
+// Present contains one view's persons and items. They determine the events and frames to keep. Not
 // safe for concurrent use.
 type Present struct {
 	view     *View
@@ -203,9 +203,9 @@ func (p *Present) comment(id string) bool {
 	return p.comments[id]
 }
 
-// TellsOf returns all persons and items in an event; its frame must name them (see Frames). It also
-// returns whether the event is replayed to reconnecting clients: the option told of the event's
-// kind in personal.proto.
+// TellsOf returns all persons and items in an event. The event's frame must contain their ids (see
+// Frames). It also returns whether the event is replayed to reconnecting clients: the option told
+// of the event's kind in personal.proto.
 func TellsOf(e *pb.Event) (persons, items []string, told bool) {
 	body := bodyOf(e)
 	if body == nil {

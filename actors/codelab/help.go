@@ -26,8 +26,8 @@ const (
 	maxAnswered    = 200
 )
 
-// AskHelp opens a request, or moves the open one to another step: an attendee is at most once in
-// the queue (transport/rest/RULES.md, "Help and feedback").
+// AskHelp opens a request, or moves the open request to another step: an attendee is at most once
+// in the queue (transport/rest/RULES.md, "Help and feedback").
 type AskHelp struct {
 	StepNumber int32
 	Message    string
@@ -100,11 +100,11 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	return d, nil
 }
 
-// OfferHelp opens a request, claimed by the caller, for somebody who has not asked, or claims their
-// waiting one (transport/rest/RULES.md, "Help and feedback").
+// OfferHelp opens a request, claimed by the caller, for an attendee who has not asked, or claims
+// the attendee's waiting request (transport/rest/RULES.md, "Help and feedback").
 type OfferHelp struct {
 	AttendeeID string
-	// The attendee's own step if absent.
+	// If absent, it is the attendee's own step.
 	StepNumber *int32
 	Message    string
 }
@@ -168,7 +168,7 @@ func helpResolved(h *pb.HelpRequest, message string) *pb.Event {
 	}}}
 }
 
-// AnswerHelp answers several requests in writing and closes them. Resolved requests are unchanged.
+// AnswerHelp answers several requests in writing and closes them. Resolved requests stay unchanged.
 type AnswerHelp struct {
 	HelpIDs []string
 	Message string
@@ -339,8 +339,8 @@ func (s *State) applyHelpResolved(seq uint64, at int64, b *pb.HelpResolved) {
 		delete(s.openHelp, h.AttendeeId)
 		s.settled++
 	})
-	// Remove the oldest tenth of the settled requests at once, so that filtering costs
-	// little per request.
+	// Remove the oldest tenth of the settled requests together, so that filtering costs little per
+	// request.
 	if s.settled > maxSettledHelp+maxSettledHelp/10 {
 		drop := s.settled - maxSettledHelp
 		s.help.Filter(func(h *pb.HelpRequest) bool {

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// line checks a one-line field. It trims it, removes characters that change the direction
-// of the surrounding text, and counts its length in code points.
+// line checks a one-line field. It trims the text, removes characters that change the direction of
+// the surrounding text, and counts the length in code points.
 func line(field, value string, least, most int) (string, error) {
 	value, err := plain(field, value)
 	if err != nil {

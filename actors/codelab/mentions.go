@@ -12,7 +12,7 @@ import (
 )
 
 // Texts refer to uploads by path. Each reference is recorded in a row, committed with the change of
-// the text, so that a file is kept while a text refers to it.
+// the text, so that a file remains while a text refers to it.
 
 // maxMentions bounds the uploads of one text: further mentions do not protect their files.
 const maxMentions = 5000
@@ -44,8 +44,8 @@ func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) nam
 	return n
 }
 
-// textRows records new mentions in the text, and those that were removed. Unreferenced files are
-// kept for a while.
+// textRows records new mentions in the text, and removed mentions. Unreferenced files remain for a
+// while.
 func (c call) textRows(before, after names) (rows []durable.Row) {
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if !before[name] {
@@ -107,7 +107,7 @@ func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.
 func noMessage(*pb.ChatMessage) bool         { return false }
 func noComment(*pb.Thread, *pb.Comment) bool { return false }
 
-// untalkThreads is untalk for the threads of steps other than these.
+// untalkThreads is untalk for the threads on steps other than the given ones.
 func (c call) untalkThreads(steps []*pb.Step) []durable.Row {
 	goes := func(t *pb.Thread) bool { return t.TargetType == TargetStep && !hasStep(steps, t.TargetStepId) }
 	for _, t := range c.s.threads.All() {
@@ -151,8 +151,8 @@ func (v *View) TextUploads() []string {
 	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes, "")))
 }
 
-// Mentions returns the uploads to which a command can make a codelab refer: all in any of its
-// texts. Protecting too many of them for a moment is harmless.
+// Mentions returns the uploads to which a command can make a codelab refer: all uploads in any of
+// its texts. Protecting too many uploads for a moment is harmless.
 func Mentions(b Body) []string {
 	switch b := b.(type) { // the most frequent commands need no reflection
 	case Progress, SetPulse:
@@ -167,8 +167,8 @@ func Mentions(b Body) []string {
 	return slices.Sorted(maps.Keys(n))
 }
 
-// addAll adds the uploads in the strings of a value, at any depth: an upload's path in a text, or a
-// name alone.
+// addAll adds the uploads in a value's strings, at any depth. A string contains an upload's path in
+// a text, or only a name.
 func (n names) addAll(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -195,5 +195,5 @@ func (n names) addAll(v reflect.Value) {
 			n[text] = true
 		}
 	}
-	// Stored values have no maps.
+	// Stored values contain no maps.
 }

@@ -15,13 +15,13 @@ import (
 	"atelier/actors/room"
 )
 
-// aside is a message between nodes about a codelab's room, in addition to committed events: who is
-// connected to which node, and short-lived messages.
+// aside is a message between nodes about a codelab's room, in addition to committed events. It
+// contains the people connected to a node, or short-lived messages.
 type aside struct {
 	Kind asideKind `json:"k"`
-	// Person has connected or left, or is the recipient of a signal.
+	// Person is the person who has connected or left, or the recipient of a signal.
 	Person string `json:"p,omitempty"`
-	// People is everybody connected to the node.
+	// People lists everybody connected to the node.
 	People []string `json:"all,omitempty"`
 	// Count and Sum describe them, see room.Count.
 	Count int    `json:"n,omitempty"`
@@ -134,7 +134,7 @@ const (
 )
 
 // announce notifies this node's sessions that a person has connected or left. If the replica does
-// not have the person yet, it waits for it.
+// not contain the person yet, announce waits for their record.
 func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
 	w.announceWithin(namelessLong, ws, person, arrived)
 }
@@ -157,7 +157,7 @@ func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string,
 }
 
 // Compare sends the number of people connected to this node to the other nodes, so that they detect
-// lost messages. It removes the people of dead nodes. It is called regularly.
+// lost messages. Compare removes the people of dead nodes. It is called regularly.
 func (w *Codelabs) Compare(alive []string) {
 	w.tellCounts(alive)
 	for _, ws := range w.Active() {
@@ -176,7 +176,8 @@ func (w *Codelabs) Compare(alive []string) {
 }
 
 // purge removes the remaining data of a codelab that another node has deleted. That node released
-// the codelab before it removed it, and this node, which had a replica, took it over first.
+// the codelab before removing its data. This node had a replica and took the codelab over before
+// the removal.
 func (w *Codelabs) purge(ws Codelab) {
 	ctx, cancel := clock.WithTimeout(context.Background(), w.Durable.Clock, time.Second)
 	defer cancel()
@@ -186,8 +187,8 @@ func (w *Codelabs) purge(ws Codelab) {
 	w.removeLog(ws.ID())
 }
 
-// removeLog removes the stored data of a deleted codelab, unless another node owns it and removes
-// it.
+// removeLog removes a deleted codelab's stored data, unless another node owns the codelab and
+// removes the data.
 func (w *Codelabs) removeLog(id string) {
 	var owned *durable.Owned
 	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
@@ -195,7 +196,7 @@ func (w *Codelabs) removeLog(id string) {
 	}
 }
 
-// elsewhere reports whether another node owns a codelab, which then does the remaining work.
+// elsewhere reports whether another node owns a codelab. That node then does the remaining work.
 func (w *Codelabs) elsewhere(id string) bool {
 	c := w.Durable.Cluster
 	if c == nil {
@@ -205,8 +206,8 @@ func (w *Codelabs) elsewhere(id string) bool {
 	return err == nil && node != "" && node != c.Store.Node()
 }
 
-// counts are the numbers of connected attendees of other nodes' codelabs, as last reported by those
-// nodes.
+// counts contains the numbers of connected attendees in other nodes' codelabs, as last reported by
+// these nodes.
 type counts struct {
 	mu     sync.Mutex
 	byNode map[string]map[string]int // guarded by mu
@@ -257,8 +258,8 @@ func (w *Codelabs) tellCounts(alive []string) {
 	}
 }
 
-// Online returns the number of connected attendees of each codelab, on any node; for other nodes'
-// codelabs, as of some seconds ago.
+// Online returns the number of connected attendees of each codelab, on any node. For other nodes'
+// codelabs the number is some seconds old.
 func (w *Codelabs) Online() map[string]int {
 	online := map[string]int{}
 	w.counts.mu.Lock()
@@ -274,8 +275,8 @@ func (w *Codelabs) Online() map[string]int {
 	return online
 }
 
-// SessionNumbers returns the first number of a node's live sessions. Sessions of different nodes
-// must differ, because an event contains the one that caused it.
+// SessionNumbers returns the first number of a node's live sessions. Session numbers of different
+// nodes must differ, because an event contains the number of the session that caused it.
 func SessionNumbers(node string, incarnation uint64) uint64 {
 	sum := fnv.New64a()
 	_, _ = sum.Write(binary.BigEndian.AppendUint64([]byte(node), incarnation)) // never fails

@@ -14,21 +14,22 @@ type observer struct {
 	w    *Codelabs
 	id   string
 	room *room.Room
-	// who asks the other nodes for their connected people.
+	// who requests the connected people from the other nodes.
 	who func()
 	lab Codelab
 	// shown is the last published view.
 	shown *View
-	// secrets are the secrets of the polls that are open or being counted.
+	// secrets contains the secrets of the polls that are open or being counted.
 	secrets []string
-	// When the open poll closes, questions are removed, and the rehearsal ends.
+	// Alarms for the times at which the open poll closes, questions are removed, and the rehearsal
+	// ends.
 	pollEnds, questionsLeave, rehearsalEnds alarm
 
-	// While recovering: whether the journal has records.
+	// During recovery: whether the journal has records.
 	found  bool
 	floor  uint64
 	frames []room.Frame
-	// erases means that one of them requires erasing, which a crash may have interrupted.
+	// erases means that one of the records requires an erasure, which a crash may have interrupted.
 	erases bool
 }
 
@@ -68,8 +69,8 @@ func (o *observer) Live(v *View, seq uint64) {
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
-// leap replaces Commit after the state was reloaded without the events in between: for a follower
-// that missed them, or an incarnation that is behind its commit.
+// leap replaces Commit after the state was reloaded without the events in between. It is for a
+// follower that missed events, or an incarnation that lags behind its commit.
 func (o *observer) leap(from, to *View) {
 	switch {
 	case to.Meta != nil && to.Meta != from.Meta:
@@ -171,7 +172,7 @@ func (o *observer) withAudience(v *View, e *pb.Event) *pb.Event {
 	return e
 }
 
-// list updates the list with the present record; a later event of the batch may have deleted the
+// list updates the list with the current record; a later event of the batch may have deleted the
 // codelab.
 func (o *observer) list(v *View) {
 	if v.Meta != nil {
@@ -179,8 +180,8 @@ func (o *observer) list(v *View) {
 	}
 }
 
-// Withdrawal means that an item is hidden from attendees, completely or in part: its events before
-// this position are not replayed to them.
+// Withdrawal means that an item is hidden from attendees, completely or in part. The item's events
+// before this position are not replayed to them.
 type Withdrawal struct {
 	Item   string // "" for nothing
 	Before uint64
@@ -199,8 +200,8 @@ func WithdrawnBy(seq uint64, e *pb.Event) Withdrawal {
 	return Withdrawal{}
 }
 
-// Edit removes attendees from the audience of a frame if the withdrawal concerns it; false if no
-// audience is left.
+// Edit removes attendees from a frame's audience if the withdrawal concerns the frame. It returns
+// false if no audience is left.
 func (w Withdrawal) Edit(f room.Frame) (room.Frame, bool) {
 	switch {
 	case f.Item != w.Item || f.Seq >= w.Before:

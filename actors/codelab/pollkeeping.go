@@ -10,8 +10,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// The host's tasks for polls: it creates and destroys the secrets of anonymous polls, and closes
-// each poll at its end.
+// The host's tasks for polls. The host creates and destroys the secrets of anonymous polls, and
+// closes each poll at its end.
 
 // OpenPoll opens a poll. For an anonymous poll, all nodes have its secret before it is open.
 func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll, error) {
@@ -33,8 +33,8 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 }
 
 // duePoll reports whether a poll of a view must be closed or counted before it is read: its time
-// has passed, or its secret is lost or has arrived. If the owner does not have the newer state of
-// the secret yet, the request has no effect.
+// has passed, or its secret is lost or has arrived. If the owner does not know the secret's newer
+// state yet, the request has no effect.
 func (w *Codelabs) duePoll(v *View) bool {
 	return slices.ContainsFunc(v.Polls, func(p *PollView) bool {
 		switch {
@@ -116,8 +116,8 @@ func (v *View) secrets() (ids []string) {
 	return ids
 }
 
-// PollAudience returns how many attendees were connected to this node's room while the poll
-// was open, if it is the last opened poll; for other polls, how many voted.
+// PollAudience returns how many attendees were connected to this node's room while the poll was
+// open, if it is the last opened poll. For other polls it returns the number of people who voted.
 func (w Codelab) PollAudience(p *PollView) int {
 	return max(w.Room.Gathered(gathering(p.Id, p.Round), notAsked(w.View(), p.Poll)...), int(p.Votes))
 }
@@ -162,7 +162,8 @@ func (o *observer) gather(v *View) {
 }
 
 // watchPoll handles the poll of a new view. It closes the open poll at its end, and destroys its
-// secret once it is counted. A secret that is missing here is searched before it is needed.
+// secret once it is counted. A secret that is missing on this node is looked up on other nodes
+// before it is needed.
 func (o *observer) watchPoll(v *View) {
 	endsAt := int64(0)
 	if p := v.OpenPoll(); p != nil {

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Polls (transport/rest/RULES.md, "Polls"): questions to the audience. This file has the commands
-// of facilitators; pollvotes.go has the votes, and ballots.go the anonymous ballots.
+// Polls (transport/rest/RULES.md, "Polls"): questions to the audience. This file contains the
+// facilitators' commands; pollvotes.go contains the votes, and ballots.go the anonymous ballots.
 
 // Bounds of polls; texts in code points.
 const (
@@ -37,23 +37,23 @@ const (
 	pollText    = pb.PollKind_POLL_KIND_TEXT
 )
 
-// PollKinds and PollStates are the names of kinds and states, ordered by number; Askings those of
-// the settings of questions.
+// PollKinds and PollStates list the names of kinds and states, ordered by number. Askings lists the
+// names of the settings for questions.
 var (
 	PollKinds  = []string{"choice", "several", "scale", "words", "text"}
 	PollStates = []string{"draft", "open", "closed"}
 	Askings    = []string{"off", "open", "checked"}
 )
 
-// PollKind returns the kind with a name; none for other names.
+// PollKind returns the kind with a name; no kind for unknown names.
 func PollKind(name string) pb.PollKind { return pb.PollKind(slices.Index(PollKinds, name) + 1) }
 
-// scaleSteps are the values of a scale, from 1.
+// scaleSteps is the number of values on a scale, from 1.
 const scaleSteps = 5
 
 // CreatePoll creates a draft. The reply is its record.
 type CreatePoll struct {
-	// Poll has the kind, question, options, anonymity, step and right options.
+	// Poll contains the kind, question, options, anonymity, step and right options.
 	Poll *pb.Poll
 }
 
@@ -88,7 +88,7 @@ func (c call) newPoll(in *pb.Poll) (*pb.Poll, error) {
 	return p, CheckPoll(p)
 }
 
-// newPolls returns the drafts of a new codelab; made are its steps, in the order of given.
+// newPolls returns the drafts of a new codelab; made contains its steps, in the order of given.
 func (c call) newPolls(in []*pb.Poll, given, made []*pb.Step) ([]*pb.Poll, error) {
 	if len(in) > maxPolls {
 		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d polls", maxPolls)
@@ -122,7 +122,7 @@ func (c call) pollStep(p *pb.Poll) error {
 	return nil
 }
 
-// CheckPoll trims and checks an author's poll. An import leaves out polls that it rejects.
+// CheckPoll trims and checks an author's poll. An import omits polls that CheckPoll rejects.
 func CheckPoll(p *pb.Poll) (err error) {
 	if p.Question, err = line("question", p.Question, 1, maxPollQuestion); err != nil {
 		return err
@@ -218,10 +218,10 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 }
 
 // OpenPoll lets attendees vote, and closes the previously open poll. A closed named poll continues
-// with its votes; opening an open one sets a new end.
+// with its votes; opening an open poll sets a new end.
 type OpenPoll struct {
 	PollID string
-	// Seconds until it closes; nil for never.
+	// The number of seconds until the poll closes; nil for never.
 	Seconds *int32
 	// Secret is the secret for the ballots of an anonymous poll, stored by its keepers; see
 	// BallotKeys.
@@ -428,8 +428,8 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	return d
 }
 
-// keepsTexts reports whether a poll keeps its texts when it changes to out. They can be megabytes,
-// so no event repeats them: a poll can be shown and hidden often.
+// keepsTexts reports whether a poll keeps its texts when it changes to out. The texts can be
+// megabytes, so that no event repeats them: a poll can be shown and hidden often.
 func (p *poll) keepsTexts(out *pb.Poll) bool {
 	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round
 }

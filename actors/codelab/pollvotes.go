@@ -30,15 +30,15 @@ type poll struct {
 	// told is rec with the current result; nil if it must be rebuilt.
 	told *pb.Poll `snapshot:"rebuilt, with the current result"`
 
-	// marks and said are parallel to State.attendees, without trailing zeros. The mark of an
-	// attendee who has not voted is 0.
+	// marks and said are parallel to State.attendees, without trailing zeros. An attendee who has
+	// not voted has mark 0.
 	marks cow.Vector[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said  cow.Vector[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
-	// ballots are the ballots of an open anonymous poll. Appended only.
+	// ballots contains the ballots of an open anonymous poll. It is append-only.
 	ballots [][]byte `snapshot:"any order: that of the votes would say who gave which"`
 	hidden  hidden
 
-	// Derived from the above.
+	// The following fields are derived from those above.
 	counts []int32
 	voted  int
 	tally  tally
@@ -78,7 +78,7 @@ func (p *poll) votes() int {
 	return p.voted
 }
 
-// resultOf returns a record with the present result, without texts, and without words of people who
+// resultOf returns a record with the current result, without texts, and without words of people who
 // can be erased.
 func (p *poll) resultOf(rec *pb.Poll) *pb.Poll {
 	if rec.Anonymous && rec.State == pollClosed {
@@ -485,8 +485,8 @@ func (v *View) place(attendee string) int {
 	return -1
 }
 
-// Voted returns the vote of an attendee, zero if there is none: the marks, and the text in
-// a poll that is not anonymous.
+// Voted returns an attendee's vote: the marks, and the text in a poll that is not anonymous. Both
+// are zero if there is no vote.
 func (v *View) Voted(p *PollView, attendee string) (marks uint16, said *pb.PollSaid) {
 	return p.at(v.place(attendee))
 }
@@ -503,7 +503,7 @@ func (p *PollView) at(i int) (marks uint16, said *pb.PollSaid) {
 
 // PollText is a text cast as a vote.
 type PollText struct {
-	// ID is the id of the attendee; in an anonymous poll it is a number.
+	// ID is the attendee's id; in an anonymous poll it is a number.
 	ID, Text string
 }
 

@@ -20,7 +20,7 @@ import (
 // the version does not contain are kept.
 type Publish struct {
 	Title string
-	// "" leaves these unchanged.
+	// An empty string leaves these fields unchanged.
 	Description, Author, Slug string
 	Guide                     *string
 	Steps                     []*pb.Step
@@ -32,10 +32,10 @@ type Publish struct {
 	// of a poll is the id of its step in Steps.
 	Quizzes *[]*pb.Quiz
 	Polls   []*pb.Poll
-	// Workspace replaces the code, which must be Replaces until then; nil for none.
+	// Workspace replaces the code; nil for none. The current code must be Replaces.
 	Workspace *CreateWorkspace
 	Replaces  *pb.Workspace
-	// SourceID is the codelab of origin; "" for a file.
+	// SourceID is the source codelab; "" for a file.
 	SourceID string
 	// DryRun returns the changes without making them.
 	DryRun bool
@@ -44,14 +44,14 @@ type Publish struct {
 // Published is the reply to Publish.
 type Published struct {
 	Codelab *pb.Codelab
-	// Steps are the present steps in their order, followed by the removed ones.
+	// Steps lists the current steps in their order, followed by the removed steps.
 	Steps []StepChange
 	// Before is the previous record.
 	Before *pb.Codelab
-	// StaleThreads are the threads whose text changes, RemovedThreads those removed with their
-	// step.
+	// StaleThreads counts the threads on changed texts. RemovedThreads counts the threads removed
+	// with their step.
 	StaleThreads, RemovedThreads int
-	// PeopleOnRemovedSteps are the people who move to an earlier step.
+	// PeopleOnRemovedSteps counts the people who move to an earlier step.
 	PeopleOnRemovedSteps int
 	// OldWorkspace is the id of the replaced workspace; "" for none.
 	OldWorkspace string
@@ -175,8 +175,8 @@ func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
 	return m, checkMeta(m)
 }
 
-// quizzes returns the new questions. Questions with the same text keep their answers, then the rest
-// in order.
+// quizzes returns the new questions. Questions with the same text keep their answers. The remaining
+// questions then take over answers in order.
 func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 	if b.Quizzes == nil {
 		return c.s.quizzes, false, nil
@@ -265,8 +265,8 @@ func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
 	return nil
 }
 
-// threadsAfter counts the threads that a change of the text makes stale, and those removed
-// with their step.
+// threadsAfter counts the threads that a text change makes stale, and the threads removed with
+// their step.
 func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
 	sums := map[string][]byte{}
 	for _, st := range steps {
@@ -300,8 +300,8 @@ func StepMark(st *pb.Step) string {
 }
 
 // matchSteps returns, for each new step, the old step that it corresponds to, "" for none. It
-// compares the ids given by authors, then titles that occur once on both sides, then the order of
-// the rest.
+// compares first the ids given by authors, then titles that occur once on both sides, then the
+// order of the remaining steps.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))
 	taken := map[string]bool{}
@@ -340,8 +340,8 @@ func matchSteps(old, made []*pb.Step) []string {
 	return out
 }
 
-// pair returns the index of the old element for each new one, -1 for none. It pairs them by
-// a key that occurs once on both sides, then by the order of the rest.
+// pair returns the index of the old element for each new one, -1 for none. It pairs elements first
+// by a key that occurs once on both sides, then by the order of the remaining elements.
 func pair[T any](old, made []T, key func(T) string) []int {
 	once := func(all []T) map[string]int {
 		out := map[string]int{}
@@ -488,8 +488,8 @@ func (m moves) followed(a *pb.Attendee, at int64) {
 	for n := 1; n <= min(int(a.FurthestStep), len(old)); n++ {
 		furthest = max(furthest, to[n])
 	}
-	// Times of reaching the steps: a new step counts as reached together with its predecessor, so
-	// that no time was spent on it.
+	// The times of reaching the steps. A new step counts as reached together with its predecessor,
+	// so that no time was spent on it.
 	reached := make([]int64, 0, furthest)
 	for _, i := range m.from[:min(int(furthest), len(made))] {
 		when, known := int64(0), i >= 0 && i < min(len(was), len(old))

@@ -20,9 +20,9 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 	}
 }
 
-// maxPulsesTold bounds the individual notices about pulses that end with their steps. Beyond it
-// clients read again after `steps_changed`; one commit could not contain an event for each of
-// 100,000.
+// maxPulsesTold bounds the individual notices about pulses that end with their steps. Beyond this
+// number, clients read the state again after `steps_changed`, because one commit could not contain
+// 100,000 events.
 const maxPulsesTold = 10_000
 
 // SetPulse reports an attendee's pace in their step.
@@ -103,7 +103,7 @@ type onStep[T any] interface {
 }
 
 // follow returns a record after a change of the steps, with the new number of its step, to which
-// numbered points. It is nil without a record, or if the step is gone.
+// numbered points. It returns nil without a record, or if the step was removed.
 func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	var none T
 	if r == none {

@@ -10,7 +10,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Questions of attendees to everybody (transport/rest/RULES.md, "Questions").
+// Attendees' questions to everybody (transport/rest/RULES.md, "Questions").
 
 // Bounds of questions; texts in code points.
 const (
@@ -33,7 +33,7 @@ const (
 // question is a question with its votes. Owned by the codelab's actor.
 type question struct {
 	rec *pb.Question // replaced, never modified; without the votes
-	// voters has a bit per entry of State.attendees. Replaced, never modified.
+	// voters has a bit per entry of State.attendees. The set is replaced, never modified.
 	voters bitset `snapshot:"trailing zeros: the last may be missing"`
 	votes  int32
 }
@@ -76,8 +76,8 @@ func (b AskQuestion) decide(c call) (decision, error) {
 	case who.Muted:
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
-		// A Conflict, not Forbidden: the audit log has the name of a person with a forbidden
-		// request, which would show facilitators whose question they stopped.
+		// This is a Conflict, not Forbidden. The audit log contains the name of a person with a
+		// forbidden request, and would show facilitators whose question they stopped.
 		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
 	}
 	open := 0
@@ -226,7 +226,7 @@ func (c call) questionsGone(author string) (events []*pb.Event) {
 
 // questionsStay is the maximum time for which anonymous questions of people who erased themselves
 // are kept. They are removed together, at the latest this long after the first of these people
-// left, and when the workshop ends. So nobody learns whose they were.
+// left, and when the workshop ends. Nobody can therefore learn who asked them.
 const questionsStay = 24 * time.Hour
 
 // questionsLeave notifies clients of their removal.
@@ -245,7 +245,7 @@ func (DropQuestions) decide(c call) (decision, error) {
 }
 
 // leavesAt returns the time at which these questions are removed, in ms; 0 if there are none. All
-// have the same time.
+// questions have the same time.
 func (s *State) leavesAt() int64 {
 	for _, q := range s.questions {
 		if q.rec.LeavesAt != 0 {
@@ -336,8 +336,8 @@ func (b MergeQuestion) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// united returns the voters of two questions. The author of q votes for into; the author of
-// into has no vote, because it is their own question.
+// united returns the voters of two questions. The author of q votes for into. The author of into
+// has no vote, because into is their own question.
 func (s *State) united(q, into *question) bitset {
 	out := into.voters.with(q.voters)
 	if at, known := s.byAttendee[q.rec.AuthorId]; known {
@@ -587,7 +587,7 @@ func (v *View) Question(id string) *QuestionView {
 	return nil
 }
 
-// QuestionsFor returns the questions that an attendee can see, or for "" all of them, as
+// QuestionsFor returns the questions that an attendee can see. For "" it returns all questions, as
 // facilitators see them.
 func (v *View) QuestionsFor(attendee string) (out []QuestionView) {
 	for _, q := range v.Questions {

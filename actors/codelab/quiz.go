@@ -31,11 +31,12 @@ type QuizResult struct {
 	Score, Total int
 	// Passed means that every question is answered, and every choice question correctly.
 	Passed bool
-	// Results are the answers of this submission, in its order.
+	// Results lists this submission's answers, in its order.
 	Results []*pb.QuizAnswer
 }
 
-// newQuizzes checks questions and assigns ids: a known id is kept, with its answers.
+// newQuizzes checks questions and assigns ids. A question with a known id keeps the id and its
+// answers.
 func (c call) newQuizzes(in []*pb.Quiz) ([]*pb.Quiz, error) {
 	if len(in) > maxQuizzes {
 		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d questions", maxQuizzes)
@@ -112,7 +113,7 @@ func (r ReplaceQuizzes) decide(c call) (decision, error) {
 type SubmittedAnswer struct{ QuizID, Answer string }
 
 // SubmitQuiz answers questions. A later answer replaces the earlier one; the first answer is also
-// kept.
+// stored.
 type SubmitQuiz struct {
 	Items []SubmittedAnswer
 }
@@ -191,8 +192,8 @@ func (s *State) quiz(id string) *pb.Quiz {
 	return nil
 }
 
-// standing counts the right and the given answers of an attendee. Answers in newer replace
-// the stored ones.
+// standing counts an attendee's right answers and given answers. Answers in newer replace the
+// stored ones.
 func (s *State) standing(attendee string, newer map[string]bool) (right, answered int) {
 	for _, q := range s.quizzes {
 		ok, given := newer[q.Id]

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// refsFor is how long a person's reference is remembered.
+	// refsFor is how long a person's reference is stored.
 	refsFor = 10 * time.Minute
 	// refsPerPerson bounds the stored refs per person: 20 messages per second for refsFor.
 	refsPerPerson = 12_000
@@ -21,7 +21,7 @@ const (
 type refs struct {
 	queue []*pb.Ref // oldest first; captures share its array, so it only grows
 	index map[uint64]*pb.Ref
-	// second has references whose hash is equal to that of another one.
+	// second contains the references with the same hash as another one.
 	second map[refKey]*pb.Ref
 	count  map[string]int // by person
 }

@@ -19,12 +19,12 @@ type Registration struct {
 	Rejoined bool
 }
 
-// ErrNameTaken is the answer to an existing name, whether the PIN was wrong or missing: it must not
-// reveal which.
+// ErrNameTaken is the answer to an existing name, whether the PIN was wrong or missing: the error
+// must not reveal which.
 var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
 
-// ErrCodeVoid is the answer to any code if the hash of the right code was made with a lost key. The
-// right code is then unknown.
+// ErrCodeVoid is the answer to any code if the hash of the right code was created with a lost key.
+// The right code is then unknown.
 var ErrCodeVoid error = &durable.Rejection{
 	Reason: durable.Conflict, Text: "this code is void, like all codes of this codelab: the server lost the key that checks them; ask a facilitator for a new one",
 }
@@ -48,11 +48,10 @@ func HashPIN(key []byte, codelab, code string) []byte {
 	return append(sum("which key")[:pinKeyName], sum(codelab, code)...)
 }
 
-// pinKeyName is the length of the key's identification in a hash, bytes.
+// pinKeyName is the length of the key's identification in a hash, in bytes.
 const pinKeyName = 4
 
-// checkPIN compares the hash of a code with the stored one. An older hash does not identify its
-// key.
+// checkPIN compares a code's hash with the stored hash. An older hash does not identify its key.
 func checkPIN(given, kept []byte) error {
 	if len(kept) == sha256.Size && len(given) > pinKeyName {
 		given = given[pinKeyName:]
@@ -71,7 +70,7 @@ func checkPIN(given, kept []byte) error {
 var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitator's; choose another")
 
 // Admit returns an error for a registration whose form, or whose join code for a private codelab,
-// is invalid. It does not compare it with the registered people.
+// is invalid. Admit does not compare the registration with the registered people.
 func Admit(m *pb.Codelab, r Register, admin bool) error {
 	_, err := admit(m, r, admin)
 	return err
@@ -107,7 +106,7 @@ func reserved(name string, loggedIn bool) bool {
 type Register struct {
 	Name  string
 	Email string
-	// Keyed hash of the PIN; empty if none was given.
+	// The keyed hash of the PIN; empty if none was given.
 	PINHash  []byte
 	JoinCode string
 	// The seat; empty keeps the earlier one.
@@ -186,8 +185,8 @@ func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
 	return d, nil
 }
 
-// ResetPin sets new codes, or none. Grants made with the earlier codes end, because they have an
-// earlier generation.
+// ResetPin sets new codes, or none. Grants that were created with the earlier codes end, because
+// they have an earlier generation.
 type ResetPin struct {
 	Pins []NewPin
 }

@@ -57,11 +57,11 @@ func (b StartRehearsal) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// EndRehearsal ends the rehearsal, and erases its attendees with everything they sent.
+// EndRehearsal ends the rehearsal, and erases its attendees with all their contributions.
 type EndRehearsal struct {
 	// StartedAt identifies the rehearsal, so that no later one is ended; 0 for any.
 	StartedAt int64
-	// Why is the reason for the audit trail.
+	// Why is the reason, for the audit trail.
 	Why string
 }
 
@@ -111,7 +111,7 @@ func (c call) rehearsalEnded(why string) decision {
 }
 
 // unplayed returns the decision that removes the simulated attendees with everything they sent.
-// Their anonymous questions are removed, too, because all are removed at once.
+// Their anonymous questions are removed, too, because all of them are removed together.
 func (c call) unplayed() decision {
 	var all []*pb.Attendee
 	for _, a := range c.s.attendees.All() {
@@ -131,7 +131,7 @@ func (s *State) applyRehearsal(seq uint64, r *pb.Rehearsal) {
 	s.meta, s.changed.Codelab = m, seq
 }
 
-// simulated registers an attendee simulated by the rehearsal. It does not need open registration,
+// simulated registers an attendee simulated by the rehearsal. This does not need open registration,
 // and never takes a used name.
 func (r Register) simulated(c call) (decision, error) {
 	run := c.s.meta.Rehearsal
@@ -151,8 +151,8 @@ func (r Register) simulated(c call) (decision, error) {
 }
 
 // besideRehearsal returns the decision that admits a real attendee, new or returning. It ends a
-// rehearsal that was not forced. In a forced one it frees the name for them, and resets the
-// anonymous polls in which simulated attendees voted, so that no result mixes both.
+// rehearsal that was not forced. In a forced rehearsal it frees the name for the real attendee, and
+// resets the anonymous polls in which simulated attendees voted, so that no result mixes both.
 func (c call) besideRehearsal(d decision, name string, err error) (decision, error) {
 	run := c.s.meta.Rehearsal
 	if err != nil || run == nil {

@@ -9,13 +9,13 @@ import (
 	"atelier/actors/durable"
 )
 
-// The host's tasks for rehearsals: it runs each on the node that owns its codelab, and ends it at
-// its time, or if no node runs it any more.
+// The host's tasks for rehearsals. The host runs each rehearsal on the node that owns its codelab.
+// It ends a rehearsal at its time, or if no node runs it any more.
 
 // maxRehearsals bounds the concurrent rehearsals of a server.
 const maxRehearsals = 20
 
-// rehearsals are the rehearsals that run on this node.
+// rehearsals contains the rehearsals that run on this node.
 type rehearsals struct {
 	mu      sync.Mutex
 	closed  bool                  // guarded by mu

@@ -61,7 +61,7 @@ func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
 	return err
 }
 
-// DeleteDue is Delete for a codelab whose time has come; otherwise it is a Conflict.
+// DeleteDue is Delete for a codelab that is due for deletion; for others it returns a Conflict.
 func (w *Codelabs) DeleteDue(id string) error { return w.remove(system, id, Delete{Due: true}) }
 
 // due reports whether the announced time of deletion has passed.
@@ -76,7 +76,7 @@ const notice = 14 * 24 * time.Hour
 const MaxDays = 36_500
 
 // deletionAt returns the time of deletion for a retention of days, in Unix milliseconds; 0 for
-// never. It is never earlier than the announced time.
+// never. The result is never earlier than the announced time.
 func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 	if days == 0 || m.EndedAt == 0 {
 		return 0

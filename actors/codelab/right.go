@@ -6,7 +6,7 @@ import (
 )
 
 // Right is the set of choice questions that an attendee has answered correctly, a bit per entry of
-// View.Quizzes, "" for none. They can see the right answers to these.
+// View.Quizzes, "" for none. The attendee can see the right answers to these questions.
 type Right string
 
 // Has reports whether question i is in the set.

@@ -120,7 +120,7 @@ func (b Create) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// checkMeta trims and checks the settings and fills in derived ones.
+// checkMeta trims and checks the settings, and sets the derived settings.
 func checkMeta(m *pb.Codelab) (err error) {
 	if m.Title, err = line("title", m.Title, 1, maxTitle); err != nil {
 		return err
@@ -166,8 +166,8 @@ func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	return rows
 }
 
-// sum returns the server's own hash of a text that people comment on. It covers only the part for
-// everybody, so comments stay current when a note for facilitators changes.
+// sum returns the server's own hash of a text that people comment on. The hash covers only the part
+// for everybody, so that comments stay current when a note for facilitators changes.
 func sum(content string) []byte {
 	h := sha256.Sum256([]byte(markdown.WithoutNotes(content)))
 	return h[:16]
@@ -185,7 +185,7 @@ type Update struct {
 	RequireSubmission *bool
 	RequireChecks     *bool
 	GuideMarkdown     *string
-	// Set to remove the guide.
+	// true removes the guide.
 	ClearGuide         bool
 	EmailRetentionDays *int32
 	ChatRetentionDays  *int32
@@ -384,7 +384,7 @@ func counted(m *pb.Codelab, steps []*pb.Step) *pb.Codelab {
 	return m
 }
 
-// newSteps checks steps and assigns ids: a known id is kept, once.
+// newSteps checks steps and assigns ids. A known id is reused once.
 func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 	if len(in) < least || len(in) > maxSteps {
 		return nil, durable.Reject(durable.Invalid, "steps: a codelab has %d to %d steps", least, maxSteps)
@@ -423,7 +423,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 
 // Delete removes the codelab.
 type Delete struct {
-	// Due rejects it before the announced time.
+	// Due rejects the deletion before the announced time.
 	Due bool
 }
 
@@ -439,7 +439,7 @@ func (b Delete) decide(c call) (decision, error) {
 
 // NoteExport records an export in the audit trail.
 type NoteExport struct {
-	// What names the exported part; "" means the whole codelab.
+	// What is the name of the exported part; "" means the whole codelab.
 	What string
 	// AttendeeID is the id of the attendee concerned; "" for all.
 	AttendeeID string
@@ -466,7 +466,7 @@ func (s *State) applyCreated(seq uint64, at int64, b *pb.Created) {
 }
 
 // applySteps replaces the steps. Their threads, pulses and ticks are removed with them, and nobody
-// stays beyond the last step. With follow, people stay on their step, whatever its new number.
+// stays beyond the last step. With follow, people stay on their step, regardless of its new number.
 func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) {
 	var m moves
 	if follow {
@@ -474,7 +474,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	}
 	tasks := tasksOf(steps, s.steps, s.tasks)
 	lost := lostTasks(s.steps, s.tasks, steps, tasks)
-	// Their number is in every attendee's record, whose encoding readers cache.
+	// The number of steps is in every attendee's record, and readers cache the encoded records.
 	renew := countTasks(tasks) != countTasks(s.tasks)
 	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
 	s.meta = counted(s.meta, steps)

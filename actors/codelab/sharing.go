@@ -9,7 +9,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Sharings are the names of the settings for how much code attendees can read, ordered by number.
+// Sharings lists the names of the settings for how much code attendees can read, ordered by number.
 var Sharings = []string{"none", "start", "pointed", "all"}
 
 // Shared returns the branches or folders of a workspace that attendees can read, in the order of
@@ -74,7 +74,7 @@ func compareStates(a, b string) int {
 // TakeCode records that the caller downloaded code, in the audit trail and in the attendee's
 // record, so that facilitators see who has caught up.
 type TakeCode struct {
-	// Name is the branch or folder, the latest of several; "" for the whole code.
+	// Name is the branch or folder, or the latest of several; "" for the whole code.
 	Name string
 }
 

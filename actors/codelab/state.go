@@ -17,12 +17,12 @@ import (
 // FacilitatorID is the id under which every admin acts in a codelab.
 const FacilitatorID = "facilitator"
 
-// Rules are the server's settings that affect decisions. Immutable.
+// Rules contains the server settings that affect decisions. Immutable.
 type Rules struct {
 	// AuthorOnlyDeletes means that only the author can delete a comment, not an admin (the
 	// serverless mode).
 	AuthorOnlyDeletes bool
-	// FileGrace is how long a file is kept after the last mention in a text was removed.
+	// FileGrace is how long a file remains after the last mention in a text was removed.
 	FileGrace time.Duration
 	// AuditRows returns the rows of an audit record; nil writes none.
 	AuditRows func(*audit.Record) []durable.Row
@@ -34,13 +34,13 @@ type Rules struct {
 	// node; see BallotKeys. A nil function has none.
 	BallotKey func(id string) []byte
 	// BallotLost reports whether a secret that is missing on this node is lost: no keeper and no
-	// living node has it. Until that is known it returns false, and starts asking the other nodes.
-	// A nil function means that every missing secret is lost.
+	// living node has it. Until this is known, BallotLost returns false, and starts to ask the
+	// other nodes. A nil function means that every missing secret is lost.
 	BallotLost func(id string, keepers []string) bool
 }
 
-// Bounds of one codelab. Reaching one is a Conflict, except for chat and settled help requests, of
-// which the oldest are removed.
+// Bounds of one codelab. Reaching a bound is a Conflict, except for chat and settled help requests:
+// their oldest entries are removed.
 const (
 	maxAttendees      = 100_000
 	maxThreads        = 20_000
@@ -86,7 +86,7 @@ type State struct {
 	questions []*question     // replaced as a whole, as each of them
 	stopped   map[string]bool // attendees who must not ask questions; replaced as a whole
 
-	// Indexes over the above.
+	// Indexes over the fields above.
 	byName     map[string]int      // name key to attendee
 	byAttendee map[string]int      // attendee id to attendee
 	openHelp   map[string]int      // attendee id to open help request
@@ -112,15 +112,15 @@ type State struct {
 	encoded   Encodings `snapshot:"readers make it"`        // see View.Encoded
 	encodedAt Changed   `snapshot:"the changes of encoded"` // the changes that encoded knows of
 
-	// The last captured polls and questions, and their last change.
+	// The most recently captured polls and questions, and their last change.
 	pollsShown     []*PollView    `snapshot:"captured again"`
 	pollsAt        uint64         `snapshot:"captured again"`
 	questionsShown []QuestionView `snapshot:"captured again"`
 	questionsAt    uint64         `snapshot:"captured again"`
 }
 
-// Changed holds, for each part of the state, the seq of its last change: the
-// basis of ETags.
+// Changed contains the seq of the last change to each part of the state. ETags are derived from
+// these seqs.
 type Changed struct {
 	Codelab, Attendees, Chat, Help, Feedback, Threads, Quizzes, Answers, Materials, Submissions, Polls, Questions uint64
 }
@@ -167,7 +167,8 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 		if err := s.refs.admit(cmd.Caller.Person, env.Now); err != nil {
 			return decision{}, err
 		}
-		// On the last event, whose seq is the ack's. A repetition gets the same ack.
+		// The reference is on the last event, because its seq is also the ack's. A repetition gets
+		// the same ack.
 		last := d.Events[len(d.Events)-1]
 		last.Person, last.Ref = cmd.Caller.Person, cmd.Ref
 	}
@@ -176,7 +177,8 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 	return d, nil
 }
 
-// admit rejects commands without a codelab, and people who are no longer in this one.
+// admit rejects commands without a codelab, and commands from people who are no longer in this
+// codelab.
 func (s *State) admit(cmd Command) error {
 	switch cmd.Body.(type) {
 	case nil:

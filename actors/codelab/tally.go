@@ -15,7 +15,7 @@ import (
 // zero value is empty.
 type tally struct {
 	words map[string]*tallied
-	// top are the most frequent words, best first, at most shownPollWords; valid unless stale.
+	// top contains the most frequent words, best first, at most shownPollWords; valid unless stale.
 	top   []*tallied `snapshot:"sorted anew when it is stale"`
 	stale bool       `snapshot:"of top"`
 }
@@ -71,7 +71,7 @@ func (t *tally) add(word string, by int) {
 		if w.votes <= 0 {
 			delete(t.words, key)
 		}
-		// This word was not in the top, so the others stay out.
+		// This word was not in the top, so the other words also stay out of it.
 		t.stale = t.stale || slices.Contains(t.top, w)
 	case !t.stale:
 		t.rise(w)
@@ -152,8 +152,8 @@ func better(a, b *tallied) int {
 	return cmp.Or(cmp.Compare(b.votes, a.votes), cmp.Compare(a.key, b.key))
 }
 
-// rise updates top after a word was counted: it moves up, or into the top. So a vote reads only the
-// top and not all words.
+// rise updates top after a word was counted: it moves up, or into the top. As a result, a vote
+// reads only the top and not all words.
 func (t *tally) rise(w *tallied) {
 	i := slices.Index(t.top, w)
 	if i < 0 {

@@ -17,7 +17,7 @@ type telling struct {
 	inner          []protoreflect.FieldDescriptor
 }
 
-// tellings caches them by descriptor.
+// tellings caches telling values by descriptor.
 var tellings sync.Map
 
 func tellingOf(d protoreflect.MessageDescriptor) *telling {

@@ -62,7 +62,7 @@ func (a Annotate) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// checkAnnotation checks the form and returns the server's hash of the target's present text.
+// checkAnnotation checks the form and returns the server's hash of the target's current text.
 func (c call) checkAnnotation(a Annotate) ([]byte, error) {
 	bad := func(format string, args ...any) ([]byte, error) {
 		return nil, durable.Reject(durable.Invalid, format, args...)
@@ -175,7 +175,7 @@ func (r Reply) decide(c call) (decision, error) {
 // CommentDeletion is the reply to a DeleteComment command.
 type CommentDeletion struct {
 	ThreadDeleted bool
-	// Files are the uploads to which only this comment referred.
+	// Files lists the uploads to which only this comment referred.
 	Files files.Forgotten
 }
 

@@ -8,8 +8,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Ticks (transport/rest/RULES.md, "Tasks"): attendees tick the items of the task lists of steps.
-// Facilitators see the numbers per item and per person, and never who ticked which.
+// Ticks (transport/rest/RULES.md, "Tasks"): attendees tick items in the steps' task lists.
+// Facilitators see the numbers per item and per person, but never who ticked which item.
 
 // Tick marks a task of a step as done by the caller, or as not done.
 type Tick struct {

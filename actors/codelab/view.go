@@ -24,7 +24,7 @@ type View struct {
 	Tasks   [][]markdown.Task // per step
 	Quizzes []*pb.Quiz
 
-	// Lists ordered by id, which is by time.
+	// The following lists are ordered by id, and therefore by time.
 	Attendees cow.View[*pb.Attendee]
 	Chat      cow.View[*pb.ChatMessage]
 	Help      cow.View[*pb.HelpRequest]
@@ -51,7 +51,7 @@ type View struct {
 	PerStep   []int
 	Completed int
 	Pulses    Pulses
-	// UpdatedAt is when settings, steps, quizzes or materials were last changed,
+	// UpdatedAt is the time at which settings, steps, quizzes or materials were last changed, in
 	// Unix milliseconds.
 	UpdatedAt int64
 	Changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
@@ -96,7 +96,7 @@ func (s *State) encodings() Encodings {
 	return s.encoded
 }
 
-// Capture returns the present state as a view.
+// Capture returns the current state as a view.
 func (s *State) Capture() *View {
 	return &View{
 		Meta: s.meta, Steps: s.steps, Checks: s.checks, Tasks: s.tasks, Quizzes: s.quizzes,
@@ -260,7 +260,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	s.pin, s.pointer, s.timer, s.spotlight = snap.Pin, snap.Pointer, snap.Timer, snap.Spotlight
 	s.restorePolls(snap.Polls)
 	s.restoreQuestions(snap.Questions, snap.Stopped)
-	// An old snapshot does not have the time of the last edit.
+	// An old snapshot does not contain the time of the last edit.
 	s.updatedAt = cmp.Or(snap.UpdatedAt, snap.Codelab.GetCreatedAt())
 	s.weighConversations()
 	fill(&s.materials, snap.Materials)
@@ -275,7 +275,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 		s.byFeedback[f.AttendeeId] = true
 	}
 	s.refs.restore(snap.Refs)
-	// The last change of each part is unknown, but not after seq.
+	// The seq of each part's last change is unknown, but not greater than seq.
 	s.changed = changedAt(seq)
 	s.checks, s.tasks = checksOf(s.steps), tasksOf(s.steps, nil, nil)
 	s.revisions = Revisions{snap.CodelabEdition, snap.QuizzesEdition}

@@ -63,9 +63,9 @@ func (in CreateWorkspace) made(c call) (decision, error) {
 
 func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
 
-// ChangeWorkspace moves a head from one tree to another. It names the tree from which it was
-// derived, which prevents lost updates whatever writers lock. Without one it creates the branch or
-// folder.
+// ChangeWorkspace moves a head from one tree to another. It contains the tree from which it was
+// derived, which prevents lost updates regardless of the writers' locks. Without such a tree it
+// creates the branch or folder.
 type ChangeWorkspace struct {
 	WorkspaceID string
 	Name        string

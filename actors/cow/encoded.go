@@ -2,8 +2,9 @@ package cow
 
 import "sync/atomic"
 
-// Encoded caches the encodings of an immutable value, in three variants, so that it is encoded once
-// however often it is read. The zero value is empty. Safe for concurrent use.
+// Encoded caches the encodings of an immutable value, in three variants, so that the value is
+// encoded once, regardless of how often it is read. The zero value is empty. Safe for concurrent
+// use.
 type Encoded struct {
 	made  [variants][codings]atomic.Pointer[[]byte]
 	timed atomic.Pointer[[variants][codings]atomic.Pointer[madeAt]] // nil until used
@@ -20,8 +21,8 @@ const (
 	codings  = 3
 )
 
-// Get returns the cached result for this slot, or calls make. make must always return the same;
-// concurrent callers may both call it. The result must not be modified.
+// Get returns the cached result for this slot, or calls make. make must always return the same
+// result; concurrent callers can both call it. The result must not be modified.
 func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][0], make)
 }
@@ -31,7 +32,8 @@ func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byt
 	return kept(&e.made[slot][coding], make)
 }
 
-// GetAt is GetCoded for a value that is valid at one time; for another time it is made again.
+// GetAt is GetCoded for a value that is valid at one time; for another time the encoding is created
+// again.
 func (e *Encoded) GetAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
 	all := e.timed.Load()
 	if all == nil {

@@ -1,5 +1,5 @@
-// Package cow has a vector with cheap immutable captures. An actor changes the vector; readers get
-// a View that never changes. Capturing costs O(1); the first change of a page after a capture
+// Package cow provides a vector with cheap immutable captures. An actor changes the vector; readers
+// get a View that never changes. Capturing costs O(1); the first change of a page after a capture
 // copies that page.
 package cow
 
@@ -16,7 +16,7 @@ const pageSize = 64
 type page[T any] struct {
 	owner *byte // the vector's token when the page was created
 	items []T
-	// cache has encodings of the captured page.
+	// cache contains encodings of the captured page.
 	cache [2]atomic.Pointer[[]byte]
 }
 
@@ -75,7 +75,7 @@ func (v *Vector[T]) Filter(keep func(T) bool) (removed int) {
 	return removed
 }
 
-// Capture returns an immutable view of the present elements.
+// Capture returns an immutable view of the current elements.
 func (v *Vector[T]) Capture() View[T] {
 	v.token, v.shared = nil, true
 	return View[T]{v.pages, v.n}

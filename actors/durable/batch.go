@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// batch has the events that one append commits. Owned by the actor, except records and
+// batch contains the events that one append commits. The actor owns the batch, except records and
 // rows after the append.
 type batch[E, V any] struct {
 	first    uint64
@@ -21,11 +21,11 @@ type batch[E, V any] struct {
 	view     *V     // the state after the batch; set when it is sealed
 	chain    uint64 // the hash of its last record, set likewise
 	settled  bool   // its outcome is known
-	// other means that it has a command that is not urgent.
+	// other means that the batch contains a command that is not urgent.
 	other bool
 }
 
-// waiter is a caller whose answer depends on the batch's commit.
+// waiter is a caller that waits for the batch's commit.
 type waiter struct {
 	to    Replier
 	reply Reply
@@ -34,8 +34,8 @@ type waiter struct {
 func (k *Kind[C, E, V]) urgent(cmd C) bool { return k.Urgent != nil && k.Urgent(cmd) }
 
 // encode encodes the records of a decision's events, which stay in s.scratch until they are
-// applied. It refuses records that the journal could not store, because after applying them the
-// whole batch would fail.
+// applied. It refuses records that the journal could not store, because otherwise the whole batch
+// would fail after the events were applied.
 func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 	if cap(s.scratch) > maxScratch {
 		s.scratch = nil
@@ -66,7 +66,7 @@ func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 // errTooMuch is the answer to a command whose result does not fit in an append.
 var errTooMuch = &Rejection{Reason: TooLarge, Text: "this is more than can be stored at once"}
 
-// maxScratch is the largest encoding buffer that is kept for reuse.
+// maxScratch is the size of the largest encoding buffer that is kept for reuse.
 const maxScratch = 256 << 10
 
 // rowBytes is the size of rows in an append (see Limits).
@@ -86,14 +86,14 @@ func (s *actorRuntime[C, E, V]) flushSoon(ctx actor.Context) {
 	}
 }
 
-// maxFlying is how many batches of an actor can be in flight to the disk.
+// maxFlying is how many of an actor's batches can be in flight to the disk.
 const maxFlying = 2
 
-// maySeal reports whether the next batch can be sent. A second one can be sent while the first is
-// in flight, so that an actor takes part in every commit and not in every other one. It must be as
-// large as the first, because many small batches cost more than they gain. With 64 actors and 512
-// callers it is 184,000 commands/s with one batch, 214,000 with this rule, and 181,000 with two of
-// any size.
+// maySeal reports whether the next batch can be sent. A second batch can be sent while the first is
+// in flight, so that an actor takes part in every commit and not in every other one. The second
+// batch must be as large as the first, because many small batches cost more than they gain. With 64
+// actors and 512 callers it is 184,000 commands/s with one batch, 214,000 with this rule, and
+// 181,000 with two of any size.
 func (s *actorRuntime[C, E, V]) maySeal() bool {
 	n := len(s.flying)
 	return n == 0 || n < maxFlying && len(s.next.events) >= len(s.flying[n-1].events)
@@ -117,8 +117,8 @@ func (s *actorRuntime[C, E, V]) seal(ctx actor.Context) error {
 		err = s.log.Append(Batch{First: b.first, Records: b.records, Rows: b.rows, Urgent: !b.other, Done: done})
 	}
 	if errors.Is(err, ErrBusy) {
-		// The events are already applied, so keep them and retry when the writer has had time to
-		// drain.
+		// The events are already applied, so keep them and retry after the writer has had time to
+		// drain its queue.
 		s.flushing = true
 		s.host.opts.Clock.AfterFunc(2*time.Millisecond, func() { root.Send(self, flush{}) })
 		return nil

@@ -7,15 +7,15 @@ import (
 )
 
 // Bus carries messages between the nodes of a cluster. A message can be lost, but it never arrives
-// twice, modified, or before an earlier one of the same sender and subject. Data that must not be
-// lost is in the store. Safe for concurrent use.
+// twice, modified, or before an earlier message with the same sender and subject. Data that must
+// not be lost is in the store. Safe for concurrent use.
 //
 // Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks run on the bus's
-// goroutines, must not block, and may keep their data.
+// goroutines, must not block, and are allowed to keep their data.
 type Bus interface {
 	// Request sends a request to a node. done is called once with the answer or an error. ErrNobody
-	// means that the node does not exist or does not serve the subject, so it did not receive the
-	// request. ErrTimeout means that no answer came in time.
+	// means that the node does not exist or does not serve the subject, so that it did not receive
+	// the request. ErrTimeout means that no answer arrived in time.
 	Request(node, subject string, data []byte, timeout time.Duration, done func(answer []byte, err error))
 
 	// Serve answers requests to this node. answer may be called later, from any goroutine, at most
@@ -29,10 +29,10 @@ type Bus interface {
 	Listen(subject string, fn func(from string, data []byte)) (stop func(), err error)
 }
 
-// MaxMessage bounds a message on a Bus, bytes. Larger requests fail with ErrNobody.
+// MaxMessage bounds a message on a Bus, in bytes. Larger requests fail with ErrNobody.
 const MaxMessage = 64 << 20
 
-// ErrNobody means that the node was not there and did not receive the message.
+// ErrNobody means that the node was not reachable and did not receive the message.
 var ErrNobody = errors.New("bus: nobody there")
 
 // Cluster lets actors be owned by any of several nodes. All hosts of a process share one.

@@ -10,8 +10,8 @@ import (
 
 // interconnect is the part of a handle that is needed only in a cluster.
 type interconnect struct {
-	// up means that the actor accepts messages. The library registers a name before its mailbox
-	// works, and sending to it then panics.
+	// up means that the actor accepts messages. The library registers an actor's name before its
+	// mailbox works, and a message sent in between causes a panic.
 	up atomic.Bool
 	// owns means that this node owns the actor, and its runtime has recovered.
 	owns atomic.Bool
@@ -19,11 +19,12 @@ type interconnect struct {
 	owner atomic.Pointer[string]
 	// followed is set while at least one node receives the events.
 	followed atomic.Bool
-	// fresh is the Clock's uptime when the replica last included everything acknowledged, 0 before
-	// that. The uptime stops while the machine sleeps, the lease does not, so Fresh checks both.
+	// fresh is the Clock's uptime when the replica last included everything acknowledged; 0 before
+	// that. The uptime stops while the machine sleeps, but the lease does not, so Fresh checks
+	// both.
 	fresh atomic.Int64
-	// unheard means that another node owns the actor and is alive, but has been silent too long to
-	// be asked.
+	// unheard means that another node owns the actor and is alive, but has been silent for too long
+	// and is not asked any more.
 	unheard atomic.Bool
 	// head is the last position announced by the owner.
 	head atomic.Uint64
@@ -46,7 +47,7 @@ func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 // Owns reports whether this node owns the actor; always true without a cluster.
 func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
 
-// Owner returns the other node that owns the actor; "" if it is this one or unknown.
+// Owner returns the other node that owns the actor; "" if the owner is this node or unknown.
 func (h *Handle[C, E, V]) Owner() string {
 	if name := h.owner.Load(); name != nil && !h.Owns() {
 		return *name
@@ -58,8 +59,8 @@ func (h *Handle[C, E, V]) Owner() string {
 // Clients of this node should connect to another node.
 func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
 
-// Fresh reports whether the view includes everything acknowledged more than within ago. On the
-// owner it does while the lease is valid.
+// Fresh reports whether the view includes everything that was acknowledged longer ago than within.
+// On the owner this is true while the lease is valid.
 func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	c := h.host.opts.Cluster
 	switch {
@@ -141,9 +142,9 @@ func (h *Handle[C, E, V]) current() error {
 
 // Await waits until the view includes a position that a client has read elsewhere, and returns the
 // view's position then. On the owner it does not wait, because nothing after its view was
-// acknowledged. Elsewhere it asks the owner repeatedly, as long as a read would wait. So a lower
-// position than seq means that the owner itself, asked after the wait, does not have seq. If the
-// owner could not be asked, Await fails with ErrUnavailable.
+// acknowledged. Elsewhere it asks the owner repeatedly, as long as a read would wait. A lower
+// position than seq therefore means that the owner itself, asked after the wait, does not have seq.
+// If the owner could not be asked, Await fails with ErrUnavailable.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
 	c := h.host.opts.Cluster
@@ -168,8 +169,8 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 // readTimes is the timeout of a read's wait for the owner, as a multiple of Cluster.Patience.
 const readTimes = 3
 
-// Near returns the handle of an actor whose view includes everything acknowledged more than within
-// ago. If it already does, no other node is asked.
+// Near returns an actor's handle with a view that includes everything acknowledged longer ago than
+// within. If the view already does, no other node is asked.
 func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V], error) {
 	if h.opts.Cluster != nil {
 		if hd := h.Peek(id); hd != nil && hd.Condition() == Running && hd.Fresh(within) {
@@ -221,7 +222,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		return
 	}
 	// Without a lease the state can be stale. A caller that finds the actor here could continue
-	// under the next lease, and would take the state for current.
+	// under the next lease, and would treat the stale state as current.
 	if !h.opts.Cluster.Store.Holds() {
 		reply(elsewhere)
 		return
@@ -234,8 +235,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	switch a.op {
 	case askPosition:
 		at := hd.view.Load()
-		// The position is read before the lease is checked. So no other node can have taken the
-		// actor and acknowledged more in between.
+		// The position is read before the lease is checked, so that no other node can have taken
+		// the actor and acknowledged more in between.
 		if !h.opts.Cluster.Store.Holds() {
 			reply(elsewhere)
 			return
@@ -276,8 +277,8 @@ func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	}
 }
 
-// Drop stops all actors at once, without a snapshot. This node's lease has expired, so commits in
-// progress can only fail. It waits until the actors have stopped.
+// Drop stops all actors immediately, without a snapshot. This node's lease has expired, so that
+// commits in progress can only fail. Drop waits until the actors have stopped.
 func (h *Host[C, E, V]) Drop() {
 	for _, hd := range h.Active() {
 		hd.condition.Store(int32(Resting))

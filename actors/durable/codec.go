@@ -15,7 +15,7 @@ type Codec[C any] struct {
 	EncodeReply func(cmd C, value any) ([]byte, error)
 	DecodeReply func(cmd C, data []byte) (any, error)
 	// Repeatable reports whether a command can be sent again if its answer was lost, because
-	// executing it twice has the same effect as once.
+	// executing the command twice has the same effect as executing it once.
 	Repeatable func(C) bool
 }
 

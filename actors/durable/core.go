@@ -2,9 +2,9 @@ package durable
 
 import "time"
 
-// Core is the pure part of a persistent actor: C are its commands, E its events, V the immutable
-// view for readers. Its methods are called by one goroutine, do no I/O, and use no clock except
-// Env.
+// Core is the pure part of a persistent actor. C is the type of its commands, E of its events, and
+// V of the immutable view for readers. Its methods are called by one goroutine, do no I/O, and use
+// no clock except Env.
 type Core[C, E, V any] interface {
 	// Decide returns the decision on a command without changing anything. An error is a *Rejection,
 	// which is sent to the caller.
@@ -14,15 +14,15 @@ type Core[C, E, V any] interface {
 	// tolerates events whose subject no longer exists.
 	Apply(seq uint64, event E)
 
-	// Capture returns the present state as an immutable view. It is called once per batch,
-	// so it must be cheap: copy on write, not a copy.
+	// Capture returns the current state as an immutable view. It is called once per batch and must
+	// be cheap: it uses copy on write, not a copy.
 	Capture() *V
 
 	// Restore sets the state from an encoded snapshot that includes the events up to seq.
 	Restore(seq uint64, state []byte) error
 }
 
-// Env has the data that a decision can depend on, apart from state and command.
+// Env contains the data on which a decision can depend, in addition to state and command.
 type Env struct {
 	// Now is the time of the decision, UTC, whole milliseconds.
 	Now time.Time
@@ -38,7 +38,7 @@ type Decision[E any] struct {
 	Rows []Row
 	// Reply is the value for the caller. It must be immutable.
 	Reply any
-	// Seq is the earlier seq of a command that was already applied; else 0.
+	// Seq is the seq of an earlier execution, if the command was already applied, else 0.
 	Seq uint64
 	// Origin is the live session that sent the command, 0 for none.
 	Origin uint64
@@ -81,8 +81,8 @@ type Kind[C, E, V any] struct {
 	// activation and serves all its incarnations. nil for none.
 	Observe func(id string, h *Handle[C, E, V]) Observer[E, V]
 	// Erases reports whether an event requests that other events are erased from the log. Erase
-	// reports which ones, judged by a view that includes the event. Both are nil for a kind that
-	// never erases.
+	// reports which events are erased, judged by a view that includes the requesting event. Both
+	// are nil for a kind that never erases.
 	Erases func(event E) bool
 	Erase  func(view *V) func(event E) (replacement E, changed bool)
 	// Codec encodes commands for the node that owns the actor; required if

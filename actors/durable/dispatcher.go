@@ -7,7 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// throughput is how many messages an actor handles before it yields.
+// throughput is the number of messages that an actor handles before it yields.
 const throughput = 300
 
 // dispatcher runs mailboxes on reused goroutines. The library starts a goroutine for each

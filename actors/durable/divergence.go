@@ -6,9 +6,9 @@ import (
 )
 
 // A replica must never differ from its owner at the same position. Owners send the hash of their
-// log with each batch and each position (see chained). A replica with another hash there is wrong,
-// whatever the cause. A batch is compared before it is applied, so neither a view nor a frame shows
-// it.
+// log with each batch and each position (see chained). A replica with another hash at that position
+// is wrong, regardless of the cause. A batch is compared before it is applied, so that neither a
+// view nor a frame shows wrong data.
 
 // distrustFor is the time within which a second difference makes a follower read only from the
 // store.

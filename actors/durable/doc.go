@@ -15,10 +15,10 @@
 //  4. Only after the commit the runtime releases, in this order: the new read
 //     view, the observer (frames for the room), the replies.
 //
-// DESIGN.md has the reasons.
+// DESIGN.md explains the reasons.
 //
-// So an acknowledged command is on disk, a view never shows uncommitted state, and a read
-// that follows an answer shows its effect.
+// As a result, an acknowledged command is on disk, a view never shows uncommitted state, and a read
+// after an answer shows the command's effect.
 //
 // A failed commit, a damaged record or a panic in Apply ends the incarnation. Waiting callers get
 // ErrUnavailable. The supervisor restarts the actor from the journal after a backoff, and
@@ -30,10 +30,10 @@
 //
 // # Several nodes
 //
-// If Options.Cluster is set, each actor is a role: it has the runtime if this node owns the actor,
-// else a follower, which has a replica of its state. role.go, forward.go, follower.go, replica.go
-// and divergence.go implement these. owner.go sends committed batches to followers, interconnect.go
-// has the messages between nodes, and codec.go encodes commands for them. cluster.go and
-// placement.go are the cluster parts of a handle and a host. They do not matter for a single
-// server.
+// If Options.Cluster is set, each actor is a role. The role contains the runtime if this node owns
+// the actor, otherwise a follower with a replica of the actor's state. role.go, forward.go,
+// follower.go, replica.go and divergence.go implement these. owner.go sends committed batches to
+// followers, interconnect.go contains the messages between nodes, and codec.go encodes commands for
+// other nodes. cluster.go and placement.go are the cluster parts of a handle and a host. None of
+// these files matter for a single server.
 package durable

@@ -43,7 +43,7 @@ const (
 
 func (e *erasure) working() bool { return e.step != erasureIdle }
 
-// erasureTable has a row for each actor with something to erase.
+// erasureTable contains a row for each actor with something to erase.
 const erasureTable = "erasure"
 
 func erasureRow(actorID string, seq uint64) Row {
@@ -133,9 +133,9 @@ func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 }
 
 // forgetErasure removes the row, because nothing is left to erase. A batch in flight that requests
-// more has a later due, so this is not called then. If the actor moves to another node meanwhile,
-// and that node gets another request, its row is kept, because it differs from the one removed
-// here.
+// another erasure has a later due, so that forgetErasure is not called then. If the actor meanwhile
+// moves to another node, and that node gets another request, its row remains, because it differs
+// from the row removed here.
 func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure
 	if e.row == nil {
@@ -186,7 +186,7 @@ func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erase
 	switch {
 	case errors.Is(err, ErrNotFound):
 		// Older logs have no rows. If an event is still in the log although its own erasure would
-		// have removed it, that was never done.
+		// have removed it, that erasure was never done.
 		for _, e := range erasers {
 			if _, changed := s.host.kind.Erase(view)(e); changed {
 				s.erasure.due = s.seq

@@ -25,10 +25,10 @@ type follower[C, E, V any] struct {
 	chain  uint64 // its hash, see chained
 	// joined means that the owner sends us its events, and that all earlier ones were read.
 	joined bool
-	// quiet counts the beats since the owner's last message, beats all of them.
+	// quiet counts the beats since the owner's last message. beats counts all beats.
 	quiet, beats int
-	// looked is when the owner was last looked up in the store; like all times here the Clock's
-	// uptime.
+	// looked is the time at which the owner was last looked up in the store. Like all times here,
+	// it is the Clock's uptime.
 	looked time.Duration
 	// soon means that a look-up is scheduled.
 	soon bool
@@ -38,14 +38,15 @@ type follower[C, E, V any] struct {
 	// giving means that another node was asked to take the actor, and commands wait for its answer.
 	giving bool
 
-	// Reads: asked wait for the request in flight, next arrived after it was sent.
+	// Waiting reads: asked contains those that wait for the request in flight, next those that
+	// arrived after this request was sent.
 	asked, next []reading
 	parked      []parked
-	// homeless are the commands that were not sent to any node.
+	// homeless contains the commands that were not sent to any node.
 	homeless []*forwarded[C]
-	// unheard are the ends of the log that were read since the owner became silent.
+	// unheard contains the ends of the log that were read since the owner became silent.
 	unheard []seen
-	// differed is when the replica last differed from its owner; see differs.
+	// differed is the time at which the replica last differed from its owner; see differs.
 	differed time.Duration
 }
 
@@ -134,7 +135,8 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// begin follows an owner. It subscribes before it reads the log, so no event in between is missed.
+// begin follows an owner. It subscribes before it reads the log, so that no event in between is
+// missed.
 func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
 	f.owner, f.begun, f.quiet, f.left = owner, owner, 0, false
 	f.handle.owner.Store(&owner)
@@ -186,7 +188,7 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 }
 
 // freshSince records that the owner, asked at that time, returned a position that the replica has
-// reached. Unrequested messages of the owner have no time.
+// reached. Unrequested messages from the owner have no time.
 func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	f.handle.head.Store(seq)
 	if f.seq >= seq {
@@ -194,7 +196,7 @@ func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	}
 }
 
-// heard handles a message of the owner.
+// heard handles a message from the owner.
 func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if m.told.kind == tellBye {
 		if m.from == f.owner {
@@ -224,7 +226,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 		f.reach(m.told.seq+uint64(len(m.told.origins))-1, m.told)
 		return
 	}
-	// A committed record is valid, whichever node sent it.
+	// A committed record is valid, regardless of the node that sent it.
 	if m.told.seq > f.seq+1 {
 		f.reach(m.told.seq-1, replication{})
 	}
@@ -254,8 +256,8 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	f.show()
 }
 
-// reach reads the missing records up to a position from the log. The owner's message may contain
-// their sessions.
+// reach reads the missing records up to a position from the log. The owner's message can contain
+// the records' sessions.
 func (f *follower[C, E, V]) reach(seq uint64, told replication) {
 	f.handle.head.Store(seq)
 	if seq > f.seq {
@@ -264,7 +266,7 @@ func (f *follower[C, E, V]) reach(seq uint64, told replication) {
 	f.show()
 }
 
-// show answers the reads that waited for the replica's present position.
+// show answers the reads that waited for the replica's current position.
 func (f *follower[C, E, V]) show() {
 	f.parked = slices.DeleteFunc(f.parked, func(p parked) bool {
 		if p.reply.Seq > f.seq {
@@ -394,8 +396,8 @@ func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 // leaseTime returns a time that is longer than a node may answer without the store.
 func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.Patience }
 
-// followEvery is the number of beats after which a follower renews its subscription at the owner.
-// The answer determines the age of the replica.
+// followEvery is the number of beats after which a follower renews its subscription with the owner.
+// The owner's answer determines the replica's age.
 const followEvery = 2
 
 // lookForOwner looks up the owner in the store, and takes the actor if there is none. It reports

@@ -16,10 +16,11 @@ type forwarded[C any] struct {
 	to   Replier
 	turn uint64        // its place in the order of arrival
 	till time.Duration // the Clock's uptime of its timeout
-	// node is the node to which it was sent; quiet counts the beats since that node lost the actor.
+	// node is the node to which the command was sent. quiet counts the beats since that node lost
+	// the actor.
 	node  string
 	quiet int
-	// homeless means that it was not sent to any node before.
+	// homeless means that the command was not sent to any node before.
 	homeless bool
 }
 
@@ -93,14 +94,14 @@ func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	}
 }
 
-// again sends a command that no node has to the actor's present owner.
+// again sends a command that no node has received to the actor's current owner.
 func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	now := s.host.opts.Clock.Uptime()
 	if now > c.till { // otherwise it could circulate forever, and be executed when nobody waits
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 		return
 	}
-	// A lease, plus the time of a takeover: no command waits longer for an owner.
+	// The length of a lease plus the time of a takeover. No command waits longer for an owner.
 	if soon := now + 4*s.host.opts.Cluster.Patience; !c.homeless && c.till > soon {
 		c.till = soon
 	}
@@ -118,8 +119,8 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	}
 }
 
-// lost handles a command with unknown outcome. It is repeated if that is harmless and somebody
-// still waits.
+// lost handles a command with unknown outcome. The command is repeated if that is harmless and a
+// caller still waits.
 func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	if s.host.kind.Codec.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
 		s.again(ctx, c)

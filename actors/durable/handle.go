@@ -23,8 +23,8 @@ const (
 )
 
 // Handle is the address of one active actor and its read view. Safe for concurrent use. A handle
-// can be kept while it is used. Once the actor is stopped, its methods return ErrRested, and
-// Host.Get returns a new one.
+// can be kept while it is used. Once the actor is stopped, the handle's methods return ErrRested,
+// and Host.Get returns a new handle.
 type Handle[C, E, V any] struct {
 	id       string
 	actorID  string
@@ -86,8 +86,8 @@ func (h *Handle[C, E, V]) ViewAt() (*V, uint64) {
 func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.Load()) }
 
 // Ask sends a command and waits for its answer: the core's value, and a position in the log that
-// includes the result. Errors are *Rejection or this package's. After ErrTimeout and ErrUnavailable
-// the command may still have been applied.
+// includes the result. The error is a *Rejection or one of this package's errors. After ErrTimeout
+// and ErrUnavailable the command may still have been applied.
 func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 	sl := h.host.replies.get()
 	if err := h.Submit(cmd, sl); err != nil {
@@ -106,8 +106,8 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 			return err
 		}
 	}
-	// pending is changed before condition is read, and rest() does the reverse, so one of the two
-	// notices the other.
+	// pending is changed before condition is read, and rest() does the reverse, so that one of the
+	// two notices the other.
 	if h.pending.Add(1) > int64(h.host.opts.MaxPending) {
 		h.pending.Add(-1)
 		return ErrBusy
@@ -159,8 +159,8 @@ func (h *Handle[C, E, V]) down() {
 	h.condition.CompareAndSwap(int32(Running), int32(Restarting))
 }
 
-// stopped removes a handle whose actor has stopped. A quarantined one is kept, so that callers get
-// the error.
+// stopped removes a handle whose actor has stopped. A quarantined actor's handle remains, so that
+// callers get the error.
 func (h *Handle[C, E, V]) stopped() {
 	h.doneOnce.Do(func() {
 		if h.Condition() == Resting {
@@ -176,7 +176,7 @@ func (h *Handle[C, E, V]) tryRest() bool {
 		return false
 	}
 	if h.pending.Load() != 0 {
-		// Unless it was quarantined meanwhile.
+		// The condition changes unless the actor was quarantined in the meantime.
 		h.condition.CompareAndSwap(int32(Resting), int32(Running))
 		return false
 	}

@@ -14,9 +14,9 @@ import (
 	"atelier/actors/clock"
 )
 
-// Options of a Host. Zero values select the defaults.
+// Options configures a Host. Zero values select the defaults.
 type Options struct {
-	// Clock provides the time of day for decisions; everything else is measured by its uptime. The
+	// Clock provides the time of day for decisions. All other times are measured by its uptime. The
 	// default is clock.System.
 	Clock clock.Clock
 	// Logger logs messages for operators, never the content of a command.
@@ -25,8 +25,8 @@ type Options struct {
 	AskTimeout time.Duration
 	// MaxPending bounds the unanswered commands of one actor. The default is 65,536.
 	MaxPending int
-	// MaxBatchBytes bounds the events of one actor that wait to be appended, bytes. The default is
-	// 8 MiB. A single command can exceed it.
+	// MaxBatchBytes bounds the events of one actor that wait to be appended, in bytes. The default
+	// is 8 MiB. A single command can exceed it.
 	MaxBatchBytes int
 	// SnapshotEvents and SnapshotBytes are the amounts after which a snapshot is due. The
 	// defaults are 20,000 and 16 MiB.
@@ -405,7 +405,8 @@ func (h *Host[C, E, V]) erasing() (ids []string, err error) {
 }
 
 // FinishErasing waits until all erasures that were due at the call are done, or until ctx ends. A
-// quarantined actor cannot erase. If only such actors are left, it returns ErrQuarantined at once.
+// quarantined actor cannot erase. If only such actors are left, it returns ErrQuarantined
+// immediately.
 func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	tick := h.opts.Clock.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -434,8 +435,8 @@ func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	}
 }
 
-// Close writes snapshots, stops every actor and the host. Open commands are answered first. It
-// returns ctx's error if that takes too long; even then nothing acknowledged is lost.
+// Close writes snapshots, stops every actor and the host. Open commands are answered first. Close
+// returns ctx's error if stopping takes too long; even then no acknowledged command is lost.
 func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	h.mu.Lock()
 	if h.closed {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Messages between nodes about one actor. To the owner, as requests:
+// Messages between nodes about one actor. The following are requests to the owner.
 const (
 	askCommand  byte = 'c' // execute an encoded command
 	askPosition byte = 'p' // return the last acknowledged position
@@ -96,7 +96,7 @@ type replication struct {
 	records Records  // of a batch
 }
 
-// origin returns the session of a record, 0 if the message does not have it.
+// origin returns a record's session; 0 if the message does not contain it.
 func (t replication) origin(seq uint64) uint64 {
 	first := t.seq
 	if t.kind != tellBatch {
@@ -151,7 +151,7 @@ func parseReplication(b []byte) (t replication, ok bool) {
 	return t, true
 }
 
-// messageKinds names the kinds of messages by subject.
+// messageKinds maps subjects to the names of message kinds.
 var messageKinds = []struct {
 	subject string
 	answer  bool
@@ -166,7 +166,8 @@ var messageKinds = []struct {
 	}},
 }
 
-// MessageKind returns the kind of a message between nodes, "" if it is not one of this package.
+// MessageKind returns the kind of a message between nodes; "" if the message does not belong to
+// this package.
 func MessageKind(subject string, answer bool, data []byte) string {
 	for _, m := range messageKinds {
 		if m.answer == answer && len(data) > 0 && strings.HasPrefix(subject, m.subject) {

@@ -41,7 +41,7 @@ var (
 // Journal is the durable storage that actors need. The interface belongs to the actors;
 // implementations are under persistence and must pass the conformance suite in package journaltest.
 //
-// An actor has a stable identity ("codelab/<id>"), never a PID. In addition to the logs of actors a
+// An actor has a stable identity ("codelab/<id>"), never a PID. In addition to actors' logs, a
 // journal stores rows (the audit trail, the list of codelabs, sessions). These are small keyed
 // records that are committed atomically with their events.
 //
@@ -61,8 +61,8 @@ type Journal interface {
 	// itself returns an error, done is not called.
 	//
 	// If the precondition of a row fails at the time of the commit, nothing of this append is
-	// written and done gets ErrConflict; other appends are not affected. So of two appends based on
-	// the same state one succeeds.
+	// written and done gets ErrConflict; other appends are not affected. As a result, only one of
+	// two appends based on the same state succeeds.
 	Append(rows []Row, done func(error)) error
 
 	// Limits returns the maximum of one append; larger ones fail with ErrTooLarge.
@@ -72,7 +72,7 @@ type Journal interface {
 	Get(table string, key []byte) ([]byte, error)
 
 	// Scan calls fn for the rows of a table in key order, or in reverse order, until fn returns
-	// false. key and value are valid only during the call. It sees one consistent state of the
+	// false. key and value are valid only during the call. Scan sees one consistent state of the
 	// store.
 	Scan(q Scan, fn func(key, value []byte) bool) error
 
@@ -89,8 +89,8 @@ type Journal interface {
 type Limits struct {
 	// RecordBytes bounds the run of records.
 	RecordBytes int
-	// Rows bounds the number of rows, and RowBytes the total size of their tables, keys and
-	// values, with RowOverhead for each.
+	// Rows bounds the number of rows, and RowBytes bounds the total size of their tables, keys and
+	// values, plus RowOverhead for each row.
 	Rows, RowBytes int
 }
 
@@ -100,15 +100,16 @@ const RowOverhead = 32
 // LogReader reads the log of one actor. The records of a log are numbered from 1 without gaps; the
 // number is the record's seq. Each call sees one consistent state of the store.
 //
-// A log has a base: the seq up to which its records were rewritten or
-// truncated. Records up to the base can be replayed to clients, but they must not be
-// applied to a state: their effect is only in the snapshot. So Replay never reads below the
-// base. Base <= seq of the snapshot <= tail.
+// A log has a base: the seq up to which its records were rewritten or truncated. Records up to the
+// base can be replayed to clients, but they must not be applied to a state: their effect is only in
+// the snapshot. For this reason, Replay never reads below the base. Base <= seq of the snapshot <=
+// tail.
 type LogReader interface {
 	// Load reads the whole state. It calls snapshot once, then record for every record after the
-	// snapshot, in order. Before those it calls record for older ones that are among the newest
-	// history records of the log, if they are still stored. These may have been rewritten. A record
-	// is valid only during the call. An error of either function ends the reading and is returned.
+	// snapshot, in order. Before those it calls record for older records that are among the newest
+	// history records of the log, if they are still stored. These older records may have been
+	// rewritten. A record is valid only during the call. An error of either function ends the
+	// reading and is returned.
 	Load(history uint64, snapshot func(Snapshot) error, record func(seq uint64, record []byte) error) error
 
 	// Replay calls fn for every committed record with a seq greater than after, in order. A record
@@ -117,7 +118,7 @@ type LogReader interface {
 	Replay(after uint64, fn func(seq uint64, record []byte) error) error
 }
 
-// Snapshot is the stored state of an actor.
+// Snapshot is an actor's stored state.
 type Snapshot struct {
 	// State is the newest snapshot, nil if there is none. The caller owns it.
 	State []byte
@@ -157,18 +158,18 @@ type Log interface {
 	// if there never was one.
 	Tail() uint64
 
-	// Append queues a batch and returns at once. Batches of one log are
-	// committed in the order of their Append calls, each one atomically with
-	// its rows. After a failed batch every later batch of this handle fails.
+	// Append queues a batch and returns immediately. Batches of one log are committed in the order
+	// of their Append calls, each one atomically with its rows. After a failed batch every later
+	// batch of this handle fails.
 	Append(b Batch) error
 
 	// Snapshot stores state, which includes every record up to seq, after all batches appended so
-	// far are committed. Then it truncates the records up to the lower of seq and keep. That
-	// becomes the log's base if it is higher, so the base never lags behind the truncation. It also
-	// removes older snapshots. done is called once; nil means that a snapshot that includes every
-	// record up to seq is on disk. A failure costs only recovery time. A newer Snapshot of the same
-	// log can replace one that has not started yet, whose done is then called with the result of
-	// the newer one.
+	// far are committed. Then it truncates the records up to the lower of seq and keep. That seq
+	// becomes the log's base if it is higher, so that the base never lags behind the truncation. It
+	// also removes older snapshots. done is called once; nil means that a snapshot that includes
+	// every record up to seq is on disk. A failure costs only recovery time. A newer Snapshot of
+	// the same log can replace one that has not started yet. The done function of the replaced
+	// snapshot is then called with the result of the newer one.
 	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
 
 	// Rewrite passes every stored record up to the seq upTo to fn and replaces those for which it
@@ -201,7 +202,7 @@ type Batch struct {
 
 // Row is one keyed record of a table.
 type Row struct {
-	// Table names the table: lower-case letters, short.
+	// Table is the table's name: short, in lower-case letters.
 	Table string
 	// Key is unique in its table and orders the rows bytewise.
 	Key []byte

@@ -139,8 +139,8 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 }
 
 // errFarEnough ends the reading of a log at the position returned by its owner. Later records may
-// be committed, but the owner has not noticed that yet and still shows a state without them. A
-// reader must not see them appear and disappear.
+// be committed, but the owner has not noticed their commit yet and still shows a state without
+// them. A reader must not see these records appear and disappear.
 var errFarEnough = errors.New("the owner has not acknowledged more")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {

@@ -21,8 +21,8 @@ type Reply struct {
 // Replier receives one answer. It is called once, on the actor's goroutine, and must not block.
 type Replier interface{ Reply(Reply) }
 
-// pendingReply is a reusable slot for one answer. A future of the actor library costs 1.5 us, this
-// a quarter of that.
+// pendingReply is a reusable slot for one answer. A future of the actor library costs 1.5 us; a
+// slot costs a quarter of that.
 type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
 	// deadline is the tick at which the wait ends; 0 while nobody waits. The goroutine that sets it
@@ -37,8 +37,8 @@ func (s *pendingReply) Reply(r Reply) {
 	}
 }
 
-// pendingReplies has the slots for answers, and enforces their timeouts. A timer per wait would
-// cost 5 % of a durable command; checking all slots once per tick costs nothing.
+// pendingReplies contains the slots for answers, and enforces their timeouts. A timer per wait
+// would cost 5 % of a durable command; checking all slots once per tick costs nothing.
 type pendingReplies struct {
 	clock clock.Clock
 	limit time.Duration
@@ -64,7 +64,7 @@ func newPendingReplies(c clock.Clock, limit time.Duration) *pendingReplies {
 	return s
 }
 
-// get returns a slot, whose timeout begins now.
+// get returns a slot. Its timeout begins now.
 func (s *pendingReplies) get() *pendingReply {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,16 +4,15 @@ import "time"
 
 // ReplicaStats counts a Host's actors by their role among the nodes of a cluster.
 type ReplicaStats struct {
-	// Owned are the actors that this node owns, of which Shared have followers on other nodes.
-	// Followed are replicas of other nodes' actors.
+	// Owned counts the actors that this node owns. Shared counts the owned actors with followers on
+	// other nodes. Followed counts the replicas of other nodes' actors.
 	Owned, Shared, Followed int
 	// Behind is the maximum number of records by which a replica is behind the last position
 	// announced by its owner. Age is the longest time since a replica is known to have included
 	// everything acknowledged; 0 without replicas.
 	Behind uint64
 	Age    time.Duration
-	// Distrusted are the ids of replicas that differed from their owner twice within a
-	// minute.
+	// Distrusted lists the ids of replicas that differed from their owner twice within a minute.
 	Distrusted []string
 }
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Reason is why a command was rejected; the transport maps it to a status.
+// Reason is the reason for which a command was rejected; the transport maps it to a status.
 type Reason uint8
 
 // Reasons of rejection.
 const (
-	// Invalid: the content violates a rule of the interface.
+	// Invalid: the content violates a rule of the API.
 	Invalid Reason = iota + 1
 	// Unauthenticated: the caller is not authenticated.
 	Unauthenticated
@@ -18,11 +18,11 @@ const (
 	Forbidden
 	// Missing: the object does not exist.
 	Missing
-	// Conflict: the state does not permit it.
+	// Conflict: the state does not permit the command.
 	Conflict
 	// TooLarge: the content is too large.
 	TooLarge
-	// Outdated: the record has changed since the named revision.
+	// Outdated: the record has changed since the given revision.
 	Outdated
 )
 
@@ -49,7 +49,7 @@ func Reject(reason Reason, format string, args ...any) error {
 }
 
 // IsMissing reports whether err states with certainty that something does not exist. After any
-// other error it may exist.
+// other error the object may exist.
 func IsMissing(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) && rejected.Reason == Missing
@@ -76,11 +76,11 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrInternal means that deciding panicked. Nothing was applied.
 	ErrInternal = errors.New("internal error")
-	// ErrUnknownEvent means that the event was written by a newer program. A state without it would
-	// be wrong, so none is built.
+	// ErrUnknownEvent means that the event was written by a newer program. A state without this
+	// event would be wrong, so that no state is built.
 	ErrUnknownEvent = errors.New("an event that this program does not know: a newer one has written it")
 	// ErrUnknownCommand: the node that owns the actor runs an earlier version, which cannot decode
-	// the command or a part of it. Nothing was applied. It is an ErrUnavailable, because an update
-	// is in progress.
+	// the command or a part of it. Nothing was applied. ErrUnknownCommand is an ErrUnavailable,
+	// because an update is in progress.
 	ErrUnknownCommand = fmt.Errorf("%w: the node that has it runs an earlier version; try again when all are updated", ErrUnavailable)
 )

@@ -9,7 +9,7 @@ import (
 )
 
 // role is one incarnation of an actor in a cluster: the runtime if this node owns the actor, else a
-// follower of its owner. It can change from one to the other without effect on holders of its
+// follower of its owner. A role can change from one to the other without effect on holders of its
 // handle.
 type role[C, E, V any] struct {
 	host   *Host[C, E, V]
@@ -17,17 +17,17 @@ type role[C, E, V any] struct {
 
 	own    *actorRuntime[C, E, V] // nil while it follows
 	follow *follower[C, E, V]     // nil while it owns
-	// sent are the commands that were sent to another node. Answers can arrive when the actor has
-	// moved again, even to this node.
+	// sent contains the commands that were sent to another node. Answers can arrive when the actor
+	// has moved again, even to this node.
 	sent   map[uint64]*forwarded[C]
 	serial uint64
 	turns  uint64 // number of commands received
-	// waiting are commands that arrived while the actor moves to another node; givingTo is
+	// waiting contains the commands that arrived while the actor moves to another node; givingTo is
 	// that node.
 	waiting  []*forwarded[C]
 	giving   bool
 	givingTo string
-	// dropped means that it only answers the remaining callers.
+	// dropped means that the role only answers the remaining callers.
 	dropped bool
 }
 
@@ -45,13 +45,13 @@ type (
 		from   string
 		answer func([]byte)
 	}
-	// unfollowed ends that.
+	// unfollowed ends this subscription.
 	unfollowed struct{ from string }
 	// readHere requests a view that includes everything acknowledged on any node.
 	readHere struct{ to Replier }
 	// give requests that the owner moves the actor to another node.
 	give struct{ to string }
-	// drop ends an actor at once, because this node has lost its lease.
+	// drop ends an actor immediately, because this node has lost its lease.
 	drop struct{}
 )
 
@@ -171,7 +171,7 @@ func (s *role[C, E, V]) tryGive(ctx actor.Context) {
 		return
 	}
 	s.handle.owns.Store(false)
-	// Until now no other node could acknowledge anything.
+	// Until this point no other node could acknowledge anything.
 	s.handle.fresh.Store(int64(s.host.opts.Clock.Uptime()))
 	sh.log.Close()
 	f := newFollower(s)

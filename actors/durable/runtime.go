@@ -7,8 +7,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of the runtime to itself. Each one that crosses goroutines names its incarnation or
-// batch, so that old ones are recognized.
+// Messages of the runtime to itself. Each message that crosses goroutines identifies its
+// incarnation or batch, so that old messages are recognized.
 type (
 	// flush arrives after all commands that were queued with the first one of a batch.
 	flush struct{}
@@ -56,7 +56,8 @@ type (
 type envelope[C any] struct {
 	cmd C
 	to  Replier // nil if nobody needs the answer
-	// sent is the uptime when it was sent, for one in waitSample, and 0 for the others.
+	// sent is the uptime when the command was sent, for one in waitSample commands, and 0 for the
+	// others.
 	sent time.Duration
 }
 
@@ -226,7 +227,7 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 		b.waiters = append(b.waiters, waiter{m.to, reply})
 		s.flushSoon(ctx)
 	case len(s.flying) > 0:
-		// It changes nothing, but its decision depends on state that is not on disk yet.
+		// The command changes nothing, but its decision depends on state that is not on disk yet.
 		last := s.flying[len(s.flying)-1]
 		last.waiters = append(last.waiters, waiter{m.to, reply})
 	default:
@@ -243,8 +244,8 @@ func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 	s.answer(to, r)
 }
 
-// apply changes the state and collects the events. If that panics, the state is unknown and the
-// incarnation ends. The caller to is in no batch yet, so it is answered here.
+// apply changes the state and collects the events. If this panics, the state is unknown and the
+// incarnation ends. The caller to is not in a batch yet, so that it is answered here.
 func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {

@@ -7,7 +7,7 @@ import (
 )
 
 // Shared is a Store that several nodes use concurrently. Each actor is owned by at most one node,
-// the one that has its log open. A node owns actors while its lease is valid, which it renews
+// the one that has its log open. A node owns actors while its lease is valid, and renews the lease
 // continuously. Decisions between nodes are made here, by the store's clock and in its
 // transactions.
 //
@@ -25,7 +25,7 @@ type Shared interface {
 	// Node is the name of this node.
 	Node() string
 
-	// Owner returns the living node that owns an actor, "" if there is none.
+	// Owner returns the living node that owns an actor; "" if there is none.
 	Owner(actor string) (node string, err error)
 
 	// Members returns the nodes whose lease is valid or has recently ended, by name.
@@ -54,7 +54,8 @@ type Shared interface {
 	Watch(tables []string, fn func(table string, key, value []byte)) (Feed, error)
 }
 
-// NodeSecrets is the table of the encrypted secrets common to all nodes. It is not part of backups.
+// NodeSecrets is the table with the encrypted secrets common to all nodes. The table is not part of
+// backups.
 const NodeSecrets = "nodesecrets"
 
 // Feed is a running Watch. Apart from Sync, it polls several times per second.
@@ -65,7 +66,7 @@ type Feed interface {
 	// Age is the maximum age of the reported rows: the time since the start of the last
 	// successful poll, on a clock that runs while the machine sleeps.
 	Age() time.Duration
-	// Close ends it.
+	// Close ends the Feed.
 	Close()
 }
 
@@ -79,11 +80,11 @@ type Member struct {
 	Program string
 	// Since is the start of this incarnation.
 	Since time.Time
-	// Left is the remaining time of its lease; at most 0 after it has expired.
+	// Left is the remaining time of its lease; at most 0 after the lease has expired.
 	Left time.Duration
-	// Stopped means that it released its lease in an orderly shutdown.
+	// Stopped means that the node released its lease in an orderly shutdown.
 	Stopped bool
-	// Owns counts the actors it owns.
+	// Owns counts the actors that the node owns.
 	Owns int
 }
 

@@ -6,9 +6,9 @@ import (
 
 // maybeSnapshot starts a snapshot of a committed view if enough has changed since the last one. A
 // large state is written less often, so that the cost of snapshots stays proportional to the
-// appended data. Encoding runs concurrently with the actor, on the immutable view. At most one is
-// in progress until it is stored, because each is as large as the state and keeps an earlier view
-// in memory.
+// appended data. Encoding runs concurrently with the actor, on the immutable view. At most one
+// snapshot is in progress until it is stored, because each is as large as the state and keeps an
+// earlier view in memory.
 func (s *actorRuntime[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	o := &s.host.opts
 	due := (s.sinceEvents >= o.SnapshotEvents || s.sinceBytes >= o.SnapshotBytes) && s.sinceBytes >= s.lastSize/2

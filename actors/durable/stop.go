@@ -41,7 +41,8 @@ func (s *actorRuntime[C, E, V]) end(err error) {
 }
 
 // fail ends this incarnation. If the store takes no writes, the commands that were not sent to it
-// get ErrReadOnly, so that a full disk is not taken for a fault. Batches in flight may be committed.
+// get ErrReadOnly, so that a full disk is not mistaken for a fault. Batches in flight may be
+// committed.
 func (s *actorRuntime[C, E, V]) fail(err error) {
 	s.handle.down()
 	if errors.Is(err, ErrReadOnly) {
@@ -59,9 +60,9 @@ func (s *actorRuntime[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 	s.tryStop(ctx)
 }
 
-// A snapshot saves the next start from applying later events. From these sizes on it is worth a
-// transaction of the store: a server with 100,000 new codelabs could not write all snapshots within
-// its 30 seconds.
+// A snapshot saves the next start from applying later events. From these sizes on, the saved time
+// is worth a transaction in the store: a server with 100,000 new codelabs could not write all
+// snapshots within its 30 seconds.
 const (
 	worthEvents = 64
 	worthBytes  = 64 << 10

@@ -16,14 +16,14 @@ type Store interface {
 	// from its position.
 	StreamID() string
 
-	// ReadOnly reports whether writes are refused. It is cheap enough to call before each of them.
+	// ReadOnly reports whether writes are refused. It is cheap enough to call before each write.
 	ReadOnly() bool
 
 	// Stats returns the current statistics. It is cheap and may be called after Close.
 	Stats() StoreStats
 
-	// Backup writes a consistent state to w, that at the time of the call, while the store
-	// continues to serve.
+	// Backup writes the consistent state at the time of the call to w, while the store continues to
+	// serve.
 	Backup(w io.Writer) error
 
 	// Scrub verifies everything and calls bad for each damaged item.
@@ -33,7 +33,7 @@ type Store interface {
 	Close() error
 }
 
-// StoreLimits bound the queues of any kind of store. Zero fields have their defaults.
+// StoreLimits bounds the queues of any kind of store. Zero fields have their defaults.
 type StoreLimits struct {
 	// QueueBytes bounds the batches that wait to be committed; beyond it Append fails with ErrBusy.
 	// A batch is always accepted if the queue is empty. Default 64 MiB.
@@ -47,7 +47,7 @@ func (l *StoreLimits) SetDefaults() {
 	l.QueueBytes, l.SnapshotQueueBytes = cmp.Or(l.QueueBytes, 64<<20), cmp.Or(l.SnapshotQueueBytes, 128<<20)
 }
 
-// StoreStats are statistics of a store; counters count from its opening.
+// StoreStats contains a store's statistics. Counters count from the opening of the store.
 type StoreStats struct {
 	QueueBatches  int   // queued or being committed
 	QueueBytes    int64 // of them
@@ -66,10 +66,10 @@ type StoreStats struct {
 
 	// FreeBytes is the free space of the disk with the data; 0 for data in memory.
 	FreeBytes uint64
-	// ReadOnly means that writes are refused: the store was opened so, the disk is nearly full, or
-	// it failed.
+	// ReadOnly means that writes are refused, because the store was opened read-only, the disk is
+	// nearly full, or it failed.
 	ReadOnly bool
-	// Failed is why writing has ended until the next start; nil normally.
+	// Failed is the reason why writing has ended until the next start; normally nil.
 	Failed error
 	// Faults counts failures of the disk.
 	Faults StoreFaults

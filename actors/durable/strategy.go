@@ -27,7 +27,7 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 	hd.restarts++
 	hd.failedAt = now
 	f, known := reason.(failure)
-	// A store that accepts no writes, or none from this node, is not the actor's failure.
+	// A store that accepts no writes, or no writes from this node, is not a failure of the actor.
 	if !known || !errors.Is(f.err, ErrReadOnly) && !errors.Is(f.err, ErrClosed) && !errors.Is(f.err, ErrFenced) {
 		hd.failures++
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Vocabulary has the names of the commands of one kind of actor and the types of their replies, so
+// Vocabulary contains the command names of one kind of actor and the types of their replies, so
 // that both can be sent to another process as JSON. B is the common interface of the commands.
 // Immutable.
 type Vocabulary[B any] struct {
@@ -25,8 +25,8 @@ type Nothing struct{}
 // Says declares a command of type C with a reply of type R.
 func Says[C, R any]() Word { return Word{reflect.TypeFor[C](), reflect.TypeFor[R]()} }
 
-// NewVocabulary returns a vocabulary of these words. It panics if one of them is no B, or if two
-// have the same name.
+// NewVocabulary returns a vocabulary of these words. It panics if a word is not a B, or if two
+// words have the same name.
 func NewVocabulary[B any](words ...Word) *Vocabulary[B] {
 	v := &Vocabulary[B]{words: map[string]Word{}, names: map[reflect.Type]string{}}
 	for _, w := range words {
@@ -67,7 +67,7 @@ func (v *Vocabulary[B]) Encode(command B) (name string, fields []byte, err error
 
 // Decode is the inverse of Encode. A command or field of a newer program that is unknown here is
 // rejected with ErrUnknownCommand, instead of being ignored. Fields added to a command have
-// omitempty, so only commands that use them are rejected.
+// omitempty, so that only commands with these fields are rejected.
 func (v *Vocabulary[B]) Decode(name string, fields []byte) (command B, err error) {
 	w, ok := v.words[name]
 	if !ok {

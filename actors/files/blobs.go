@@ -34,20 +34,21 @@ var (
 // Blobs stores objects by their sum. Persistence implements it. All methods are safe for concurrent
 // use.
 type Blobs interface {
-	// Put stores a stream of at most limit bytes. When it returns, the object is on disk, and it is
-	// kept until the lease is released and nothing refers to it. A stream that fails or is too long
-	// leaves nothing.
+	// Put stores a stream of at most limit bytes. When Put returns, the object is on disk. The
+	// object remains until the lease is released and nothing refers to it. A stream that fails or
+	// is too long leaves nothing.
 	Put(r io.Reader, limit int64) (*Lease, error)
 
 	// Spool copies a stream of at most limit bytes into an unnamed file, which is removed when it
 	// is closed.
 	Spool(r io.Reader, limit int64) (f *os.File, size int64, err error)
 
-	// Open opens a stored object for reading. It is complete: it was verified against its sum.
+	// Open opens a stored object for reading. The object is complete, because it was verified
+	// against its sum.
 	Open(sum Sum) (content Content, size int64, err error)
 
 	// Discard removes objects without a lease and without references, as reported by inUse. While
-	// objects are held for a backup it does nothing.
+	// objects are held for a backup, Discard does nothing.
 	Discard(inUse InUse, sums ...Sum) error
 
 	// Collect is Discard for every object that was last put longer ago than the grace period. It
@@ -77,7 +78,7 @@ func NewLease(sum Sum, size int64, release func()) *Lease {
 	return &Lease{Sum: sum, Size: size, release: release}
 }
 
-// Release ends the lease. Further calls, and those on nil, do nothing.
+// Release ends the lease. Further calls, and calls on nil, do nothing.
 func (l *Lease) Release() {
 	if l != nil {
 		l.once.Do(l.release)

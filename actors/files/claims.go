@@ -10,19 +10,19 @@ import (
 	"atelier/actors/durable"
 )
 
-// If several nodes use the register, a claim on an upload is recorded in a row. It has the number
-// of claims, and a number that is new in each version of the row. An upload is removed only if the
-// row is the same as before its references were read. So a claim is noticed even if it has ended
-// meanwhile and left a reference.
+// If several nodes use the register, a claim on an upload is recorded in a row. The row contains
+// the number of claims, and a number that is new in each version of the row. An upload is removed
+// only if the row is the same as before the upload's references were read. A claim is therefore
+// noticed even if it has ended meanwhile and left a reference.
 const claimTable = "claims"
 
 // claimFor is the lifetime of a claim after its node has died.
 const claimFor = 10 * time.Minute
 
-// Share lets other nodes use the register, too. It must be called before the first use.
+// Share also lets other nodes use the register. It must be called before the first use.
 func (r *Register) Share() { r.shared = true }
 
-// claimed returns the row of an upload's claims, nil for none, and their number.
+// claimed returns the row with an upload's claims (nil for none) and the number of claims.
 func (r *Register) claimed(name string) (row []byte, count uint32, err error) {
 	row, err = r.journal.Get(claimTable, []byte(name))
 	switch {

@@ -13,14 +13,14 @@
 //
 // # What is removed, and when
 //
-// Drop removes an unreferenced upload at once; it follows the removal of a reference. Sweep finds
-// the rest: uploads without a reference within the grace period, references of deleted codelabs,
-// and unreferenced objects. A crash at any time leaves only what Sweep finds.
+// Drop removes an unreferenced upload immediately; it follows the removal of a reference. Sweep
+// finds the remaining cases: uploads without a reference within the grace period, references of
+// deleted codelabs, and unreferenced objects. A crash at any time leaves only what Sweep finds.
 //
 // A caller that is about to refer to an upload claims it until the reference is recorded, so that
-// it is not removed in between. codelab.Codelab does so for each command. If the outcome of a
-// command is unknown, the claims are kept for a while. When a text stops mentioning an upload, its
-// reference ends only after the grace period, because texts are often changed back.
+// it is not removed in between. codelab.Codelab does so for each command. If a command's outcome is
+// unknown, the claims remain for a while. When a text stops mentioning an upload, its reference
+// ends only after the grace period, because texts are often changed back.
 //
 // A command with an unknown outcome (a timeout) is not followed by Drop or Discard, because it may
 // still be recorded.

@@ -31,7 +31,7 @@ type Register struct {
 }
 
 // NewRegister returns the register stored in journal, with objects in blobs. An unreferenced upload
-// is kept for the grace period.
+// remains for the grace period.
 func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now func() time.Time) *Register {
 	return &Register{journal: journal, blobs: blobs, grace: grace, now: now, claims: map[string]int{}, leaving: map[string]bool{}}
 }
@@ -75,7 +75,7 @@ func (r *Register) Claim(names ...string) (release func(), err error) {
 	return r.claim(names, true)
 }
 
-// ClaimKnown is Claim for the existing ones of the names.
+// ClaimKnown is Claim for the uploads among the names that exist.
 func (r *Register) ClaimKnown(names ...string) (release func(), err error) {
 	return r.claim(names, false)
 }
@@ -140,7 +140,7 @@ func (r *Register) release(claimed []string) {
 	}
 }
 
-// Drop removes those uploads, and their objects, that have no references.
+// Drop removes the uploads without references, and their objects.
 func (r *Register) Drop(names ...string) error {
 	var errs []error
 	for _, name := range names {

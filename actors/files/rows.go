@@ -15,7 +15,7 @@ const (
 	blobUseTable   = "blobuses"   // sum, "u", name; or sum, "s", codelab, submission
 )
 
-// By is the kind of thing that refers to an upload in a codelab.
+// By is the kind of object that refers to an upload in a codelab.
 type By string
 
 const (
@@ -61,7 +61,7 @@ func UseRow(name, codelab string, by By) durable.Row {
 	return durable.Row{Table: uploadUseTable, Key: key(name, codelab, string(by))}
 }
 
-// UnuseRow removes that reference: at once, or after a while.
+// UnuseRow removes that reference, immediately or after a while.
 func UnuseRow(name, codelab string, by By, after time.Duration) durable.Row {
 	row := UseRow(name, codelab, by)
 	row.Delete, row.TTL = after <= 0, after

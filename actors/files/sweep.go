@@ -16,7 +16,7 @@ import (
 // rowsAtOnce bounds the rows per commit of a removal.
 const rowsAtOnce = 1000
 
-// Swept counts the things that a sweep removed.
+// Swept counts the objects that a sweep removed.
 type Swept struct{ References, Uploads, Contents int }
 
 // Sweep removes everything without references. It stops early if ctx ends.
@@ -137,11 +137,11 @@ func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Dur
 	}
 }
 
-// Forgotten has the files to which a deleted codelab or attendee had referred.
+// Forgotten contains the files to which a deleted codelab or attendee had referred.
 type Forgotten struct {
-	// Uploads are the names of uploads.
+	// Uploads lists the names of uploads.
 	Uploads []string
-	// Submissions are those whose files are affected.
+	// Submissions lists the submissions with affected files.
 	Submissions []*pb.Submission
 }
 

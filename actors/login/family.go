@@ -13,8 +13,8 @@ import (
 // familyTable is the table of sessions: families by a random key.
 const familyTable = "sessionfamilies"
 
-// family is all session ids that were issued from one another. One row has all of it, so a change
-// is atomic.
+// family contains all session ids that were issued from one another. One row contains the whole
+// family, so that a change is atomic.
 type family struct {
 	// Immutable. The row's key as text.
 	name string

@@ -39,8 +39,8 @@ func SeenAt(g *pb.AdminGrant) int64 { return max(g.CreatedAt, g.SeenAt) }
 
 func late(g *pb.AdminGrant, now int64) bool { return now-SeenAt(g) >= SeenEvery.Milliseconds() }
 
-// saw records the use of a login, without waiting for the disk. If that is lost, a later use
-// records it.
+// saw records the use of a login, without waiting for the disk. If the record is lost, a later use
+// writes it.
 func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	}
 }
 
-// EndLogin ends one login of a person; other grants of the browser are kept. It reports whether the
+// EndLogin ends one login of a person; the browser's other grants remain. It reports whether the
 // login existed.
 func (s *Sessions) EndLogin(person, login string) (ended bool, err error) {
 	want := &pb.AdminGrant{Person: person, Login: login}

@@ -9,8 +9,8 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// record has the grants of a family's ids. It and its entries are immutable; records share entries.
-// The stored message would need 440 bytes more per attendee (BenchmarkMemoryOfASession).
+// record contains the grants of a family's ids. It and its entries are immutable; records share
+// entries. The stored message would need 440 bytes more per attendee (BenchmarkMemoryOfASession).
 type record struct{ ids []*entry }
 
 // entry is one id of a family. Times are Unix milliseconds.
@@ -101,7 +101,7 @@ func (r *record) find(id Key) *entry {
 	return nil
 }
 
-// lasts returns the time at which the last id of a record expires.
+// lasts returns the time at which a record's last id expires.
 func (r *record) lasts() (last int64) {
 	for _, e := range r.all() {
 		last = max(last, e.expires)
@@ -172,8 +172,8 @@ func (r *record) without(now int64, attendee string, take func([]AttendeeGrant, 
 	return out
 }
 
-// nobody replaces a grant by a grant to nobody. So the browser is still recognized, without any
-// rights, and everything that depends on the grant notices that it has ended.
+// nobody replaces a grant by a grant to nobody. The browser is still recognized, without any
+// rights, and everything that depends on the grant notices its end.
 func nobody(all []AttendeeGrant, at int) []AttendeeGrant {
 	all[at].AttendeeID, all[at].Generation = "", 0
 	return all
@@ -194,8 +194,8 @@ func (r *record) attendees() (all []string) {
 	return all
 }
 
-// crowded returns the id to remove for a new one, -1 if there are not too many: the oldest unused
-// one, else the oldest. from is never removed.
+// crowded returns the id to remove for a new one: the oldest unused id, else the oldest. It returns
+// -1 if there are not too many ids. from is never removed.
 func (r *record) crowded(from *entry) int {
 	if len(r.ids) < maxIDs {
 		return -1
@@ -220,7 +220,7 @@ func (e *entry) copy() *entry {
 	return &out
 }
 
-// grant returns the grant of an attendee in a codelab, nil for none. It must not be modified.
+// grant returns an attendee's grant in a codelab; nil for none. It must not be modified.
 func (e *entry) grant(codelab string) *AttendeeGrant {
 	if e == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// maxIDs bounds the valid ids of a family. A browser has one or two; lost answers cause more.
+	// maxIDs bounds the valid ids of a family. A browser has one or two; lost responses cause more.
 	maxIDs = 32
 	// lastMinute is how long an id stays valid after its successor was used, for requests in flight
 	// and tabs without the new id.
@@ -29,7 +29,7 @@ const (
 )
 
 // Sessions stores the grants of each session. A change of a family is on disk before it is visible.
-// Changes of one family are sequential, so that of two concurrent ones neither is lost. Safe for
+// Changes to one family are sequential, so that neither of two concurrent changes is lost. Safe for
 // concurrent use.
 type Sessions struct {
 	journal durable.Journal
@@ -46,8 +46,8 @@ type Sessions struct {
 	// Set if several nodes use the store; else nil.
 	feed  durable.Feed
 	clock clock.Clock
-	// unread are the families whose changed rows could not be read; the feed does not report them
-	// again.
+	// unread contains the families with changed rows that could not be read; the feed does not
+	// report these rows again.
 	unread map[*family]struct{} // guarded by mu
 }
 
@@ -57,7 +57,7 @@ type Key [sha256.Size]byte
 // KeyOf returns the key of a session's id.
 func KeyOf(id string) Key { return sha256.Sum256([]byte(id)) }
 
-// Load reads the valid sessions. account is a keyed fingerprint of the present admin account.
+// Load reads the valid sessions. account is a keyed fingerprint of the current admin account.
 // Grants for another account have ended.
 func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
 	s := empty(journal, account, now)
@@ -99,7 +99,7 @@ func (s *Sessions) pruned(rec *record) *record {
 
 func (s *Sessions) ms() int64 { return s.now().UnixMilli() }
 
-// Session has the grants of one id, as of the time of each call. The zero value has none.
+// Session contains the grants of one id, as of the time of each call. The zero value contains none.
 type Session struct {
 	family *family
 	id     Key
@@ -199,8 +199,8 @@ func (s *Sessions) lookup(h Key) *family {
 	return s.families[h]
 }
 
-// arrived records the first use of an id, without waiting for the disk. If that is lost, the next
-// use records it.
+// arrived records the first use of an id, without waiting for the disk. If the record is lost, the
+// next use writes it.
 func (s *Sessions) arrived(f *family, id Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -239,8 +239,8 @@ func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64,
 }
 
 // GrantAttendee is GrantAdmin for the grant of an attendee who registered in a codelab under a
-// name. Concurrent registrations from one id under one name get each other's grants, so it does not
-// matter which answer a browser uses last.
+// name. Concurrent registrations from one id under one name get each other's grants, so that it
+// does not matter which response a browser uses last.
 func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expires int64, err error) {
 	f, expires, err := s.issue(from, id, func(rec *record, e *entry, now int64) {
 		e.give(g)
@@ -274,9 +274,9 @@ func nameHash(name string) []byte {
 	return h[:16]
 }
 
-// UnderWay returns the grant of a registration in a codelab under a name, made from an id, while
-// its answer may still be in flight; nil for none. A browser that asks again with the old id did
-// not receive the answer.
+// UnderWay returns the grant of a registration from an id, in a codelab under a name, while its
+// response may still be in flight; nil for none. A browser that registers again with the old id did
+// not receive the response.
 func (s *Sessions) UnderWay(from, codelab, name string) *AttendeeGrant {
 	h := KeyOf(from)
 	f := s.lookup(h)
@@ -362,7 +362,7 @@ func (s *Sessions) hold(id string) (*family, *entry, error) {
 }
 
 // Forget removes a deleted attendee from all grants, so that no data of them remains. A grant to
-// nobody is kept, so that the browser is still recognized, without any rights. Grants that cannot
+// nobody remains, so that the browser is still recognized, without any rights. Grants that cannot
 // be written now expire.
 func (s *Sessions) Forget(attendee string) {
 	s.mu.RLock()
@@ -373,8 +373,8 @@ func (s *Sessions) Forget(attendee string) {
 	}
 }
 
-// Leave ends the grant of an attendee in a codelab for all ids of the family; other grants are
-// kept. It returns the attendee; "" if the id has no such grant.
+// Leave ends an attendee's grant in a codelab for all ids of the family; other grants remain. It
+// returns the attendee; "" if the id has no such grant.
 func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 	h := KeyOf(id)
 	f, err := s.seek(h)

@@ -97,7 +97,7 @@ func (s *Sessions) seek(h Key) (*family, error) {
 	return s.lookup(h), nil
 }
 
-// learn processes a row's present content.
+// learn processes a row's current content.
 func (s *Sessions) learn(key, value []byte) error {
 	name := hex.EncodeToString(key)
 	s.mu.Lock()
@@ -166,10 +166,12 @@ func (s *Sessions) forget(f *family) {
 	s.mu.Unlock()
 }
 
-// guarded returns the rows that update the store to a record. If other nodes use the store, too,
-// the rows have preconditions that fail if one has changed the family. The caller holds f.mu.
+// guarded returns the rows that update the store to a record. If other nodes also use the store,
+// the rows have preconditions that fail if another node has changed the family. The caller holds
+// f.mu.
 func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
-	// Urgent, because anyone who wants to delete something must sign in.
+	// The rows are urgent, because people must sign in before they can delete anything to free
+	// space.
 	rows := durable.MakeUrgent(f.rows(rec, s.ms()))
 	if s.feed == nil {
 		return rows
@@ -181,8 +183,8 @@ func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 	return rows
 }
 
-// commit stores a record, nil to end the family, and waits. After ErrConflict the family has been
-// read again. The caller holds f.mu.
+// commit stores a record and waits for the commit; nil ends the family. After ErrConflict the
+// family has been read again. The caller holds f.mu.
 func (s *Sessions) commit(f *family, rec *record) error {
 	known := f.value
 	err := durable.Commit(s.journal, s.guarded(f, rec))

@@ -10,8 +10,8 @@ import (
 
 // Address is the target of a link or of a displayed element, with its position in the text.
 type Address struct {
-	// Span is the position of the address: including enclosing < and >, without the quotes of an
-	// attribute.
+	// Span is the position of the address. It includes enclosing < and >, but not an attribute's
+	// quotes.
 	Span
 	// URL is the address with Markdown escapes and HTML entities decoded.
 	URL string
@@ -22,10 +22,9 @@ type Address struct {
 }
 
 // Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML permit.
-// These are links and images, definitions of references whether used or not, and attributes of
-// elements. Code has no addresses; code lists the spans of code, also in order. The time is
-// proportional to the size of any text. To ensure that, links that no person would write are
-// skipped.
+// These are links and images, reference definitions (used or not), and element attributes. Code has
+// no addresses; code lists the spans of code, also in order. The time is proportional to the size
+// of any text. To ensure that, links that no person would write are skipped.
 func Addresses(text string) (found []Address, code []Span) {
 	f := finder(text, true)
 	return f.found, f.code
@@ -104,7 +103,7 @@ const (
 	vainBytes = 4096
 )
 
-// maxWords bounds the returned words of a link, bytes.
+// maxWords bounds a link's returned words, in bytes.
 const maxWords = 400
 
 // note parses a note for facilitators that begins at an offset of the source.
@@ -278,7 +277,7 @@ func (f *addressFinder) target(b bracket, i int) (end int, ok bool) {
 	return end, true
 }
 
-// refers records the label of an image whose address is in a definition.
+// refers records the label of an image that has its address in a definition.
 func (f *addressFinder) refers(text []byte, start, end, nested int) {
 	label := text[start:end]
 	if end+1 < len(text) && text[end+1] == '[' {
@@ -636,7 +635,7 @@ func Unescape(text string) string {
 				b.WriteByte(c)
 				break
 			}
-			// HTML permits some without the semicolon, Markdown does not.
+			// HTML permits some entities without the semicolon, but Markdown does not.
 			entity := text[i : i+n+1]
 			plain := html.UnescapeString(entity)
 			if strings.HasSuffix(plain, ";") && plain != ";" {
@@ -651,7 +650,7 @@ func Unescape(text string) string {
 	return b.String()
 }
 
-// maxEntity bounds an entity with its delimiters, bytes.
+// maxEntity bounds an entity with its delimiters, in bytes.
 const maxEntity = 40
 
 func isPunct(b byte) bool {

@@ -7,7 +7,7 @@ import (
 )
 
 // Check is a check of an attendee's work, declared by a step: a fenced block whose info string is
-// the word check and a name. Its first line is the title, the rest is for people.
+// the word check and a name. Its first line is the title. The remaining lines are for people.
 type Check struct{ Name, Title string }
 
 // checkInfo matches the info string: names are short and part of an address.

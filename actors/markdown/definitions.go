@@ -13,7 +13,7 @@ type Definition struct {
 	Span         // its lines
 }
 
-// MaxLabel bounds a label, bytes; CommonMark permits 999 characters.
+// MaxLabel bounds a label, in bytes; CommonMark permits 999 characters.
 const MaxLabel = 4 * 999
 
 // define parses a definition at the beginning of a line. Its address, or its title, can be on the

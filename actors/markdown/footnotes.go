@@ -5,7 +5,7 @@ import "bytes"
 // CommonMark has no footnotes: it parses [^name]: with one word as a definition, and with more
 // words as a paragraph. The app shows both like GitHub.
 
-// maxFootnoteLabel bounds the name of a footnote, bytes.
+// maxFootnoteLabel bounds a footnote's name, in bytes.
 const maxFootnoteLabel = 400
 
 // IsFootnote reports whether a line begins a footnote.

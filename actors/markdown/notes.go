@@ -141,9 +141,9 @@ func (f fence) isNotes() bool {
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
 // skipFence reads to the end of a fenced block. If an enclosing container ends before the block
-// should, its author meant the block to continue. So the note extends to a closing fence, wherever
-// that is. The scanner continues as the parser reads the lines. If the rest has another meaning
-// without the note, the next pass handles it.
+// should, its author meant the block to continue. The note therefore extends to a closing fence,
+// regardless of its position. The scanner continues as the parser reads the lines. If the rest has
+// another meaning without the note, the next pass handles it.
 func (s *Scanner) skipFence(f fence, loose bool) {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		switch {
@@ -178,7 +178,7 @@ func (s *Scanner) takeBlank() int {
 
 const aside = "aside"
 
-// maxTag bounds an opening tag over several lines, bytes.
+// maxTag bounds an opening tag over several lines, in bytes.
 const maxTag = 512
 
 // maxRun bounds the backticks around inline code.
@@ -373,7 +373,7 @@ func (a *asides) read(text []byte, at int, hidden, inline bool) {
 	}
 }
 
-// looked returns how many bytes were read for a match at a position, or for none.
+// looked returns the number of bytes that were read for a match at a position, or for no match.
 func looked(at, all int) int {
 	if at < 0 {
 		return all

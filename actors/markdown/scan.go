@@ -28,13 +28,13 @@ type Line struct {
 }
 
 // maxNesting bounds the depth of block quotes and lists. Deeper ones are read as text, because
-// without a bound a line could cost as much as the whole file.
+// without a bound one line could cost as much as the whole file.
 const maxNesting = 32
 
 // Scanner parses the block structure of Markdown line by line, as in CommonMark. For each line it
 // returns the kind at the top level. It never parses inline markup. A line is read once per
-// enclosing container, so the time is proportional to the length of any text. It uses no memory
-// except for definitions.
+// enclosing container, so that the time is proportional to the length of any text. It uses no
+// memory except for definitions.
 type Scanner struct {
 	source []byte
 	at     int // beginning of the next line

@@ -9,8 +9,8 @@ import (
 
 // Markdown parsers differ after unclosed constructs, after possible HTML, and in the content of
 // list items. The server follows CommonMark, and a page follows its parser and the browser. Text
-// that looks like a note for facilitators is kept only if all parsers treat it as code. Otherwise
-// it is removed.
+// that looks like a note for facilitators remains only if all parsers treat it as code. Otherwise
+// the text is removed.
 
 // sure reports whether every parser treats the last line as code, if the scanner does.
 func (s *Scanner) sure() bool {
@@ -82,7 +82,7 @@ func (s *Scanner) end(kind, from int) []byte {
 	return s.source[f.start:f.end]
 }
 
-// closes reports whether a line behind the last one closes a fence.
+// closes reports whether a line after the last one closes a fence.
 func (s *Scanner) closes(f fence) bool {
 	ahead := Scanner{source: s.source, at: s.at, strict: true, stack: append([]container(nil), s.stack...)}
 	for ahead.at < len(ahead.source) {

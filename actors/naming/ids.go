@@ -15,14 +15,14 @@ import (
 )
 
 // IDs generates strictly increasing ids with a 24-bit tag, so that lists appended in the order of
-// their ids can be searched by id. Ids in a codelab have the codelab's tag, by which a certificate
-// finds the codelab of an attendee without an index. Not safe for concurrent use.
+// their ids can be searched by id. Ids in a codelab contain the codelab's tag, so that a
+// certificate finds an attendee's codelab without an index. Not safe for concurrent use.
 type IDs struct {
 	tag uint32
 	// last is milliseconds and counter of the newest id, 60 bits.
 	last    uint64 `snapshot:"ids of what is gone, or lies elsewhere, are not seen: new ones are by time, and random"`
 	entropy io.Reader
-	// next is a field because the argument of a reader escapes to the heap.
+	// next is a field because a reader's argument escapes to the heap.
 	next [16]byte `snapshot:"it is made anew for each id"`
 }
 

@@ -85,8 +85,9 @@ func points(s string) (out []rune) {
 	return out
 }
 
-// alike maps folded letters to the Latin ones that they look like, beyond UTS 39. Letters whose
-// upper and lower case look like different ones, such as I and l, map to one of these.
+// alike maps folded letters to the Latin letters that they look like, in addition to UTS 39.
+// Letters with an upper and a lower case that look like different letters, such as I and l, map to
+// one of these.
 var alike = func() map[rune]string {
 	like := map[rune]string{}
 	for latin, others := range map[string]string{

@@ -33,7 +33,7 @@ type Body interface {
 	decide(d *decision) error
 }
 
-// Vocabulary has all commands, with their replies.
+// Vocabulary contains all commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Add, *Participant](),
 	durable.Says[AddKey, *Key](),
@@ -46,14 +46,14 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SetEncryptionKey, durable.Nothing](),
 )
 
-// codec encodes commands for the node that owns the actor. None may be executed twice.
+// codec encodes commands for the node that owns the actor. No command is repeatable.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
 	func(Command) bool { return false },
 )
 
-// Add creates a participant with a first key, whose secret is never sent here. The reply is its
+// Add creates a participant with a first key. The key's secret is never sent here. The reply is its
 // *Participant.
 type Add struct {
 	Name        string
@@ -269,8 +269,7 @@ func (in SetEncryptionKey) decide(d *decision) error {
 		return durable.Reject(durable.Invalid, "the key is too large")
 	}
 	d.event(&Event{Body: &Event_EncryptionKeySet{EncryptionKeySet: &EncryptionKeySet{Id: p.Id, Key: in.Key}}})
-	// The owner of the key can read all later messages, so an unwanted change must be
-	// noticed.
+	// The owner of the key can read all later messages, so that an unwanted change must be noticed.
 	more := map[string]string{"security": "true"}
 	if old := thumbprint(p.EncryptionKey); old != "" {
 		more["old_thumbprint"] = old

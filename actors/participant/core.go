@@ -42,7 +42,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
 	}
 }
 
-// core is the pure part. Owned by its actor; slice and records are replaced, never modified.
+// core is the pure part. Its actor owns it. The slice and records are replaced, never modified.
 type core struct {
 	audit *audit.Trail
 	ids   *naming.IDs

@@ -3,8 +3,8 @@
 // participants that act for it, its acknowledgements, the policy of its tokens, and the public keys
 // to which its credentials are encrypted.
 //
-// One actor holds all participants of both environments; they are few and change rarely. Each
-// change is audited in its own commit. Requests are authorized by the committed View, which is
+// One actor contains all participants of both environments, because they are few and change rarely.
+// Each change is audited in its own commit. Requests are authorized by the committed View, which is
 // immutable: an acknowledged change applies to every later request.
 //
 // No secret is sent here: the caller generates a key and sends its hash.

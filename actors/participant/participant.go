@@ -21,7 +21,7 @@ const (
 	ScopeDetokenize = "detokenize"
 )
 
-// The enums of these.
+// The enums of these values.
 var (
 	Kinds        = []string{Platform, Business, PSP}
 	Environments = []string{Production, Sandbox}
@@ -43,7 +43,7 @@ type View struct {
 	byKey      map[string]*Participant
 }
 
-// All returns the participants, oldest first. Not to be changed.
+// All returns the participants, oldest first. Callers must not change the list.
 func (v *View) All() []*Participant { return v.all }
 
 // Get returns the participant with an id, or nil.
@@ -77,7 +77,8 @@ func KeyOf(p *Participant, id string) *Key {
 	return nil
 }
 
-// MayActFor reports whether who is whom, or was granted to act for it.
+// MayActFor reports whether both participants are the same, or the first has permission to act for
+// the second.
 func MayActFor(who, whom *Participant) bool {
 	return who.Id == whom.Id || slices.Contains(whom.Delegates, who.Id)
 }

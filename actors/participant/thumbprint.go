@@ -13,7 +13,7 @@ func thumbprint(jwk []byte) string {
 	if json.Unmarshal(jwk, &k) != nil {
 		return ""
 	}
-	// The required members in lexical order, which the encoder keeps.
+	// The required members in lexical order. The encoder keeps this order.
 	var required any
 	switch k.Kty {
 	case "EC":

@@ -15,13 +15,13 @@ import (
 type Caller struct {
 	// ActorID is the owner's account or a person's id.
 	ActorID string
-	// Owner permits everything. Others can manage and see only assistants.
+	// Owner permits all commands. Other callers can manage and see only assistants.
 	Owner     bool
 	IP        string
 	UserAgent string
 }
 
-// Command is a command to the actor of people. It is plain data.
+// Command is a command to the people actor. It is plain data.
 type Command struct {
 	Caller Caller
 	Body   Body
@@ -33,7 +33,7 @@ type Body interface {
 	decide(d *decision) error
 }
 
-// Vocabulary is all commands, with their replies.
+// Vocabulary contains all commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Invite, *Person](),
 	durable.Says[InviteAgain, *Person](),
@@ -45,7 +45,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SignIn, *Person](),
 )
 
-// codec encodes commands for the node that owns the actor. None must be executed twice.
+// codec encodes commands for the node that owns the actor. No command is repeatable.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
@@ -59,7 +59,7 @@ var errInUse = durable.Reject(durable.Conflict, "this login is in use")
 const loginRunes = "abcdefghijklmnopqrstuvwxyz0123456789._@+-"
 
 // foldLogin normalizes a login for comparison. Only ASCII is folded: some other letters have ASCII
-// lower-case forms, and would become somebody else's login.
+// lower-case forms, and the result would be somebody else's login.
 func foldLogin(login string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -123,8 +123,8 @@ func (d *decision) known(id string) (*Person, error) {
 	return p, nil
 }
 
-// Invite creates a person with an open invitation, of which only the hash is sent here. With
-// ExpiresAt it is a helper for a day, who has no login. The reply is their *Person.
+// Invite creates a person with an open invitation. Only the invitation's hash is sent here. With
+// ExpiresAt, the person is a helper for a day and has no login. The reply is the *Person.
 type Invite struct {
 	Login, Name, Role string
 	Codelabs          []string
@@ -193,8 +193,8 @@ func (d *decision) freeLogin(login string) (string, error) {
 }
 
 // InviteAgain opens a new invitation. The earlier one, the password and a permission to link become
-// void, and all sessions end. Another account of the identity provider with this login can accept
-// the invitation, too. The reply is the *Person.
+// void, and all sessions end. Another account with this login at the identity provider can also
+// accept the invitation. The reply is the *Person.
 type InviteAgain struct {
 	ID    string
 	Token []byte
@@ -217,15 +217,15 @@ func (in InviteAgain) decide(d *decision) error {
 	return nil
 }
 
-// Update changes a person; nil leaves a member unchanged. A change of their permissions ends their
-// sessions. The reply is the *Person.
+// Update changes a person; nil leaves a member unchanged. A change to the person's permissions ends
+// their sessions. The reply is the *Person.
 type Update struct {
 	ID         string
 	Name, Role *string
 	Codelabs   *[]string
 	Disabled   *bool
-	// Link permits linking the next sign-in with their login at the identity provider to them; only
-	// the owner can set it.
+	// Link permits linking the person to the next sign-in with their login at the identity
+	// provider. Only the owner can set it.
 	Link *bool
 }
 
@@ -307,8 +307,8 @@ func (in Delete) decide(d *decision) error {
 // ErrElsewhere means that a helper for a day is signed in on another phone.
 var ErrElsewhere = durable.Reject(durable.Conflict, "signed in on another phone: sign in here and end that?")
 
-// Accept accepts an invitation. A person gets a password, of which only the hash is sent here. A
-// helper for a day is signed in, and Here ends the session on their earlier phone. The reply is the
+// Accept accepts an invitation. A person gets a password, and only its hash is sent here. A helper
+// for a day is signed in, and Here ends the session on their earlier phone. The reply is the
 // *Person.
 type Accept struct {
 	Token    []byte
@@ -345,12 +345,12 @@ func (in Accept) decide(d *decision) error {
 	return nil
 }
 
-// SetPassword changes a person's password, of which only the hash is sent here. All their sessions
-// end. The reply is the *Person.
+// SetPassword changes a person's password. Only the password's hash is sent here. All their
+// sessions end. The reply is the *Person.
 type SetPassword struct {
 	ID string
-	// Was is the hash with which the old password was compared, so that of two concurrent changes
-	// one succeeds.
+	// Was is the hash with which the old password was compared, so that only one of two concurrent
+	// changes succeeds.
 	Was, Password string
 }
 

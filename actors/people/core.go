@@ -52,7 +52,7 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *Event, View] 
 	}
 }
 
-// erases and erase remove earlier forms of a record from the log. The next event of a person has
+// erases and erase remove earlier forms of a record from the log. A person's next event contains
 // the whole record, or records their deletion.
 func erases(e *Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
 
@@ -69,14 +69,15 @@ func erase(v *View) func(*Event) (*Event, bool) {
 	}
 }
 
-// core is the pure part. Owned by its actor; slice, map and records are replaced, never modified.
+// core is the pure part. Its actor owns it. The slice, map and records are replaced, never
+// modified.
 type core struct {
 	audit *audit.Trail
 	owner string
 	ids   *naming.IDs
 	all   []*Person
 	seen  map[string]int64
-	// barred are hashes of deleted people who must stay locked out, oldest first.
+	// barred lists the hashes of deleted people who must stay locked out, oldest first.
 	barred [][]byte
 }
 
@@ -125,8 +126,8 @@ func (d *decision) event(e *Event) {
 	d.Events = append(d.Events, e)
 }
 
-// record writes an event of a person to the audit trail. Events of a helper for a day are
-// also recorded for their codelab, where facilitators see them.
+// record writes a person's event to the audit trail. The events of a helper for a day are also
+// recorded for the helper's codelab, where facilitators see the events.
 func (d *decision) record(action string, p *Person, about map[string]string) {
 	codelab := ""
 	if Helper(p) {

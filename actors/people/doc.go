@@ -1,13 +1,14 @@
 // Package people manages facilitators and assistants: their invitations, passwords and
 // roles, and the codelabs in which an assistant helps.
 //
-// One actor holds all of them; they are few and change rarely. Each change is audited in its own
-// commit, and requests are authorized by the committed View. A change that ends a person's sessions
-// increments the generation of their record. A session has the generation in which it was created,
-// so none is missed.
+// One actor contains all people, because they are few and change rarely. Each change is audited in
+// its own commit, and requests are authorized by the committed View. A change that ends a person's
+// sessions increments the generation of their record. A session contains the generation in which it
+// was created, so that no session is missed.
 //
-// Only hashes of passwords and invitations are sent here. Each change of a person is an event with
-// the whole record, so earlier records, including hashes and names, are erased from the log.
+// Only hashes of passwords and invitations are sent here. Each change to a person is an event with
+// the whole record, so that earlier records, including hashes and names, can be erased from the
+// log.
 package people
 
 //go:generate go run atelier/actors/internal/protogen

@@ -15,7 +15,7 @@ const (
 	Assistant   = "assistant"
 )
 
-// Roles are all roles.
+// Roles lists all roles.
 var Roles = []string{Facilitator, Assistant}
 
 // States of people.
@@ -54,13 +54,13 @@ func (v *View) All() []*Person { return v.all }
 // Get returns the person with an id, or nil.
 func (v *View) Get(id string) *Person { return v.byID[id] }
 
-// ByLogin returns the person with a login, in any case, or nil.
+// ByLogin returns the person with a login, in upper or lower case, or nil.
 func (v *View) ByLogin(login string) *Person { return v.byLogin[foldLogin(login)] }
 
-// Named returns the people whose names look like a name.
+// Named returns the people with names that look like the given name.
 func (v *View) Named(name string) []*Person { return v.named()[naming.Skeleton(name)] }
 
-// Invited returns the person whose invitation has this hash and is open, or nil.
+// Invited returns the person with an open invitation that has this hash, or nil.
 func (v *View) Invited(hash []byte, now time.Time) *Person {
 	p := v.byInvitation[hex.EncodeToString(hash)]
 	if p == nil || p.Disabled || p.InvitationEndsAt <= now.UnixMilli() {
@@ -97,7 +97,7 @@ func Over(p *Person, now time.Time) bool { return p.ExpiresAt > 0 && p.ExpiresAt
 // Helper reports whether a person is a helper for a day, who has no login.
 func Helper(p *Person) bool { return p.ExpiresAt > 0 }
 
-// HasLogin reports whether a login, in any case, is a person's.
+// HasLogin reports whether a login, in upper or lower case, belongs to a person.
 func HasLogin(p *Person, login string) bool { return p.Login != "" && p.Login == foldLogin(login) }
 
 // State returns the state of a person.

@@ -9,7 +9,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// maxBarred bounds the remembered deleted people.
+// maxBarred bounds the stored hashes of deleted people.
 const maxBarred = 10_000
 
 // maxSubject bounds a subject at a provider, in bytes (OpenID Connect Core, 2).
@@ -26,9 +26,9 @@ func barredHash(parts ...string) []byte {
 	return sum[:16]
 }
 
-// barredOf returns the hash that stays locked out after a deletion: of the identity at the
-// provider, or else of the login. So another account with the same address is somebody else. It is
-// nil for a helper for a day.
+// barredOf returns the hash that stays locked out after a deletion: the hash of the identity at the
+// provider, or else of the login. Another account with the same address is therefore a different
+// person. The hash is nil for a helper for a day.
 func barredOf(p *Person) []byte {
 	switch {
 	case p.Issuer != "":
@@ -39,7 +39,7 @@ func barredOf(p *Person) []byte {
 	return nil
 }
 
-// isBarred reports whether somebody was deleted.
+// isBarred reports whether a person was deleted.
 func (c *core) isBarred(hash []byte) bool {
 	return slices.ContainsFunc(c.barred, func(b []byte) bool { return bytes.Equal(b, hash) })
 }
@@ -62,7 +62,7 @@ var (
 
 // SignIn signs in a person who was verified by the identity provider. They are identified by issuer
 // and subject alone, because an address can change and be assigned to somebody else. A new person
-// gets a role. The reply is their *Person.
+// gets a role. The reply is the *Person.
 type SignIn struct {
 	Issuer, Subject string
 	// Login is their address, verified and permitted.
@@ -121,8 +121,8 @@ func (in SignIn) again(d *decision, p *Person) error {
 	return nil
 }
 
-// link links a person to their account at the provider, once: somebody who was invited, or whom the
-// owner has permitted.
+// link links a person to their account at the provider, once. The person was invited, or the owner
+// has permitted the link.
 func (in SignIn) link(d *decision, p *Person) error {
 	switch {
 	case p.Disabled:

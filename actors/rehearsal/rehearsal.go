@@ -17,7 +17,7 @@ const beat = 500 * time.Millisecond
 var system = &codelab.Caller{Role: codelab.RoleSystem}
 
 // Play simulates the attendees of the running rehearsal of a codelab, until it ends, ctx ends, or
-// its time has passed. Errors of their commands are ignored: people get them, too.
+// its time has passed. Errors of their commands are ignored, because people also get such errors.
 func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 	run := lab.View().Meta.GetRehearsal()
 	if run == nil {
@@ -114,7 +114,7 @@ func (p *person) caller(v *codelab.View) *codelab.Caller {
 	return &codelab.Caller{Role: codelab.RoleAttendee, ID: p.id, Name: a.GetName(), Person: p.id, Generation: a.GetGeneration()}
 }
 
-// cast has the people of a rehearsal, and their common state. Not safe for concurrent use.
+// cast contains the people of a rehearsal, and their common state. Not safe for concurrent use.
 type cast struct {
 	*rand.Rand
 	people []*person

@@ -1,4 +1,4 @@
-// Package room has the live data of one codelab: stored messages, transient messages, and the
+// Package room contains the live data of one codelab: stored messages, transient messages, and the
 // people present.
 //
 // # What it owns
@@ -17,16 +17,16 @@
 //
 // # Order and back-pressure
 //
-// Publishing costs the same for nobody and for ten thousand readers, and never waits for a
-// reader. Readers pull: they name their position and get the following frames, in order and
-// without a gap, or an error that the window has moved past them. The room has no other
-// policy for slow readers; the reader decides how to recover.
+// Publishing costs the same for no readers and for ten thousand, and never waits for a reader.
+// Readers pull: they pass their position and get the following frames, in order and without a gap,
+// or an error that the window has moved past them. The room has no other policy for slow readers;
+// the reader decides how to recover.
 //
 // Between stored frames and transients no order is promised.
 //
 // # Failure
 //
 // Nothing here can fail. After a restart of the actor, Restore refills the window from the journal.
-// Connected listeners continue from their position, so they receive a frame that was committed but
-// not yet published when the actor failed.
+// Connected listeners continue from their position, so that they receive a frame that was committed
+// but not yet published when the actor failed.
 package room

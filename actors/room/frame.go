@@ -13,9 +13,9 @@ const (
 	Facilitators
 	// Attendees is every session that is not a facilitator's.
 	Attendees
-	// People is the sessions of the persons named in Frame.People.
+	// People is the sessions of the persons listed in Frame.People.
 	People
-	// FacilitatorsAndPeople is the facilitators and the persons named.
+	// FacilitatorsAndPeople is the facilitators and the persons listed in Frame.People.
 	FacilitatorsAndPeople
 )
 
@@ -31,8 +31,8 @@ type Frame struct {
 	// People are the ids of the persons in the frame; "" is unused. They are recipients if the
 	// audience includes people.
 	People [2]string
-	// Item is the id of the item in the frame, if it can be deleted separately. A frame is kept for
-	// replay only while its people and its item exist.
+	// Item is the id of the item in the frame, if it can be deleted separately. A frame is stored
+	// for replay only while its people and its item exist.
 	Item string
 	// Payload is the message for a WebSocket frame or an SSE event.
 	Payload []byte
@@ -40,8 +40,8 @@ type Frame struct {
 	Audience Audience
 }
 
-// Reaches reports whether the frame is for a session of this person. With an empty person it
-// answers for the class: whether every facilitator, or every attendee, gets it.
+// Reaches reports whether the frame is for a session of this person. With an empty person, it
+// reports whether every member of the class, facilitators or attendees, gets the frame.
 func (f *Frame) Reaches(person string, facilitator bool) bool {
 	switch f.Audience {
 	case Everyone:

@@ -68,9 +68,9 @@ func (r *Room) Join(person string) (announce bool) {
 	return announce
 }
 
-// Leave removes a session, and reports whether to announce the departure at once, because it was
-// the person's last. With several nodes Link.Gone announces it later. Leaving without having joined
-// changes nothing.
+// Leave removes a session. It reports whether to announce the departure immediately, because the
+// session was the person's last. With several nodes, Link.Gone announces the departure later.
+// Leaving without having joined changes nothing.
 func (r *Room) Leave(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
@@ -121,8 +121,8 @@ func (r *Room) goes(person string) {
 	p.leaving[person] = timer
 }
 
-// stays cancels a person's pending departure, and reports whether there was one, which is then not
-// announced. The caller holds mu.
+// stays cancels a person's pending departure, so that it is not announced, and reports whether
+// there was one. The caller holds mu.
 func (p *presence) stays(person string) bool {
 	timer := p.leaving[person]
 	if timer == nil {
@@ -148,8 +148,9 @@ func (p *presence) isNowhere(person string) bool {
 	return p.sessions[person] == 0 && !p.isElsewhere(person)
 }
 
-// Elsewhere records that a person has connected to, or left, another node. It reports whether they
-// connected, and to no node before. Link.Gone reports people who have left all nodes.
+// Elsewhere records that a person has connected to, or left, another node. It reports whether the
+// person has connected and was connected to no node before. Link.Gone reports people who have left
+// all nodes.
 func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -217,7 +218,7 @@ func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 }
 
 // Gather starts recording the connected people for a purpose, or continues if it is the same. With
-// "" recording ends, and the last record is kept.
+// "" recording ends, and the last record remains.
 func (r *Room) Gather(what string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -269,8 +270,8 @@ func (r *Room) Nodes() (nodes []string) {
 	return nodes
 }
 
-// Count returns how many people are connected to a node, "" for this one, and a sum over
-// their ids that is equal for the same people.
+// Count returns the number of people connected to a node ("" for this one), and a sum over their
+// ids that is equal for the same people.
 func (r *Room) Count(node string) (n int, sum uint64) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -295,7 +296,7 @@ func sumOf(person string) uint64 {
 	return sum
 }
 
-// Here returns the persons connected to this node, in no order.
+// Here returns the persons connected to this node, in no particular order.
 func (r *Room) Here() []string {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -306,7 +307,7 @@ func (r *Room) Here() []string {
 	return people
 }
 
-// Connected returns how many persons are connected to this node.
+// Connected returns the number of persons connected to this node.
 func (r *Room) Connected() int {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -320,7 +321,7 @@ func (r *Room) Empty() bool {
 	return len(r.presence.sessions) == 0
 }
 
-// Online returns how many persons are connected.
+// Online returns the number of connected persons.
 func (r *Room) Online() int {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -349,14 +350,14 @@ func (r *Room) IsPresent(person string) bool {
 	return p.sessions[person] > 0 || p.isElsewhere(person)
 }
 
-// Sessions returns how many sessions a person has on this node.
+// Sessions returns the number of a person's sessions on this node.
 func (r *Room) Sessions(person string) int {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
 	return int(r.presence.sessions[person])
 }
 
-// Present returns the persons connected, in no order.
+// Present returns the connected persons, in no particular order.
 func (r *Room) Present() []string {
 	p := &r.presence
 	p.mu.Lock()

@@ -36,7 +36,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Room is the live data of one codelab. An empty one costs about 350 bytes.
+// Room is the live data of one codelab. An empty room takes about 350 bytes.
 type Room struct {
 	// Immutable after New.
 	epoch string
@@ -186,8 +186,8 @@ func (r *Room) Advance(seq uint64) {
 }
 
 // Restore replaces the log by the frames in the journal after floor, and the seq of the last event.
-// It can be called while listeners are connected; those behind head get the missing frames. Head
-// never moves back.
+// It can be called while listeners are connected; listeners behind head get the missing frames.
+// Head never moves back.
 func (r *Room) Restore(frames []Frame, floor, head uint64) {
 	r.mu.Lock()
 	log := window{floor: floor}
@@ -219,8 +219,8 @@ func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.later = nil
 }
 
-// Withdraw is Rewrite without erasure. The transients are kept, because a listener that waits for
-// one might get no other.
+// Withdraw is Rewrite without erasure. The transients remain, because a listener that waits for one
+// might get no other.
 func (r *Room) Withdraw(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Waker is notified of new frames in a room. The publisher calls Wake after every
-// publication, so it must be cheap, must not block, and should coalesce: the listener reads
-// all new frames at once.
+// Waker is notified of new frames in a room. The publisher calls Wake after every publication, so
+// it must be cheap, must not block, and should coalesce: the listener reads all new frames
+// together.
 type Waker interface {
 	Wake()
 }
@@ -28,8 +28,8 @@ func (w *wakers) wake() {
 	}
 }
 
-// Subscribe adds a listener. Frames that are published after Subscribe has returned wake
-// it; it reads earlier ones by position.
+// Subscribe adds a listener. Frames that are published after Subscribe has returned wake the
+// listener; the listener reads earlier frames by position.
 func (r *Room) Subscribe(w Waker) {
 	r.wakers.mu.Lock()
 	defer r.wakers.mu.Unlock()

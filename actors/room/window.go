@@ -5,7 +5,7 @@ import "sort"
 // window is a bounded run of frames in the order of their seq, kept in a ring
 // that grows by doubling. It is not safe for concurrent use.
 type window struct {
-	// ring holds the entries; its length is zero or a power of two.
+	// ring contains the entries; its length is zero or a power of two.
 	ring []entry
 	// first is the index of the oldest entry in ring.
 	first int
@@ -34,8 +34,8 @@ func (w *window) at(i int) *entry {
 	return &w.ring[(w.first+i)&(len(w.ring)-1)]
 }
 
-// append adds a frame and drops the oldest ones until the bounds hold again. The newest frame is
-// always kept, whatever its size.
+// append adds a frame and drops the oldest ones until the bounds hold again. The newest frame
+// always remains, regardless of its size.
 func (w *window) append(f Frame, maxFrames, maxBytes int) {
 	if w.count == len(w.ring) {
 		w.grow()

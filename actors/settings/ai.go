@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// maxSealed bounds the sealed AI key, bytes.
+// maxSealed bounds the sealed AI key, in bytes.
 const maxSealed = 64 << 10
 
 // replacesKey and eraseKeys erase a replaced or removed key from the log: a later backup must not

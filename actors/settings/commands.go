@@ -26,7 +26,7 @@ type Body interface {
 	decide(c *change) error
 }
 
-// Vocabulary has all commands, with their replies.
+// Vocabulary contains all commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[CreateToken, *ApiToken](),
 	durable.Says[RevokeToken, durable.Nothing](),
@@ -34,7 +34,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[NoteAIUse, durable.Nothing](),
 )
 
-// codec encodes commands for the node that owns the actor. None may be executed twice.
+// codec encodes commands for the node that owns the actor. No command is repeatable.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
@@ -69,7 +69,7 @@ const (
 	ScopeImport = "import"
 )
 
-// Scopes are all scopes.
+// Scopes lists all scopes.
 var Scopes = []string{ScopeAll, ScopeRead, ScopeImport}
 
 // CreateToken creates an API token; its secret is never sent here. The reply is its *ApiToken.
@@ -119,7 +119,7 @@ func (b RevokeToken) decide(c *change) error {
 	return nil
 }
 
-// SetAIKey stores the sealed key unchanged, without examining it. An empty one removes the key.
+// SetAIKey stores the sealed key unchanged, without examining it. An empty value removes the key.
 type SetAIKey struct{ Sealed []byte }
 
 func (b SetAIKey) decide(c *change) error {

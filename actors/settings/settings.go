@@ -24,7 +24,7 @@ type View struct {
 	Tokens []*ApiToken
 	// AIKey is the sealed AI key; empty if there is none.
 	AIKey []byte
-	// AIUsage is the use of the AI by admins outside of codelabs.
+	// AIUsage is the admins' use of the AI outside codelabs.
 	AIUsage []*usage.AIUsage
 }
 
@@ -77,7 +77,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
 	}
 }
 
-// settings is the pure core. Owned by its actor; the slice is replaced, never modified.
+// settings is the pure core. Its actor owns it. The slice is replaced, never modified.
 type settings struct {
 	audit   *audit.Trail
 	ids     *naming.IDs

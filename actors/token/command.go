@@ -12,7 +12,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// Caller is the caller, for the audit trail. Its permissions were checked before.
+// Caller describes the caller, for the audit trail. The caller's permissions were already checked.
 type Caller struct {
 	// Participant is the id of the authenticated participant.
 	Participant string
@@ -20,8 +20,8 @@ type Caller struct {
 	UserAgent   string
 }
 
-// command is one request that passes through shard and token actor. The caller gets exactly one
-// answer: only the first one counts.
+// command is one request that passes through the shard and the token actor. The caller gets exactly
+// one answer: only the first answer counts.
 type command struct {
 	name     seal.Name
 	caller   Caller
@@ -54,8 +54,8 @@ type result struct {
 	err        error
 }
 
-// answer answers once. Until then the command counts as open, even if nobody waits any more. So the
-// number of commands in a stuck journal is also bounded.
+// answer answers the command once. Until then the command counts as open, even if nobody waits any
+// more, so that the number of commands in a stuck journal is also bounded.
 func (c *command) answer(r result) {
 	if c.answered.CompareAndSwap(false, true) {
 		c.open.Add(-1)
@@ -90,8 +90,8 @@ func (*command) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[command]")
 // Format redacts the answer.
 func (result) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[result]")) }
 
-// ErrDamaged means that the token's record differs from the one stored. The token is quarantined
-// and no longer answers.
+// ErrDamaged means that the token's record differs from the record that was stored. The token is
+// quarantined and no longer answers.
 var ErrDamaged = errors.New("the token is quarantined")
 
 // Issue is a request to tokenize.
@@ -105,7 +105,7 @@ type Issue struct {
 	Life time.Duration
 	// IdempotencyKey makes a repeated request return the same token; "" for none.
 	IdempotencyKey string
-	// Request is the request's body in canonical form, to recognize repetitions; unused without an
+	// Request is the request body in canonical form, for recognizing repetitions; unused without an
 	// IdempotencyKey.
 	Request []byte
 }
@@ -118,7 +118,7 @@ type Use struct {
 	Checkout    string
 }
 
-// Status is the answer of an introspection.
+// Status is the result of an introspection.
 type Status struct {
 	Policy    pb.Policy
 	State     State

@@ -6,10 +6,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// inline runs an actor's mailbox on the goroutine that finds it idle. An operation is a chain of
-// short steps (shard, token, journal), and each change of goroutine costs a wake-up. With a pool of
-// goroutines instead, the median of a tokenize was 2.5 ms at 4,000 pairs/s, most of it spent in run
-// queues.
+// inline runs an actor's mailbox on the goroutine that finds the mailbox idle. An operation is a
+// chain of short steps (shard, token, journal), and each change of goroutine costs a wake-up. With
+// a pool of goroutines instead, the median of a tokenize was 2.5 ms at 4,000 pairs/s, most of it
+// spent in run queues.
 type inline struct{}
 
 var _ actor.Dispatcher = inline{}
@@ -21,7 +21,8 @@ func (inline) Schedule(fn func()) { fn() }
 func (inline) Throughput() int { return 300 }
 
 // completions delivers the journal's answers to the waiting actors on separate goroutines, because
-// the journal's goroutine must not be blocked. Its size is bounded by the open operations.
+// the journal's goroutine must not be blocked. Its size is bounded by the number of open
+// operations.
 type completions struct {
 	mu      sync.Mutex
 	wake    sync.Cond
@@ -35,8 +36,8 @@ type completion struct {
 	message any
 }
 
-// landers is the number of goroutines. While one handles the completions of one commit, another can
-// start with the next.
+// landers is the number of these goroutines. While one handles the completions of one commit,
+// another can start with the next commit.
 const landers = 2
 
 func newCompletions(system *actor.ActorSystem) *completions {
@@ -76,7 +77,7 @@ func (l *completions) run(system *actor.ActorSystem) {
 	}
 }
 
-// close ends the goroutines after everything was delivered.
+// close ends the goroutines after all completions were delivered.
 func (l *completions) close() {
 	l.mu.Lock()
 	l.closed = true

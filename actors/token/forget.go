@@ -13,8 +13,8 @@ import (
 // forgetRows is the number of rows removed per append.
 const forgetRows = 1000
 
-// Count counts the records of tokens in a stream of a store, in both environments, including ended
-// ones that are still stored. It needs no key.
+// Count counts the token records in a store's stream, in both environments, including stored
+// records of ended tokens. It needs no key.
 func Count(journal durable.Journal, stream string) (n int, err error) {
 	var t pb.Token
 	err = eachRow(journal, stream, func(_ string, _, value []byte) {
@@ -26,8 +26,8 @@ func Count(journal durable.Journal, stream string) (n int, err error) {
 	return n, err
 }
 
-// Forget removes all records of tokens from a stream whose keys are lost, because nobody can use
-// them. Stored answers expire with their tokens.
+// Forget removes all token records from a stream after its keys were lost, because the tokens can
+// no longer be used. Stored answers expire with their tokens.
 func Forget(journal durable.Journal, stream string) error {
 	var rows []durable.Row
 	err := eachRow(journal, stream, func(table string, key, _ []byte) {

@@ -25,9 +25,9 @@ type keptAnswer struct {
 // sealedAnswer is the prefix of an answer, before the id of its share.
 const sealedAnswer = "answer2\x00"
 
-// keptAnswer finds the answer to an earlier request. Only hashes and a sealed token are stored: it
-// cannot be opened without the idempotency key, and after the end of the token's share not even
-// with it.
+// keptAnswer finds the answer to an earlier request. Only hashes and a sealed token are stored: the
+// token cannot be opened without the idempotency key, and after the end of its share not even with
+// that key.
 func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 	if in.IdempotencyKey == "" {
 		return keptAnswer{}, nil
@@ -83,8 +83,8 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 	return answer, nil
 }
 
-// keepAnswer returns the row of a new stored answer, which replaces the earlier one. The row is
-// removed with the token.
+// keepAnswer returns the row for a new stored answer. The row replaces the earlier answer. The row
+// is removed with the token.
 func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, share *seal.Share) (*durable.Row, error) {
 	version := v.ring.Load().Newest()
 	row := version.AnswerKey(c.Participant, in.IdempotencyKey)

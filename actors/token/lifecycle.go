@@ -19,7 +19,7 @@ const (
 	Locked       State = "locked"
 )
 
-// States are all states.
+// States lists all states.
 var States = []State{Active, Redeemed, Expired, Revoked, SessionEnded, Locked}
 
 // Operation is an operation on a token.
@@ -32,34 +32,35 @@ const (
 	Introspect
 	// Replay checks whether a repeated tokenize can return a token again.
 	Replay
-	// Probe checks whether a token is active, for any binding. Until it ends, its idempotency key
-	// is in use. The answer has no data of the token.
+	// Probe checks whether a token is active, for any binding. Until the token ends, its
+	// idempotency key is in use. The answer contains none of the token's data.
 	Probe
 )
 
-// Refusal is why an operation on a token is refused. The transport has a code for each
-// (transport/handler/RULES.md, "Life of a token").
+// Refusal is the reason why an operation on a token is refused. The transport has a code for each
+// reason (transport/handler/RULES.md, "Life of a token").
 type Refusal uint8
 
 // Refusals.
 const (
 	// NotRefused is the zero value: granted.
 	NotRefused Refusal = iota
-	// NotFound: no such token, or another participant's. The two are indistinguishable.
+	// NotFound: the token does not exist or belongs to another participant. The two cases are
+	// indistinguishable.
 	NotFound
-	// BindingMismatch: the right participant, another checkout.
+	// BindingMismatch: the participant is right, but the checkout is another one.
 	BindingMismatch
 	// IsExpired, IsUsed, IsRevoked: the token has ended.
 	IsExpired
 	IsUsed
 	IsRevoked
-	// IsSessionEnded: tokenize for an ended checkout session.
+	// IsSessionEnded: a tokenize request was made for an ended checkout session.
 	IsSessionEnded
 	// IsConflict: the idempotency key was already used for another request.
 	IsConflict
 )
 
-// Error describes the refusal without any names or values.
+// Error describes the refusal, without any names or values from the request.
 func (r Refusal) Error() string {
 	switch r {
 	case NotFound:
@@ -80,7 +81,7 @@ func (r Refusal) Error() string {
 	return "granted"
 }
 
-// Rules are the settings of the lifecycle.
+// Rules contains the lifecycle settings.
 type Rules struct {
 	// MaxMismatches is the number of uses with another checkout that locks a token.
 	MaxMismatches uint32
@@ -99,8 +100,8 @@ type Attempt struct {
 	Now         time.Time
 	// SessionEnded means that the participant's checkout session has ended.
 	SessionEnded bool
-	// ShareOver means that the share of the credential's seal has ended, so the credential cannot
-	// be opened any more.
+	// ShareOver means that the share of the credential's seal has ended, so that the credential
+	// cannot be opened any more.
 	ShareOver bool
 }
 
@@ -123,7 +124,7 @@ type Verdict struct {
 // Decide returns the result of an attempt on a token. It is pure, and changes neither record nor
 // attempt.
 func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
-	// Another participant's token is answered like an unknown one.
+	// Another participant's token gets the same answer as an unknown one.
 	if t.Participant == "" || t.Participant != a.Participant && a.Operation != Probe {
 		return Verdict{Refusal: NotFound}
 	}
@@ -144,7 +145,7 @@ func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
 		return Verdict{State: state, Record: "token_replay"}
 	case Revoke:
 		if state != Active {
-			// It has already ended, as requested.
+			// The token has already ended, as requested.
 			return Verdict{State: state, Record: "token_revoke"}
 		}
 		return Verdict{State: Revoked, Next: ended(t, pb.State_STATE_REVOKED, a.Now), Record: "token_revoke"}
@@ -171,9 +172,9 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	return v
 }
 
-// mismatch answers the right participant with the wrong checkout. While the token is active the
-// mismatch is counted, and the last one locks it, so that nobody can try many checkouts. The use of
-// a used token is a security event with any checkout.
+// mismatch refuses the right participant with the wrong checkout. While the token is active,
+// mismatches are counted, and the last permitted one locks the token, so that nobody can try many
+// checkouts. The use of a used token is a security event with any checkout.
 func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	v := Verdict{State: state, Refusal: BindingMismatch}
 	switch {

@@ -10,14 +10,14 @@ import (
 // Policy determines when tokens end (commerce protocol, "States and transitions").
 type Policy struct {
 	Kind pb.Policy
-	// Name is the policy's name in the interface.
+	// Name is the policy's name in the API.
 	Name string
-	// About is the rule as in the specification document.
+	// About is the rule as it appears in the specification document.
 	About string
 	// Once means that the first detokenization ends the token.
 	Once bool
-	// Life means that a token has its own lifetime, from MinLife to MaxLife. Otherwise it ends with
-	// its session.
+	// Life means that a token has its own lifetime, from MinLife to MaxLife. Otherwise the token
+	// ends with its session.
 	Life bool
 }
 
@@ -40,7 +40,8 @@ var policies = []Policy{
 // Policies returns all policies, the default first.
 func Policies() []Policy { return slices.Clone(policies) }
 
-// PolicyNames returns the names of the policies for which such returns true; nil selects all.
+// PolicyNames returns the names of the policies for which such returns true; a nil function selects
+// all.
 func PolicyNames(such func(Policy) bool) []string {
 	var names []string
 	for _, p := range policies {
@@ -57,10 +58,10 @@ func Lives(p Policy) bool { return p.Life }
 // Ends reports whether the tokens of a policy end with their session.
 func Ends(p Policy) bool { return !p.Life }
 
-// Repeats reports whether a token may be detokenized more than once.
+// Repeats reports whether a token can be detokenized more than once.
 func Repeats(p Policy) bool { return !p.Once }
 
-// PolicyOf returns the policy of a kind; for an unknown kind the default.
+// PolicyOf returns the policy of a kind; for an unknown kind it returns the default.
 func PolicyOf(kind pb.Policy) Policy {
 	if i := slices.IndexFunc(policies, func(p Policy) bool { return p.Kind == kind }); i >= 0 {
 		return policies[i]
@@ -68,7 +69,7 @@ func PolicyOf(kind pb.Policy) Policy {
 	return policies[0]
 }
 
-// PolicyName returns a policy's name in the interface.
+// PolicyName returns a policy's name in the API.
 func PolicyName(kind pb.Policy) string { return PolicyOf(kind).Name }
 
 // ParsePolicy returns the policy with a name.

@@ -14,8 +14,8 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// CheckoutHash returns a record's reference to its checkout. Ids of checkouts are opaque and
-// compared byte by byte; a hash keeps records small.
+// CheckoutHash returns a record's reference to its checkout. Checkout ids are opaque and compared
+// byte by byte; the hash keeps records small.
 func CheckoutHash(checkout string) [32]byte { return sha256.Sum256([]byte(checkout)) }
 
 // stored is a token's record as read, with the data needed to change it.
@@ -44,9 +44,9 @@ func reference(rowKey []byte) string {
 	return "tok-" + hex.EncodeToString(rowKey[streamTagBytes+1:][:8])
 }
 
-// load reads a token's record. For an unknown token it returns a record without an owner, which is
-// refused by the same steps as another participant's token; see levelOut. For a damaged record it
-// returns seal.ErrDamaged.
+// load reads a token's record. For an unknown token it returns a record without an owner. This
+// record is refused by the same steps as another participant's token; see levelOut. For a damaged
+// record, load returns seal.ErrDamaged.
 func (v *Vault) load(t seal.Token) (*stored, error) {
 	ring := v.ring.Load()
 	var s *stored
@@ -82,9 +82,9 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 	return s, nil
 }
 
-// levelOut makes the refusal of another participant's token take as long as that of an unknown one,
-// by a look-up that finds nothing. Both have a successful look-up, the checks and the decision in
-// common.
+// levelOut makes the refusal of another participant's token take as long as the refusal of an
+// unknown token, by a look-up that finds nothing. Both refusals have a successful look-up, the
+// checks and the decision in common.
 func (v *Vault) levelOut(s *stored) error {
 	if string(s.key) == string(v.placeholderKey) {
 		return nil
@@ -96,8 +96,8 @@ func (v *Vault) levelOut(s *stored) error {
 // row returns the row that stores a record.
 func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Time, precondition durable.Precondition) (durable.Row, error) {
 	body := pbwire.Encode(t)
-	// The time for which it is kept. The record of an ended token is small, and distinguishes a
-	// second use from an unknown token.
+	// The time for which the record is stored. The record of an ended token is small, and
+	// distinguishes a second use from an unknown token.
 	until := time.UnixMilli(t.ExpiresAt).Add(v.opts.RememberExpired)
 	if t.EndedAt != 0 {
 		until = time.UnixMilli(max(t.ExpiresAt, t.EndedAt)).Add(v.opts.RememberEnded)

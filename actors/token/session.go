@@ -15,9 +15,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// sessionName returns the name of a checkout session, from participant and checkout hash. It is
-// also the key of its row, because neither part is secret. It must be the same under every server
-// key and after a restore, because an ended session stays ended.
+// sessionName returns the name of a checkout session, from participant and checkout hash. The name
+// is also the key of the session's row, because neither part is secret. The name must be the same
+// under every server key and after a restore, so that an ended session stays ended.
 func sessionName(participant string, checkout []byte) seal.Name {
 	b := binary.AppendUvarint(make([]byte, 0, 80), uint64(len(participant)))
 	return sha256.Sum256(append(append(b, participant...), checkout...))
@@ -41,7 +41,7 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 	if err := s.record.Decode(raw); err != nil || s.record.Participant != participant {
 		return s, fmt.Errorf("%w: checkout session", seal.ErrDamaged)
 	}
-	// An open session of another stream is void, because the store is a restored backup.
+	// An open session from another stream is void, because the store is then a restored backup.
 	s.over = s.record.EndedAt != 0 || s.record.Stream != v.opts.Stream
 	return s, nil
 }
@@ -61,8 +61,9 @@ func (s *checkoutSession) precondition() durable.Precondition {
 	return durable.Unchanged(s.raw)
 }
 
-// openSession returns the row that keeps a session open until its cap. After that the row marks the
-// session as ended. The precondition prevents it from opening a session that is ended concurrently.
+// openSession returns the row that keeps a session open until its cap. After the cap, the row marks
+// the session as ended. The precondition prevents it from opening a session that is ended
+// concurrently.
 func (v *Vault) openSession(s checkoutSession, participant string, checkout []byte, now time.Time) (durable.Row, error) {
 	record := s.record
 	if s.raw == nil {

@@ -9,8 +9,8 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// shard is the supervisor of the actors of a part of the tokens and of the checkout sessions. All
-// fields are owned by its goroutine.
+// shard supervises the actors of a part of the tokens and checkout sessions. All fields are owned
+// by its goroutine.
 type shard struct {
 	vault    *Vault
 	children map[seal.Name]*child
@@ -38,12 +38,12 @@ type trouble struct {
 const (
 	// maxWaiting bounds the commands that wait for one token.
 	maxWaiting = 256
-	// maxTroubled bounds the tokens of a shard whose failures are remembered.
+	// maxTroubled bounds the number of tokens per shard with recorded failures.
 	maxTroubled = 1024
 )
 
-// Messages to a shard. Those of a child identify it, so that an earlier incarnation's are
-// recognized.
+// Messages to a shard. A child's messages identify the child, so that messages from an earlier
+// incarnation are recognized.
 type (
 	// finished reports that a command was answered, and the state of the token.
 	finished struct {
@@ -56,9 +56,9 @@ type (
 	}
 	// turned sends the time to the wheel.
 	turned struct{ now time.Time }
-	// counted has the number of live tokens found at startup, by second of their end.
+	// counted contains the number of live tokens found at startup, by the second of their end.
 	counted struct{ ends map[int64]int }
-	// kill stops an incarnation at once; for tests.
+	// kill stops an incarnation immediately; for tests.
 	kill struct{ name seal.Name }
 )
 
@@ -86,8 +86,8 @@ func (s *shard) Receive(ctx actor.Context) {
 		}
 	case kill:
 		if c := s.children[m.name]; c != nil {
-			// The next command gets a new incarnation, although a write of this one may still be in
-			// flight.
+			// The next command gets a new incarnation, although a write by this one may still be in
+			// progress.
 			delete(s.children, m.name)
 			ctx.Stop(c.pid)
 		}
@@ -154,8 +154,8 @@ func (s *shard) finished(ctx actor.Context, m *finished) {
 	}
 }
 
-// gone is called for each stopped child. It answers the child's unanswered operations, whose
-// outcome is then unknown.
+// gone is called for each stopped child. It answers the child's unanswered operations with an
+// unknown outcome.
 func (s *shard) gone(pid *actor.PID) {
 	c := s.byPID[pid.Id]
 	if c == nil {
@@ -175,8 +175,8 @@ func (s *shard) gone(pid *actor.PID) {
 	}
 }
 
-// failed is called after a child panicked. It is not restarted: its state is in the store, and the
-// next command after the suspension spawns another.
+// failed is called after a child panicked. The child is not restarted: its state is in the store,
+// and the next command after the suspension spawns a new one.
 func (s *shard) failed(pid *actor.PID) {
 	c := s.byPID[pid.Id]
 	if c == nil {
@@ -245,7 +245,7 @@ func (t *trouble) err() error {
 	return durable.ErrUnavailable
 }
 
-// strategy stops a child that panicked. The library's own strategies restart at once.
+// strategy stops a child that panicked. The library's own strategies restart the child immediately.
 type strategy struct{ shard *shard }
 
 // HandleFailure is called on the shard's goroutine. The reason is ignored, because its text

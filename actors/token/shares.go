@@ -16,8 +16,8 @@ type Shares interface {
 	// When Until returns, the share survives a crash. If the share of that time has ended, it
 	// returns seal.ErrOver.
 	Until(end time.Time) (*seal.Share, error)
-	// Find returns the share with an id, nil if it has ended, or an error if that is unknown here.
-	// It does not wait.
+	// Find returns the share with an id. It returns nil if the share has ended, and an error if
+	// this node does not know whether the share has ended. It does not wait.
 	Find(id seal.ShareID) (*seal.Share, error)
 }
 

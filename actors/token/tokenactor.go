@@ -21,7 +21,7 @@ type tokenActor struct {
 	known *stored // the stored record; nil if it must be read again
 	busy  *work   // waits for the journal
 	queue []*command
-	// damaged means that it no longer answers, and is being stopped.
+	// damaged means that the actor no longer answers, and is being stopped.
 	damaged bool
 }
 
@@ -107,7 +107,7 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		}
 		a.finish(ctx, w, w.reply)
 	case errors.Is(w.err, durable.ErrConflict) && w.cmd.create == nil && w.rounds < maxRetries:
-		// Another incarnation has changed it: read and decide again.
+		// Another incarnation has changed the record: read it and decide again.
 		w.reply.credential.Wipe()
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
@@ -163,7 +163,7 @@ func (a *tokenActor) use(w *work) error {
 		a.known = known
 	}
 	k := a.known
-	// The session is the token's own, whatever checkout the caller names.
+	// The session is the token's own, regardless of the checkout that the caller gives.
 	s, err := v.session(k.record.Participant, k.record.Checkout)
 	if err != nil {
 		return err
@@ -171,7 +171,8 @@ func (a *tokenActor) use(w *work) error {
 	cmd.attempt.SessionEnded = s.over
 	var share *seal.Share
 	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
-		// Not for another participant, because that would take longer than for an unknown token.
+		// This is not done for another participant, because the refusal would then take longer than
+		// for an unknown token.
 		if share, err = v.findShare(k.record.Share); err != nil {
 			return err
 		}

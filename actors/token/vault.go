@@ -21,7 +21,7 @@ import (
 	"atelier/actors/webhook"
 )
 
-// Options of a Vault. Zero values select the defaults.
+// Options configures a Vault. Zero values select the defaults.
 type Options struct {
 	Environment seal.Environment
 	System      *actor.ActorSystem
@@ -37,12 +37,12 @@ type Options struct {
 	// SessionCap is the maximum time for which a checkout session stays open. The default
 	// is 6 h.
 	SessionCap time.Duration
-	// RememberExpired and RememberEnded are how long the store can distinguish tokens from unknown
-	// ones: expired tokens, and tokens that were used, revoked or locked. The defaults are 1 h and
-	// 24 h.
+	// RememberExpired and RememberEnded are how long the store can distinguish a token from an
+	// unknown one. RememberExpired applies to expired tokens, RememberEnded to tokens that were
+	// used, revoked or locked. The defaults are 1 h and 24 h.
 	RememberExpired, RememberEnded time.Duration
-	// RememberSessions is how long a session stays ended, after its end or the cap. The default is
-	// 400 days.
+	// RememberSessions is how long a session stays recorded as ended, after its end or the cap. The
+	// default is 400 days.
 	RememberSessions time.Duration
 	// MaxOpen bounds the unanswered operations. The default is 65,536.
 	MaxOpen int
@@ -92,7 +92,7 @@ func (o *Options) setDefaults() {
 
 const shardCount = 256
 
-// Vault holds the tokens of one environment. Safe for concurrent use.
+// Vault contains the tokens of one environment. Safe for concurrent use.
 type Vault struct {
 	// Immutable after NewVault.
 	opts           Options
@@ -177,8 +177,8 @@ func (v *Vault) SetKeys(keys []seal.Key) error {
 	if err != nil {
 		return err
 	}
-	// The placeholder must not remain under a dropped key. The present newest key is among the new
-	// ones, so the placeholder can be verified before and after the change.
+	// The placeholder must not remain under a dropped key. The current newest key is among the new
+	// keys, so that the placeholder can be verified before and after the change.
 	v.placePlaceholder(v.ring.Load().Newest())
 	v.ring.Store(ring)
 	return nil
@@ -193,16 +193,16 @@ func (v *Vault) Environment() seal.Environment { return v.opts.Environment }
 // SessionCap returns the maximum time for which a checkout session stays open.
 func (v *Vault) SessionCap() time.Duration { return v.opts.SessionCap }
 
-// Stats are a vault's current statistics.
+// Stats contains a vault's current statistics.
 type Stats struct {
 	// Live is the number of tokens that have not expired. Tokens of an ended session count until
 	// they expire.
 	Live int64
-	// Resident are the token actors in memory.
+	// Resident is the number of token actors in memory.
 	Resident int64
 	// Quarantined is the number of quarantined tokens.
 	Quarantined int64
-	// Open are the unanswered operations.
+	// Open is the number of unanswered operations.
 	Open int64
 }
 
@@ -212,8 +212,8 @@ func (v *Vault) Stats() Stats {
 }
 
 // Tokenize creates a token, or returns the one of an earlier identical request with the same
-// idempotency key. The token is on disk when Tokenize returns. Errors are a Refusal or one of
-// durable's.
+// idempotency key. The token is on disk when Tokenize returns. The error is a Refusal or one of
+// package durable's errors.
 func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	for range maxRetries {
 		kept, err := v.keptAnswer(c, in)
@@ -236,7 +236,7 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 			case !over:
 				return kept.token, r.err
 			}
-			// It has ended, so the key can be used for another token.
+			// The token has ended, so that the key can be used for another one.
 		}
 		t, err := v.issue(c, in, kept)
 		if !errors.Is(err, durable.ErrConflict) {
@@ -261,7 +261,7 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 		if err != nil {
 			return "", err
 		}
-		// The cap is the session's: later tokens of it have a shorter lifetime.
+		// The cap belongs to the session: its later tokens have a shorter lifetime.
 		if in.Life = s.ends(v, now).Sub(now); in.Life <= 0 {
 			return "", IsSessionEnded
 		}
@@ -370,11 +370,12 @@ func (v *Vault) get(table string, key []byte) ([]byte, error) {
 	return b, err
 }
 
-// audit returns the rows of an audit record about a token or session. It identifies a token by its
-// reference, from which the token cannot be derived.
+// audit returns the rows of an audit record about a token or session. The record identifies a token
+// by its reference, from which the token cannot be derived.
 //
-// It is in the event logs of the caller and of the bound participant. These identify the token by
-// its last four characters; type, brand and last four digits of the credential stay sealed.
+// The record appears in the event logs of the caller and of the bound participant. These logs
+// identify the token by its last four characters; type, brand and last four digits of the
+// credential stay sealed.
 func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target string, now time.Time, more map[string]string) []durable.Row {
 	c, bound := cmd.caller, more["participant"]
 	own := &audit.Own{TokenLastFour: string(cmd.token[max(0, len(cmd.token)-4):])}

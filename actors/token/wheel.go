@@ -8,9 +8,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// wheel counts live tokens by the second in which they end, Unix seconds. A heap of tokens would
-// need memory per token. A million timers that fire together would need a million goroutines.
-// Counting needs neither, because a token's end is determined by its record.
+// wheel counts live tokens by the Unix second in which they end. A heap of tokens would need memory
+// per token. A million timers that fire together would need a million goroutines. Counting needs
+// neither, because a token's end is determined by its record.
 type wheel map[int64]int
 
 // add adds n to the count of a second, and reports whether it did: seconds that have passed are not
@@ -25,7 +25,7 @@ func (w wheel) add(second int64, n int) bool {
 	return true
 }
 
-// turn removes the passed seconds and returns how many tokens ended in them.
+// turn removes the passed seconds and returns the number of tokens that ended in them.
 func (w wheel) turn(now time.Time) (ended int) {
 	for second, n := range w {
 		if second < now.Unix() {
@@ -36,7 +36,8 @@ func (w wheel) turn(now time.Time) (ended int) {
 	return ended
 }
 
-// turn sends the shards the time, a part of them every 62 ms, all of them within four seconds.
+// turn sends the time to some of the shards every 62 ms, and reaches all shards within four
+// seconds.
 func (v *Vault) turn(ctx context.Context) {
 	const parts = 64
 	tick := v.opts.Clock.NewTicker(4 * time.Second / parts)
@@ -53,8 +54,8 @@ func (v *Vault) turn(ctx context.Context) {
 	}
 }
 
-// recount fills the wheels with the tokens that existed at startup; later ones are counted when
-// they are created, even if this starts late. Nothing waits for it, because it only counts.
+// recount fills the wheels with the tokens that existed at startup; later tokens are counted when
+// they are created, even if recount starts late. Nothing waits for recount, because it only counts.
 func (v *Vault) recount(ctx context.Context, now time.Time) {
 	began, total := v.opts.Clock.Uptime(), 0
 	ends := make([]map[int64]int, shardCount)

@@ -1,5 +1,5 @@
-// Package usage sums the use of language models, per model. Codelabs count the use by their people,
-// the settings the use outside codelabs.
+// Package usage sums the use of language models, per model. Codelabs count their people's use, and
+// the settings count the use outside codelabs.
 package usage
 
 //go:generate go run atelier/actors/internal/protogen

@@ -26,7 +26,7 @@ const (
 	Test = "test"
 )
 
-// Events are all events to which a webhook can subscribe.
+// Events lists all events to which a webhook can subscribe.
 var Events = []string{
 	AttendeeRegistered, HelpRequested, AttendeeCompleted, WorkshopEnded, CheckReported, TokenUsed, TokenReused, TokenLocked,
 }
@@ -82,7 +82,7 @@ type Body interface {
 	decide(d *decision) error
 }
 
-// Vocabulary is all commands of a webhook, with their replies.
+// Vocabulary contains all webhook commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Create, durable.Nothing](),
 	durable.Says[Delete, durable.Nothing](),
@@ -91,7 +91,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Resume, durable.Nothing](),
 )
 
-// codec encodes commands for the node that owns the webhook. None may be executed twice.
+// codec encodes commands for the node that owns the webhook. No command is repeatable.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
@@ -208,7 +208,7 @@ const (
 	NotConnected   = "connect"
 )
 
-// Errors are all causes.
+// Errors lists all causes.
 var Errors = []string{RefusedAddress, TimedOut, Redirected, BadTLS, NotConnected}
 
 // Outcome is the result of an attempt.
@@ -223,9 +223,9 @@ func (o Outcome) tried(d *Delivery) *Tried {
 }
 
 // Note records the result of an attempt. The delivery is removed, waits for its next attempt, or is
-// kept as failed.
+// stored as failed.
 type Note struct {
-	// Due is when the delivery was due, part of its row's key.
+	// Due is the time at which the delivery was due. It is part of the row's key.
 	Due      int64
 	Delivery *Delivery
 	Outcome

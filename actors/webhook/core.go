@@ -9,7 +9,7 @@ import (
 	"atelier/actors/internal/pbwire"
 )
 
-// Host runs the actors of webhooks.
+// Host runs the webhook actors.
 type Host = durable.Host[Command, *Change, View]
 
 // View is the committed state of one webhook. Immutable.
@@ -18,7 +18,7 @@ type View struct {
 	Hook *Hook
 }
 
-// Kind describes the actor of a webhook, which has the webhook's id.
+// Kind describes a webhook's actor. The actor has the webhook's id.
 func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 	return durable.Kind[Command, *Change, View]{
 		Name: "webhooks",
@@ -52,7 +52,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 	}
 }
 
-// core is the pure part. Owned by its actor; the record is replaced, never modified.
+// core is the pure part. Its actor owns it. The record is replaced, never modified.
 type core struct {
 	id    string
 	audit *audit.Trail

@@ -14,16 +14,16 @@ import (
 	"atelier/actors/naming"
 )
 
-// Tables of webhooks: the list with the events of each, the deliveries to send, ordered by due
-// time, and the failed deliveries.
+// The webhook tables: the list with the events of each webhook, the deliveries to send, ordered by
+// due time, and the failed deliveries.
 const (
 	listTable   = "webhooks"
 	queueTable  = "hookqueue"
 	failedTable = "hookfailed"
 )
 
-// Waiting deliveries are due within 18 hours; a week leaves time to resume a stopped webhook. It is
-// also the lifetime of a row that a codelab committed while its webhook was being deleted.
+// Waiting deliveries are due within 18 hours; a week leaves time to resume a stopped webhook. A
+// week is also the lifetime of a row that a codelab committed while its webhook was being deleted.
 const (
 	keepWaiting = 7 * 24 * time.Hour
 	keepFailed  = 30 * 24 * time.Hour
@@ -39,7 +39,7 @@ func waitingKey(hook string, due int64, id string) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte(hook+"\x00"), uint64(due)), id...)
 }
 
-// dueOf returns the due time of the delivery under a key of a webhook.
+// dueOf returns the due time of the delivery under a webhook's key.
 func dueOf(hook string, key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key[len(hook)+1:]))
 }
@@ -67,7 +67,7 @@ type Told struct {
 	Data      *Data
 }
 
-// Outbox has the subscriptions of the webhooks, and creates the rows that are committed with the
+// Outbox contains the webhook subscriptions, and creates the rows that are committed with the
 // events. Safe for concurrent use. Other nodes learn of a webhook within a second.
 type Outbox struct {
 	journal durable.Journal
@@ -91,8 +91,8 @@ func newOutbox(journal durable.Journal, c clock.Clock, log *slog.Logger) *Outbox
 	return o
 }
 
-// Rows returns the deliveries of an event, to be committed with it: none if no webhook
-// subscribes to it. A nil Outbox has no webhooks.
+// Rows returns the deliveries for an event, to be committed with the event. There are none if no
+// webhook subscribes to it. A nil Outbox has no webhooks.
 func (o *Outbox) Rows(t Told) (rows []durable.Row) {
 	if o == nil {
 		return nil
@@ -184,7 +184,7 @@ func (o *Outbox) hooks() (all []*Hook, err error) {
 	return all, nil
 }
 
-// first returns the first due delivery, nil if none is due yet.
+// first returns the first due delivery; nil if none is due yet.
 func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err error) {
 	var failed error
 	prefix := []byte(hook + "\x00")

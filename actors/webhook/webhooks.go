@@ -23,18 +23,18 @@ type Send func(ctx context.Context, h *Hook, d *Delivery) Outcome
 const (
 	// round is the maximum time between two checks for due deliveries.
 	round = time.Second
-	// settle is the pause before new deliveries are read: their commit is in progress, and
-	// deliveries added meanwhile are read at the same time.
+	// settle is the pause before new deliveries are read. Their commit is in progress, and
+	// deliveries added meanwhile are read together with them.
 	settle = 50 * time.Millisecond
 	// rest is the pause after a result that could not be recorded. The delivery is sent again, and
 	// a receiver must not get it each second while a disk is full.
 	rest = 30 * time.Second
-	// maxTests bounds the concurrent tests: each blocks the goroutine of its request until the
-	// receiver answers.
+	// maxTests bounds the concurrent tests, because each blocks its request's goroutine until the
+	// receiver responds.
 	maxTests = 4
 )
 
-// Config of Webhooks. All fields are required.
+// Config configures Webhooks. All fields are required.
 type Config struct {
 	System  *actor.ActorSystem
 	Journal durable.Journal
@@ -83,8 +83,8 @@ func (w *Webhooks) Close(ctx context.Context) error { return w.host.Close(ctx) }
 // Host returns the host of the webhooks' actors.
 func (w *Webhooks) Host() *Host { return w.host }
 
-// Stats are counted since startup, except Waiting, the number of waiting deliveries, and Stopped,
-// the number of stopped webhooks.
+// Stats contains counters since startup. The exceptions are Waiting, the number of waiting
+// deliveries, and Stopped, the number of stopped webhooks.
 type Stats struct{ Delivered, Failed, Dropped, Waiting, Stopped int64 }
 
 // Stats returns the statistics.
@@ -100,8 +100,8 @@ func (w *Webhooks) ask(id string, caller Caller, body Body) error {
 	return err
 }
 
-// listens reports whether a webhook is listed. Actors are looked up only for those, because a
-// look-up loads the actor.
+// listens reports whether a webhook is listed. Actors are looked up only for listed webhooks,
+// because a look-up loads the actor.
 func (w *Webhooks) listens(id string) error {
 	if !naming.ValidID(id) {
 		return errMissing
@@ -197,7 +197,7 @@ func (w *Webhooks) Resume(caller Caller, id string) error {
 	return nil
 }
 
-// Test sends a test event at once, without retries, and returns the status.
+// Test sends a test event immediately, without retries, and returns the status.
 func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error) {
 	if err := w.listens(id); err != nil {
 		return 0, err

@@ -14,7 +14,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// answer is one answer in progress. Owned by the goroutine that serves it.
+// answer is one answer in progress. The goroutine that serves the answer owns it.
 type answer struct {
 	s       *Service
 	key     keys.Key
@@ -22,7 +22,8 @@ type answer struct {
 	person  string
 	codelab string // "" for none
 	admin   string
-	// standing is the caller's session or token. When it ends, cancel ends the answer.
+	// standing is the caller's session or token. When the session or token ends, cancel ends the
+	// answer.
 	standing auth.Standing
 	cancel   context.CancelCauseFunc
 
@@ -64,8 +65,8 @@ func (a *answer) serve(d *httpapi.Detached) {
 		return
 	}
 	defer a.end()
-	// The client has sent its whole request, so the end of any further read means that it left. The
-	// read ends with the connection.
+	// The client has sent its whole request, so the end of any further read means that the client
+	// disconnected. The read ends with the connection.
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -80,7 +81,7 @@ func (a *answer) serve(d *httpapi.Detached) {
 	a.s.note(a)
 }
 
-// begin takes a place, unless the caller's grant has ended meanwhile.
+// begin takes a place, unless the caller's grant has ended in the meantime.
 func (a *answer) begin() error {
 	if err := a.s.Answers.enter(a); err != nil {
 		return err
@@ -107,10 +108,10 @@ func (a *answer) Standing() *auth.Standing { return &a.standing }
 // End implements auth.Holder.
 func (a *answer) End(string) { a.cancel(errEnded) }
 
-// maxStray bounds what a client may send after its request, bytes.
+// maxStray bounds the data that a client can send after its request, in bytes.
 const maxStray = 64 << 10
 
-// watch returns when the client has left or sends unexpected data.
+// watch returns when the client has disconnected or sends unexpected data.
 func watch(d *httpapi.Detached) {
 	var chunk [512]byte
 	for total := 0; total < maxStray; {
@@ -122,7 +123,7 @@ func watch(d *httpapi.Detached) {
 	}
 }
 
-// pass forwards the upstream's answer to the client and returns why it ended.
+// pass forwards the upstream's answer to the client and returns the reason for its end.
 func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.CancelCauseFunc) error {
 	a.s.stats.begun()
 	chunks, ended := make(chan upstream.Chunk), make(chan error, 1)

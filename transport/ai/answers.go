@@ -26,7 +26,7 @@ func NewAnswers(most, perPerson int) *Answers {
 	return u
 }
 
-// close refuses new answers, and cancels the remaining ones at the end of ctx.
+// close refuses new answers, and cancels the remaining ones when ctx ends.
 func (u *Answers) close(ctx context.Context) {
 	u.mu.Lock()
 	u.closed = true
@@ -51,8 +51,8 @@ func (u *Answers) room(person string) error {
 	return u.full(person)
 }
 
-// enter takes a place. The serving goroutine must call it: if the connection is gone before that
-// starts, nothing would free the place.
+// enter takes a place. The serving goroutine must call it: if the connection closes before the
+// goroutine starts, nothing would free the place.
 func (u *Answers) enter(a *answer) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -19,18 +19,19 @@ import (
 	"atelier/transport/wire"
 )
 
-// Config of a Service. All fields are required but the limiter.
+// Config configures a Service. All fields except the limiter are required.
 type Config struct {
 	Upstream *upstream.Client
 	Models   rest.AIModels
 	Codelabs codelab.Directory
 	Settings *settings.Host
-	// Grants ends answers when their grants end.
+	// Grants ends an answer when its grant ends.
 	Grants Grants
 	// Rate limits the questions of each person; nil for no limit.
 	Rate    *httpapi.Limiter
 	Answers *Answers
-	// Heartbeat is the silence after which a stream gets a comment, so that proxies keep it open.
+	// Heartbeat is the idle time after which the server sends a comment on a stream, so that
+	// proxies keep it open.
 	Heartbeat time.Duration
 	Logger    *slog.Logger
 }
@@ -102,8 +103,8 @@ func (s *Service) stream(r *rest.Request) error {
 	return nil
 }
 
-// key returns the stored key, else the one in the request. A key in the request must be valid in
-// either case.
+// key returns the stored key, or the one in the request if no key is stored. A key in the request
+// must be valid in either case.
 func (s *Service) key(r *rest.Request, sent string) (keys.Key, error) {
 	var own keys.Key
 	if sent != "" {

@@ -15,7 +15,7 @@ type Stats struct {
 	Active int64
 	// Outcomes counts answers by how they ended.
 	Outcomes map[string]int64
-	// Tokens, as counted by the upstream.
+	// PromptTokens and OutputTokens are counted by the upstream.
 	PromptTokens, OutputTokens int64
 	Seconds                    float64
 }
@@ -57,7 +57,7 @@ func (s *Service) Stats() Stats {
 	return out
 }
 
-// outcome names how an answer ended, from a fixed list.
+// outcome returns how an answer ended, as one of a fixed list of names.
 func (a *answer) outcome(ctx context.Context, err error) string {
 	var f *upstream.Failure
 	switch cause := context.Cause(ctx); {

@@ -1,11 +1,11 @@
 // Package archive reads and writes codelabs as files: our own ZIP, a claat Markdown file, or a ZIP
-// with one. It does not trust its input: sizes, counts, ratios and names are bounded before
-// anything is kept.
+// with a claat file. The package does not trust its input: sizes, counts, ratios and names are
+// bounded before anything is stored.
 //
 // Our ZIP contains codelab.json, guide.md, quizzes.json, polls.json, materials.json, and
-// steps/NN.md with the title as front matter. The folder files/ has the materials and the images
-// that the text uses, and files.json their original names. Links in the text stay unchanged; an
-// import points them to the new files.
+// steps/NN.md with the title as front matter. The folder files/ contains the materials and the
+// images that the text uses. files.json contains their original names. Links in the text stay
+// unchanged; an import points them to the new files.
 package archive
 
 import (
@@ -26,7 +26,7 @@ const (
 type document struct {
 	Format        string `json:"format"`
 	FormatVersion int    `json:"format_version"`
-	// Slug is the id by which a later version of the file is matched to its codelab.
+	// Slug is the id that matches a later version of the file to its codelab.
 	Slug              string `json:"slug,omitempty"`
 	Title             string `json:"title"`
 	Description       string `json:"description"`
@@ -43,7 +43,7 @@ type document struct {
 	QuestionsAnonymous *bool  `json:"questions_anonymous,omitempty"`
 	// ShareCode is a setting of codelab.Sharings.
 	ShareCode string `json:"share_code,omitempty"`
-	// Content of the certificate. Accent is one of codelab.Accents.
+	// The certificate's content. Accent is one of codelab.Accents.
 	Organiser       string   `json:"organiser,omitempty"`
 	Hours           *float64 `json:"hours,omitempty"`
 	LogoURL         string   `json:"logo_url,omitempty"`
@@ -103,7 +103,7 @@ func fromPoll(p *pb.Poll, steps []*pb.Step) poll {
 	return out
 }
 
-// poll returns the draft. Ids of steps are derived from their numbers.
+// poll returns the draft. Step ids are derived from step numbers.
 func (p poll) poll() *pb.Poll {
 	out := &pb.Poll{Kind: codelab.PollKind(p.Kind), Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, Right: p.Right}
 	if p.StepNumber > 0 {

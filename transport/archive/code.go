@@ -14,17 +14,17 @@ import (
 	"atelier/actors/code"
 )
 
-// MaxPackedCode bounds an archive of code, bytes.
+// MaxPackedCode bounds a code archive, in bytes.
 const MaxPackedCode = code.MaxTree
 
-// maxTarOverhead bounds a tar's size beyond the content of its files, bytes: headers and padding of
-// the most entries, and some for long names.
+// maxTarOverhead bounds a tar's size in addition to its files' content, in bytes. It covers the
+// headers and padding of maxEntries entries, and some long names.
 const maxTarOverhead = maxEntries*1024 + 16<<20
 
 // ReadCode reads the files of a ZIP or tar.gz for a workspace, all or none. It does not trust sizes
-// in the archive. An Invalid rejection names the fault of an archive; other errors are read errors,
-// and those of still, which is called periodically and fails if the caller has stopped waiting. The
-// store checks that names differ in more than case and Unicode form.
+// in the archive. An Invalid rejection states the archive's fault; other errors are read errors or
+// errors from still. ReadCode calls still periodically, and still fails if the caller has stopped
+// waiting. The store checks that names differ in more than case and Unicode form.
 func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error) {
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -56,8 +56,8 @@ type codeReader struct {
 	still func() error
 }
 
-// path checks the name of an entry and returns its path; wanted is false for an entry that is no
-// file of the code. A folder is named like a file.
+// path checks the name of an entry and returns its path; wanted is false for an entry that is not a
+// code file. A folder's name has the same form as a file's.
 func (c *codeReader) path(name string) (path string, wanted bool, err error) {
 	path = strings.TrimSuffix(name, "/")
 	for strings.HasPrefix(path, "./") { // "tar -C folder ." writes such names
@@ -142,7 +142,7 @@ func (c *codeReader) zipFile(path string, f *zip.File) error {
 	return c.add(path, zipMode(f), content)
 }
 
-// zipMode returns the mode of an entry. Windows programs write none: existing files then keep their
+// zipMode returns an entry's mode. Windows programs write no mode: existing files then keep their
 // mode.
 func zipMode(f *zip.File) code.Mode {
 	if made := f.CreatorVersion >> 8; made != madeByUnix && made != madeByMacOS {
@@ -161,7 +161,7 @@ func modeOf(m fs.FileMode) code.Mode {
 // errTarTooLarge is the error for a tar.gz that unpacks to more than the limit.
 var errTarTooLarge = errors.New("the archive unpacks to more than it may")
 
-// bounded returns an error instead of EOF once its bytes are used up.
+// bounded returns an error instead of EOF once its byte limit is reached.
 type bounded struct {
 	r    io.Reader
 	left int64

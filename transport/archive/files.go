@@ -37,7 +37,7 @@ type entry struct {
 	Name string `json:"file_name"`
 }
 
-// Keep stores a file of an archive as a kind of the files package and returns its record. name is
+// Keep stores an archive's file, as a kind from the files package, and returns its record. name is
 // the file's original name.
 type Keep func(kind, name string, content io.Reader) (*pb.Upload, error)
 
@@ -87,15 +87,15 @@ func (p *Pack) upload(u *pb.Upload, uploads *files.Register) error {
 	return p.store(folder+u.Name, u.CreatedAt, f)
 }
 
-// keeper stores the files of an archive, each once.
+// keeper stores an archive's files, each once.
 type keeper struct {
 	t     *tree
 	names map[string]string     // from files.json
 	kept  map[string]*pb.Upload // by kind and path in the archive; nil if left out
 	all   []*pb.Upload          // in storage order
-	// linked are the materials linked by texts.
+	// linked lists the materials linked by texts.
 	linked []*pb.Material
-	// own are the files from which the text was read.
+	// own lists the files from which the text was read.
 	own map[string]bool
 }
 
@@ -114,11 +114,11 @@ func (t *tree) keeper() (*keeper, error) {
 	return k, nil
 }
 
-// pointerOf is the beginning of a Git LFS pointer file.
+// pointerOf is the text at the beginning of a Git LFS pointer file.
 const pointerOf = "version https://git-lfs.github.com/spec/"
 
-// bring stores the file at a path of the archive, which exists. It returns nil for an unusable
-// file, and reports it.
+// bring stores the file at an existing path in the archive. It returns nil for an unusable file,
+// and reports the file.
 func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	id := kind + "\x00" + file
 	if u, done := k.kept[id]; done {
@@ -183,8 +183,8 @@ func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason st
 	return nil, reason, code, nil
 }
 
-// picture stores the images embedded in a text (data:), each content once, by the rules for images;
-// file is the text's file. An unusable image is reported and removed.
+// picture stores the images embedded in a text (data:), each content once, by the image rules. file
+// is the text's file. An unusable image is reported and removed.
 func (k *keeper) picture(file string) func(data string) (string, error) {
 	done, n := map[[sha256.Size]byte]string{}, 0
 	return func(data string) (string, error) {
@@ -233,7 +233,7 @@ func (k *keeper) leaveOut(id, file, reason string, code Code) {
 	k.t.left.add(file, reason, code)
 }
 
-// unusable returns why a file cannot be used; no reason if the file is not the cause.
+// unusable returns why a file cannot be used. The reason is empty if the file is not the cause.
 func unusable(kind string, err error) (reason string, code Code) {
 	var rejected *durable.Rejection
 	limit := intake.MaxMaterial

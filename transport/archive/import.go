@@ -24,7 +24,7 @@ type Importer struct {
 	Codelab func(slug string) (id string, err error)
 }
 
-// Incoming is a codelab read from a file. Nothing of it is recorded yet; its files are kept until
+// Incoming is a codelab read from a file. Nothing in it is recorded yet; its files are stored until
 // Close.
 type Incoming struct {
 	*Content
@@ -33,9 +33,9 @@ type Incoming struct {
 	leases []*files.Lease
 }
 
-// Open reads an uploaded file of any known form, with its name. Its files are registered in the
-// commit that creates a codelab or a newer version of one. Nothing is stored if the file is
-// refused, or if still fails because the caller no longer waits.
+// Open reads an uploaded file of any known form. name is the uploaded file's name. Its contained
+// files are registered in the commit that creates a codelab or a newer version of one. Nothing is
+// stored if the file is refused, or if still fails because the caller no longer waits.
 func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() error) (*Incoming, error) {
 	in := &Incoming{files: im.Files}
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
@@ -52,8 +52,8 @@ func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() err
 	return in, nil
 }
 
-// Close releases the files. Those without references are removed, unless the outcome of the command
-// is unknown: it may still be recorded.
+// Close releases the files. Files without references are removed, unless the command's outcome is
+// unknown: the command may still be recorded.
 func (in *Incoming) Close(unknown bool) error {
 	var sums [][]byte
 	for _, l := range in.leases {
@@ -67,8 +67,8 @@ func (in *Incoming) Close(unknown bool) error {
 }
 
 // Version returns the file as a newer version of a codelab. Files that the codelab already has keep
-// their names, so that a text with the same images is the same text; reused lists them. A claat
-// file has no guide; its linked files are added to the materials.
+// their names, so that a text with the same images is the same text. reused lists these files. A
+// claat file has no guide; its linked files are added to the materials.
 func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
 	m := in.Codelab
 	out := codelab.Publish{
@@ -117,8 +117,8 @@ func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string
 	return out, slices.Compact(reused), nil
 }
 
-// added returns a codelab's materials plus those that a tutorial links and that are missing; nil if
-// none are missing.
+// added returns a codelab's materials plus the missing materials that a tutorial links; nil if none
+// are missing.
 func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
 	var out []*pb.Material
 	for _, m := range v.Materials.All() {
@@ -140,8 +140,7 @@ func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
 	return &out
 }
 
-// present maps contents to the files of a codelab, in the order in which files of an archive are
-// stored.
+// present maps contents to a codelab's files, in the order in which an archive's files are stored.
 func (in *Incoming) present(v *codelab.View) (map[string][]string, error) {
 	left := map[string]bool{}
 	for _, name := range v.TextUploads() {
@@ -185,7 +184,7 @@ func (in *Incoming) present(v *codelab.View) (map[string][]string, error) {
 	return out, nil
 }
 
-// contentOf returns the key by which two uploads are equal: kind, content, and name.
+// contentOf returns a key that is the same for uploads with the same kind, content and name.
 func contentOf(u *pb.Upload) string {
 	kind, _, _ := strings.Cut(u.Name, "/")
 	return kind + "\x00" + string(u.Sum) + "\x00" + u.OriginalName

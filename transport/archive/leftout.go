@@ -22,7 +22,7 @@ type LeftOut struct {
 	Code   Code   `json:"code" doc:"The reason for programs: «lfs» is a file that Git LFS has, «dead_link» what a text refers to and nobody sent along, «unknown» anything else." enum:"too_large|empty|not_an_image|lfs|unreadable_name|dead_link|duplicate|unknown"`
 }
 
-// Code is the reason of a LeftOut for programs.
+// Code is the reason for a LeftOut, in a form for programs.
 type Code string
 
 // The codes.
@@ -37,13 +37,13 @@ const (
 	CodeUnknown        Code = "unknown"
 )
 
-// Codes are all codes.
+// Codes lists all codes.
 var Codes = []Code{CodeTooLarge, CodeEmpty, CodeNotAnImage, CodeLFS, CodeUnreadableName, CodeDeadLink, CodeDuplicate, CodeUnknown}
 
 // MaxLeftOut bounds the list; an additional entry counts the rest.
 const MaxLeftOut = 100
 
-// leftOut collects what was left out, each file once.
+// leftOut collects the omitted parts, each file once.
 type leftOut struct {
 	reasons map[LeftOut]bool
 	more    int
@@ -63,7 +63,7 @@ func (o *leftOut) add(file, reason string, code Code) {
 	}
 }
 
-// list returns the things that were left out, sorted by name. It is never nil.
+// list returns the omitted parts, sorted by name. The list is never nil.
 func (o *leftOut) list() []LeftOut {
 	out := slices.SortedFunc(maps.Keys(o.reasons), func(a, b LeftOut) int {
 		if d := strings.Compare(a.File, b.File); d != 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 // Constants of ZIP (APPNOTE.TXT 6.3.10): the flag of a name in UTF-8 (appendix D), the header of
-// the extra field with the name in UTF-8 (4.6.9), and the systems that make entries.
+// the extra field with the name in UTF-8 (4.6.9), and the systems that create entries.
 const (
 	flagUTF8     = 1 << 11
 	unicodePath  = 0x7075
@@ -35,7 +35,7 @@ func entryName(f *zip.File) (name string, ok bool) {
 	case f.Flags&flagUTF8 != 0, (maker == madeByUnix || maker == madeByMacOS) && utf8.ValidString(f.Name):
 		name = f.Name
 	default:
-		// Every byte is a valid character in that code page.
+		// Every byte is a valid character in code page 437.
 		name, _ = charmap.CodePage437.NewDecoder().String(f.Name)
 	}
 	name = norm.NFC.String(strings.ReplaceAll(name, `\`, "/"))
@@ -43,7 +43,7 @@ func entryName(f *zip.File) (name string, ok bool) {
 	return name, ok
 }
 
-// unicodeName returns the name in the extra field of an entry; "" if there is none, or if it
+// unicodeName returns the name in an entry's extra field; "" if there is none, or if the field
 // belongs to an earlier name of the entry.
 func unicodeName(f *zip.File) string {
 	for extra := f.Extra; len(extra) >= 4; {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Pack writes a ZIP, or a folder of one. Not safe for concurrent use.
+// Pack writes a ZIP, or one folder in a ZIP. Not safe for concurrent use.
 type Pack struct {
 	zip    *zip.Writer
 	folder string // "" or ends with a slash
@@ -48,7 +48,7 @@ func (p *Pack) Add(name string, content []byte) error {
 	return nil
 }
 
-// Create begins a file, which ends when the next one begins.
+// Create begins a file. The file ends when the next one begins.
 func (p *Pack) Create(name string) (io.Writer, error) {
 	return p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Deflate, Modified: p.at})
 }

@@ -32,7 +32,7 @@ const (
 	// maxRatio bounds the compression ratio of archives that unpack to more than freeRatio.
 	maxRatio  = 200
 	freeRatio = 16 << 20
-	// maxFile bounds one text file, bytes.
+	// maxFile bounds one text file, in bytes.
 	maxFile = 32 << 20
 )
 
@@ -40,13 +40,14 @@ const (
 type Surroundings struct {
 	// Keep stores a file of the codelab.
 	Keep Keep
-	// Still is called periodically and fails if nobody waits for the outcome any more, which ends
-	// the work.
+	// Still is called periodically. It fails if nobody waits for the outcome any more, and this
+	// failure ends the work.
 	Still func() error
 	// Name is the name of the file, and the title of a tutorial without a title.
 	Name string
-	// Codelab returns the id of the codelab that was created from the file with an id, or "". Links
-	// in texts to that file then point to the codelab. A nil function knows none.
+	// Codelab returns the id of the codelab that was created from the file with the given id, or
+	// "". Links in texts to that file then point to the codelab. A nil function means that there
+	// are no such codelabs.
 	Codelab func(slug string) (id string, err error)
 }
 
@@ -64,8 +65,8 @@ type Content struct {
 }
 
 // Read reads a codelab from a file of any known form, and passes its files to Keep. Unusable files
-// are left out. An Invalid rejection names the fault of the file; other errors are those of Keep,
-// of reading, and of Still.
+// are omitted. An Invalid rejection states the file's fault; other errors come from Keep, from
+// reading, and from Still.
 func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -97,15 +98,15 @@ func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	return &Content{Create: c, LeftOut: t.left.list(), TitleFrom: tut.TitleFrom}, nil
 }
 
-// tree is the checked entries of a ZIP by name.
+// tree contains a ZIP's checked entries by name.
 type tree struct {
 	files map[string]*zip.File
 	used  map[string]bool // requested entries
 	room  int64           // remaining bytes that may be unpacked
 	with  Surroundings
 	left  leftOut
-	// lately has the files read since the current tutorial began. tutorials maps checked files to
-	// the ids of their tutorials, "" if they are none.
+	// lately lists the files read since the current tutorial began. tutorials maps checked files to
+	// their tutorial ids; "" if the file is not a tutorial.
 	lately    []string
 	tutorials map[string]string
 }
@@ -206,7 +207,7 @@ func (t *tree) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// unpack is read for files that can be in another encoding.
+// unpack does the same as read, for files that can be in another encoding.
 func (t *tree) unpack(name string) ([]byte, error) {
 	f := t.files[name]
 	if f == nil {
@@ -559,7 +560,7 @@ func setting(field string, names []string, given string) (int, error) {
 	return i, nil
 }
 
-// slugOf returns the id of a file if it is short enough for look-ups, else "".
+// slugOf returns a file's id if the id is short enough for look-ups, else "".
 func slugOf(id string) string {
 	if id, ok := naming.Line(id); ok && utf8.RuneCountInString(id) <= codelab.MaxSlug {
 		return id

@@ -35,9 +35,9 @@ type edit struct {
 	note       bool   // visible only to facilitators
 }
 
-// relink points the links in texts to the imported files: images beside the text, linked files,
-// which become materials, and uploads of our own exports. Code is not changed. Files linked only in
-// notes for facilitators are left out.
+// relink points the links in texts to the imported files: images in the text's folder, linked
+// files, which become materials, and uploads from our own exports. Code is not changed. Files
+// linked only in facilitators' notes are omitted.
 func (k *keeper) relink(texts []reading) error {
 	edits := make([][]edit, len(texts))
 	for i, t := range texts {
@@ -135,7 +135,7 @@ func (k *keeper) edits(t reading) (out []edit, err error) {
 	return slices.CompactFunc(out, func(a, b edit) bool { return a.Start < b.End && b.Start < a.End }), nil
 }
 
-// refer finds the file or codelab at an address; neither if it stays unchanged.
+// refer finds the file or codelab at an address. It returns neither if the address stays unchanged.
 func (k *keeper) refer(a markdown.Address, t reading) (edit, error) {
 	e := edit{Span: a.Span}
 	at, ok := relative(a.URL)
@@ -193,7 +193,7 @@ func leadsHere(at string) bool {
 	return strings.HasPrefix(at, "/") && slices.Contains([]string{"", "api", "codelabs", "git", "handler", "j", "login", "sandbox", "schemas", "uploads", "verify", ".well-known"}, first)
 }
 
-// maxLink bounds the path of a relative address, bytes.
+// maxLink bounds a relative address's path, in bytes.
 const maxLink = 1024
 
 // link is a relative address.
@@ -205,7 +205,8 @@ type link struct {
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// relative parses an address; false if it leads to another server or stays within its text.
+// relative parses an address. It returns false if the address leads to another server or stays
+// within its text.
 func relative(address string) (link, bool) {
 	address = strings.ReplaceAll(address, `\`, "/") // as browsers do
 	if scheme.MatchString(address) || strings.HasPrefix(address, "//") {

@@ -26,8 +26,8 @@ func WriteSubmissions(w io.Writer, v *codelab.View, blobs files.Blobs) error {
 	return p.Close()
 }
 
-// Submissions adds the same as WriteSubmissions; with an id only that attendee's. It returns the
-// path of each file in the ZIP, by the id of its submission.
+// Submissions adds the same content as WriteSubmissions; with an id, it adds only that attendee's
+// submissions. It returns the path of each file in the ZIP, by the id of its submission.
 func (p *Pack) Submissions(v *codelab.View, blobs files.Blobs, attendee string) (at map[string]string, err error) {
 	taken := taken{}
 	at = map[string]string{}
@@ -74,7 +74,7 @@ func (p *Pack) own(own []*pb.Submission, blobs files.Blobs, at map[string]string
 	return p.Add(taken.name("links.txt"), []byte(links.String()))
 }
 
-// taken are the used names in one folder, folded as on case-insensitive file systems.
+// taken contains the used names in one folder, folded as on case-insensitive file systems.
 type taken map[string]bool
 
 // name returns an unused name that is valid on any file system.

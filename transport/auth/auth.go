@@ -19,7 +19,7 @@ import (
 // TokenPrefix starts every API token, so that scanners recognise a leaked one.
 const TokenPrefix = "atl_"
 
-// Config of an Authenticator. All fields are required.
+// Config configures an Authenticator. All fields are required.
 type Config struct {
 	AdminID, AdminPassword          string
 	AdminLifetime, AttendeeLifetime time.Duration
@@ -37,8 +37,8 @@ type Config struct {
 	Now    func() time.Time
 }
 
-// Authenticator identifies callers, and ends connections and answers whose grant has ended.
-// Safe for concurrent use.
+// Authenticator identifies callers, and ends connections and AI answers when their grant ends. Safe
+// for concurrent use.
 type Authenticator struct {
 	Config
 	cache   sessionCache
@@ -48,10 +48,9 @@ type Authenticator struct {
 // New returns an Authenticator.
 func New(cfg Config) *Authenticator { return &Authenticator{Config: cfg} }
 
-// Identify reads the cookie and the Authorization header of a request. An invalid cookie
-// counts as absent; badToken reports an unknown bearer token. It fails with
-// durable.ErrUnavailable if the caller cannot be identified now, so that nobody is treated
-// as logged out.
+// Identify reads the cookie and the Authorization header of a request. An invalid cookie counts as
+// absent; badToken reports an unknown bearer token. Identify fails with durable.ErrUnavailable if
+// the caller cannot currently be identified, so that nobody is treated as logged out by mistake.
 func (a *Authenticator) Identify(cookie []byte, authorization string) (id Identity, badToken bool, err error) {
 	id.now = a.Now().UnixMilli()
 	if authorization != "" {
@@ -157,8 +156,8 @@ func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 	return a.issued(id, last)
 }
 
-// GrantAttendee issues a session id with the grant of an attendee, of this generation, registered
-// under a name.
+// GrantAttendee issues a session id with an attendee's grant. The attendee has this generation and
+// is registered under a name.
 func (a *Authenticator) GrantAttendee(old Identity, codelab, attendee, name string, generation uint32) (Issued, error) {
 	id := Random(24)
 	last, err := a.Sessions.GrantAttendee(old.SessionID, id, name, login.AttendeeGrant{
@@ -176,9 +175,9 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 	return Issued{cookie, a.Signer.CSRF(id), expires}, err
 }
 
-// Reserved reports whether a name belongs to a logged-in facilitator of a codelab. While
-// the facilitators are unknown, all logged-in people count. The current name of a person is
-// used, because they can have been renamed since the login.
+// Reserved reports whether a name belongs to a logged-in facilitator of a codelab. While the
+// facilitators are unknown, all logged-in people count. The current name of a person is used,
+// because the person can have been renamed since the login.
 func (a *Authenticator) Reserved(codelab, name string) bool {
 	v, err := a.People()
 	if a.Sessions.NamesAdmin(name, func(g *loginpb.AdminGrant) bool { return g.GetPerson() == "" || err != nil }) {
@@ -199,8 +198,8 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 	return codelab.HashPIN(a.PINKey, lab, code)
 }
 
-// Identity is the caller, as far as known. The zero value is nobody. It reports current
-// permissions: when the session ends, it becomes nobody.
+// Identity is the caller, as far as known. The zero value is nobody. An Identity reports current
+// permissions: when the session ends, the Identity becomes nobody.
 type Identity struct {
 	// SessionID is the browser's session; "" without one.
 	SessionID string
@@ -210,8 +209,8 @@ type Identity struct {
 	Token *settings.ApiToken
 	// operator: a user with access to the data folder is an admin without a login.
 	operator bool
-	// grant is the login of a facilitator or assistant, and person that person. Both are nil
-	// without a login; person is nil for the owner.
+	// grant is the login of a facilitator or assistant, and person is the logged-in person. Both
+	// are nil without a login; person is nil for the owner.
 	grant  *loginpb.AdminGrant
 	person *people.Person
 	now    int64
@@ -260,7 +259,7 @@ func (i *Identity) loggedIn() bool {
 	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
 }
 
-// Scope returns the scope of the calling API token; all for other callers.
+// Scope returns the calling API token's scope; all for other callers.
 func (i *Identity) Scope() string {
 	return cmp.Or(i.Token.GetScope(), settings.ScopeAll)
 }
@@ -276,9 +275,9 @@ func (i *Identity) LoginID() string { return i.grant.GetLogin() }
 // facilitators or assistants.
 func (i *Identity) PersonID() string { return i.person.GetId() }
 
-// Framed returns the caller with the rights of a page in a frame: nobody, for a session with a
-// facilitator's login. The surrounding page controls what people see, so a click in the frame must
-// not act as a facilitator.
+// Framed returns the caller with the rights of a page in a frame. For a session with a
+// facilitator's login, this is nobody. The surrounding page controls what people see, so a click in
+// the frame must not act as a facilitator.
 func (i Identity) Framed() Identity {
 	if i.grant != nil {
 		return Identity{now: i.now}
@@ -305,7 +304,7 @@ func (i *Identity) Key() string {
 	return ""
 }
 
-// Known reports whether the caller is known.
+// Known reports whether the caller is identified.
 func (i *Identity) Known() bool { return i.operator || i.Token != nil || !i.session.Ended() }
 
 // Admin reports whether the caller is the owner or a facilitator.
@@ -345,7 +344,7 @@ func (i *Identity) Grant(codelab string) *login.AttendeeGrant {
 	return nil
 }
 
-// Siblings returns the ids of the attendees of a codelab that the browser has been, as recorded in
+// Siblings returns the ids of all attendees that the browser has been in a codelab, as recorded in
 // its sessions.
 func (i *Identity) Siblings(codelab string) []string { return i.session.Siblings(codelab) }
 
@@ -362,16 +361,16 @@ func (i *Identity) Grants(fn func(*login.AttendeeGrant)) {
 // Grant is one grant as GET /session shows it; times in Unix seconds.
 type Grant struct {
 	Sub, Role, CodelabID string
-	// Rank of a facilitator or assistant, and the codelabs of an assistant.
+	// Rank is the rank of a facilitator or assistant. Codelabs lists an assistant's codelabs.
 	Rank     Rank
 	Codelabs []string
 	Expires  int64
 }
 
-// Strongest returns the strongest grant: the admin's, else that of an attendee which lasts longest.
-// Without admin, or for a named codelab, only attendee grants count, and only those for which alive
-// returns true. It fails if it finds none and alive failed for some, because one of these may be
-// the caller's.
+// Strongest returns the strongest grant: the admin grant, else the attendee grant that lasts
+// longest. Without admin, or for a given codelab, only attendee grants for which alive returns true
+// count. Strongest fails if it finds none and alive failed for some grants, because one of these
+// may be the caller's.
 func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(codelab string) (bool, error)) (g Grant, ok bool, err error) {
 	switch {
 	case codelab != "" || !admin:

@@ -14,7 +14,7 @@ type sessionCache struct {
 	new, old map[string]*verified
 }
 
-// verified has the data to which a cookie refers.
+// verified contains the data to which a cookie refers.
 type verified struct {
 	sid  string
 	key  login.Key // key of the session in the store

@@ -13,7 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Names that are part of the interface.
+// Names that are part of the API.
 const (
 	SessionCookie = "svc_session"
 	CSRFCookie    = "svc_csrf"
@@ -32,8 +32,8 @@ const (
 // DeviceLifetime is how long a browser is remembered after a login.
 const DeviceLifetime = 180 * 24 * time.Hour
 
-// Account is the keyed fingerprint of an admin account. It shows whether the password has
-// changed, and without the secret reveals nothing about the password.
+// Account is the keyed fingerprint of an admin account. The fingerprint shows whether the password
+// has changed. Without the secret it reveals nothing about the password.
 func Account(secret, id, password string) []byte {
 	m := hmac.New(sha256.New, derive(secret, "atelier admin account"))
 	idSum := sha256.Sum256([]byte(id))
@@ -48,7 +48,7 @@ func derive(secret, label string) []byte {
 	return m.Sum(nil)
 }
 
-// Signer signs the references that browsers hold. Immutable.
+// Signer signs the references that browsers store. Immutable.
 type Signer struct {
 	session, device, attendee, csrf, signIn []byte
 	personal                                map[Purpose][]byte
@@ -139,7 +139,7 @@ func (s *Signer) sign(key []byte, id string, expires time.Time) (string, error) 
 	}).SignedString(key)
 }
 
-// errCookie is the only error for invalid cookies, whatever the fault.
+// errCookie is the only error for invalid cookies, regardless of the fault.
 var errCookie = errors.New("cookie does not verify")
 
 func (s *Signer) open(key []byte, cookie string) (string, error) {

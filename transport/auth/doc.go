@@ -1,11 +1,11 @@
-// Package auth identifies callers: sessions of browsers, API tokens of programs, and the login that
+// Package auth identifies callers by browser sessions and API tokens, and implements the login that
 // starts a session.
 //
-// A browser holds a signed reference to its session; the session's grants are stored on the server
+// A browser stores a signed reference to its session; the session's grants are stored on the server
 // (login.Sessions). The CSRF token is derived from the session id, so it needs no store and is
 // valid for that id alone.
 //
-// Live connections and answers of the AI outlive their request. They are registered here
-// (Hold) and end with their grant. Hold checks the grant again after registering the
-// holder, so a grant that ends in between ends the holder, too.
+// Live connections and AI answers outlive their request. They are registered here (Hold) and end
+// with their grant. Hold checks the grant again after registering the holder, so a grant that ends
+// in between ends the holder, too.
 package auth

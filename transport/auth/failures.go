@@ -8,11 +8,10 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// Failures limits failed logins. Those of an address and account are counted together. A
-// browser with an earlier or current login of a facilitator has its own bucket, so that
-// others' failures never lock it out. A person's bucket counts only for their own login.
-// Otherwise a person could log in repeatedly, and guess another's password in a new bucket
-// each time.
+// Failures limits failed logins. Failed logins of an address and account are counted together. A
+// browser with an earlier or current facilitator login has its own bucket, so that others' failures
+// never lock it out. A person's bucket counts only for their own login. Otherwise a person could
+// log in repeatedly, and guess another's password in a new bucket each time.
 type Failures struct{ buckets *httpapi.Limiter }
 
 // NewFailures returns the limit of failed logins.
@@ -54,13 +53,13 @@ func (a Attempt) Charge() bool { return a.buckets.Allow(a.key) == 0 }
 // Right refunds the charge of a correct login.
 func (a Attempt) Right() { a.buckets.Return(a.key) }
 
-// Each failed login slows the next answer of its bucket by slowLogin, up to maxSlowLogin.
+// Each failed login slows the next response for its bucket by slowLogin, up to maxSlowLogin.
 const (
 	slowLogin    = 20 * time.Millisecond
 	maxSlowLogin = 300 * time.Millisecond
 )
 
-// Failed counts a wrong password and returns how long to delay the answer.
+// Failed counts a wrong password and returns how long to delay the response.
 func (a Attempt) Failed() time.Duration {
 	a.buckets.Allow(a.key)
 	return min(maxSlowLogin, time.Duration(a.buckets.Level(a.key))*slowLogin)

@@ -29,14 +29,14 @@ const (
 	prefix = "$argon2id$v=19$m=19456,t=2,p=1$"
 )
 
-// Bounds of a password, code points.
+// Bounds of a password, in code points.
 const (
 	LeastPassword = 12
 	MostPassword  = 256
 )
 
-// commonest are those of the 10,000 commonest passwords of two lists (SecLists and zxcvbn) that are
-// long enough, and similar ones.
+// commonest contains the passwords that are long enough among the 10,000 commonest in two lists
+// (SecLists and zxcvbn), and similar ones.
 var commonest = strings.Fields(`
 	123qweasdzxc 1qaz2wsx3edc q1w2e3r4t5y6 1q2w3e4r5t6y mailcreated5240 qazwsxedcrfv
 	123456qwerty qwerty123456 polniypizdec0211 sojdlg123aljg leavemealone motherfucker
@@ -79,13 +79,13 @@ var ErrBusy = httpapi.Refusal(http.StatusServiceUnavailable, "too many people ar
 // waiting bounds the callers that wait in each queue.
 const waiting = 64
 
-// PasswordComputer hashes and compares people's passwords. Each operation takes 19 MiB and a
-// tenth of a second of a processor, so at most two per processor run at once. Half of them are
-// reserved for browsers in which somebody has signed in before, so that a flood from unknown
-// browsers does not lock these out. Safe for concurrent use.
+// PasswordComputer hashes and compares people's passwords. Each operation takes 19 MiB and a tenth
+// of a second of CPU time, so at most two per CPU run concurrently. Half of them are reserved for
+// browsers in which somebody has signed in before, so that a flood from unknown browsers does not
+// lock these out. Safe for concurrent use.
 type PasswordComputer struct {
 	known, strangers queue
-	// nobody is a hash for logins without one, so that the comparison takes as long.
+	// nobody is a hash for logins without a hash, so that the comparison takes the same time.
 	nobody   string
 	computed atomic.Int64
 }

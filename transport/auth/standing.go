@@ -18,8 +18,8 @@ type Standing struct {
 	alive   func() bool          // nil for always
 }
 
-// Standing returns the grant of the caller: of an admin, or of an attendee in a codelab.
-// alive reports whether the codelab, and the attendee in it, still exist; nil for always.
+// Standing returns the caller's grant, as an admin or as an attendee in a codelab. alive reports
+// whether the codelab and its attendee still exist; nil means always.
 func (i *Identity) Standing(codelab string, admin bool, alive func() bool) Standing {
 	s := Standing{key: i.Key(), session: i.session, codelab: codelab, alive: alive}
 	if i.Token != nil {
@@ -50,8 +50,8 @@ type Holder interface {
 	End(reason string)
 }
 
-// holders are the holders that depend on grants, by session or API token. The zero
-// value is empty.
+// holders contains the holders that depend on grants, by session or API token. The zero value is
+// empty.
 type holders struct {
 	mu    sync.Mutex
 	byKey map[string][]Holder // guarded by mu
@@ -59,9 +59,9 @@ type holders struct {
 
 // Hold registers something that depends on a grant, so that it ends with the grant. The grant can
 // have ended after the caller was checked, so Hold checks it again. It returns "" if the grant is
-// still valid, else the reason: Over, or Unknown if the state cannot be determined. The caller
-// must then end what it was about to begin. Whichever comes first, the end of the grant or Hold,
-// the other notices it.
+// still valid, otherwise the reason: Over, or Unknown if the state cannot be determined. With a
+// reason, the caller must end the operation that it was about to begin. Whichever comes first, the
+// end of the grant or Hold, the other notices it.
 func (a *Authenticator) Hold(h Holder) (ended string) {
 	a.holders.add(h)
 	stands, err := a.stands(h.Standing())
@@ -93,8 +93,8 @@ func (a *Authenticator) stands(s *Standing) (bool, error) {
 	case s.grant == nil:
 		return a.leads(s.session.Admin(now))
 	}
-	// The session may have received a later grant since, or one for another attendee, which does
-	// not end the first.
+	// The session may since have received a later grant, or a grant for another attendee. Neither
+	// ends the first grant.
 	last, left := s.session.Until(now, s.codelab, s.grant.AttendeeID)
 	return !left && max(last, s.grant.ExpiresAt) > now, nil
 }
@@ -117,7 +117,8 @@ func (a *Authenticator) hasToken(id string) (bool, error) {
 }
 
 // Knows reports whether the caller's session or API token is still valid since they were
-// identified, and with leading also their login as a facilitator. It fails while that is unknown.
+// identified, and with leading also their login as a facilitator. It returns an error while the
+// validity is unknown.
 func (a *Authenticator) Knows(i *Identity, leading bool) (bool, error) {
 	if i.Token != nil {
 		return a.hasToken(i.Token.Id)
@@ -180,9 +181,9 @@ func (a *Authenticator) Sweep() {
 	}
 }
 
-// Check ends a holder whose grant is no longer valid. While that is unknown it ends nothing: the
-// next Sweep checks again, and a node that loses its lease disconnects everybody with a request to
-// reconnect.
+// Check ends a holder whose grant is no longer valid. While the validity is unknown, Check ends
+// nothing: the next Sweep checks again, and a node that loses its lease disconnects everybody with
+// a request to reconnect.
 func (a *Authenticator) Check(h Holder) {
 	if stands, err := a.stands(h.Standing()); err == nil && !stands {
 		h.End(Over)

@@ -102,8 +102,8 @@ func Open(o Options) (*Bus, error) {
 		return nil, err
 	}
 	b.done.Go(b.handle)
-	// Nodes that know an earlier session of this node learn of the new one. If this message is
-	// lost, they learn of it with their next request.
+	// Nodes that know an earlier session of this node learn of the new session. If this message is
+	// lost, they learn of the new session with their next request.
 	_ = b.Publish(greetSubject, nil)
 	return b, nil
 }
@@ -270,7 +270,7 @@ func (b *Bus) Listen(subject string, fn func(string, []byte)) (func(), error) {
 	})
 }
 
-// subscribe receives the messages of a subject until the last stop.
+// subscribe receives a subject's messages until the last call of stop.
 func (b *Bus) subscribe(name string, forget func()) (stop func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -323,7 +323,7 @@ type opened struct {
 	peer *peer // nil unless it is the accepted session of its node
 }
 
-// take handles one message of NATS.
+// take handles one NATS message.
 func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	answer := strings.HasPrefix(m.Subject, b.inbox)
 	if answer && len(m.Data) == 0 && m.Header.Get("Status") == "503" { // from NATS: no listener
@@ -357,7 +357,7 @@ func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	}
 }
 
-// open opens a message; false if its sender does not know the secret.
+// open decrypts a message. It returns false if the sender does not know the secret.
 func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 	o.envelope, o.peer = e, b.peers.session(e.node, e.sender)
 	if o.peer != nil {
@@ -376,7 +376,7 @@ func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 
 func (b *Bus) reject(why Rejection) { b.rejected[why].Add(1) }
 
-// admit reports whether a message of an accepted session arrives for the first time.
+// admit reports whether a message from an accepted session arrives for the first time.
 func (b *Bus) admit(o opened) bool {
 	why := o.peer.window.admit(o.serial)
 	if why != accepted {
@@ -385,15 +385,15 @@ func (b *Bus) admit(o opened) bool {
 	return why == accepted
 }
 
-// stranger greets the node of an unknown session.
+// stranger sends a greeting to the node of an unknown session.
 func (b *Bus) stranger(o opened) {
 	if o.peer == nil && b.peers.stranger(o.from) {
 		b.greet(o.from)
 	}
 }
 
-// answered handles an answer. Its subject contains the number of a request, which only this session
-// sends, and only once, so no earlier answer can match.
+// answered handles an answer. The answer's subject contains a request number. Only this session
+// sends that number, and only once, so that no earlier answer can match.
 func (b *Bus) answered(parts *assembly, subject string, o opened) {
 	number, err := strconv.ParseUint(subject[len(b.inbox):], 10, 64)
 	b.mu.Lock()
@@ -447,8 +447,8 @@ func (b *Bus) heard(parts *assembly, subject string, o opened) {
 	}
 }
 
-// requested handles a request. If it was made for another session, or by a session that is not
-// accepted, the reply says that it was not heard.
+// requested handles a request. If the request was made for another session, or by a session that is
+// not accepted, the reply says that the request was not heard.
 func (b *Bus) requested(parts *assembly, m *nats.Msg, o opened) {
 	switch {
 	case o.receiver != b.seal.session:
@@ -506,11 +506,11 @@ type Stats struct {
 	Routes    int
 }
 
-// Stats returns the present numbers.
+// Stats returns the current counters.
 func (b *Bus) Stats() Stats {
 	s := Stats{Sent: b.sent.Load(), Received: b.came.Load(), Bytes: b.bytes.Load(), Missed: b.missed.Load(), Rejected: b.rejected.read(), Connected: b.conn.IsConnected()}
 	if b.server != nil {
-		// There can be several connections to a node, and connections of other accounts.
+		// A node can have several connections, and there can be connections from other accounts.
 		if z, err := b.server.Routez(nil); err == nil {
 			nodes := map[string]bool{}
 			for _, r := range z.Routes {

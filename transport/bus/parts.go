@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// partBytes is the maximum size of a NATS message's data.
+	// partBytes is the maximum size of a NATS message's data, in bytes.
 	partBytes = 512 << 10
 	// maxParts bounds the parts of a message.
 	maxParts = durable.MaxMessage / partBytes
-	// maxOpen bounds the memory of incomplete messages, bytes.
+	// maxOpen bounds the memory of incomplete messages, in bytes.
 	maxOpen = 2 * maxParts * partBytes
-	// partOverhead is the memory of a part in addition to its bytes.
+	// partOverhead is the memory of a part in addition to its data, in bytes.
 	partOverhead = 64
 	// openFor is the time limit for the parts of a message.
 	openFor = 15 * time.Second
 )
 
-// assembly joins the parts of messages. Owned by the goroutine that handles messages.
+// assembly joins the parts of messages. The goroutine that handles messages owns it.
 type assembly struct {
 	open  map[partKey]*message
 	bytes int
@@ -39,7 +39,7 @@ type message struct {
 }
 
 // add returns the whole message after its last part. fits is false if the part is dropped: there is
-// no space, or it is already there.
+// no space, or the part has already arrived.
 func (a *assembly) add(subject string, sender session, p part, now time.Time) (data []byte, whole, fits bool) {
 	if p.count == 1 {
 		return p.data, true, true

@@ -13,8 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// How nodes learn each other's sessions. Recorded messages of a session can be replayed, so a
-// node accepts messages only from a session that proves that it is alive now:
+// How nodes learn each other's sessions. Recorded messages of a session can be replayed, so a node
+// accepts messages only from a session that proves that it is currently alive:
 //
 //	a asks b:     greet          for no session in particular
 //	b answers a:  serial, token  in the session of b, to a question that only this
@@ -24,7 +24,7 @@ import (
 //	                             ago; from this message on b hears a
 //
 // A node greets another node before its first request to it, and when it first receives a message
-// from it. A session permanently replaces the earlier session of its node.
+// from that node. A session permanently replaces the earlier session of its node.
 
 const (
 	// greetSubject is the subject for greetings and for announcements of new sessions.
@@ -36,7 +36,7 @@ const (
 	// maxCandidates bounds the sessions with a token; the oldest is removed first.
 	maxCandidates = 256
 	// maxWaiting and maxWaitingBytes bound, per node, the requests that wait for the end of a
-	// greeting. Further ones are answered with ErrNobody.
+	// greeting. Further requests end with ErrNobody.
 	maxWaiting      = 4096
 	maxWaitingBytes = durable.MaxMessage
 
@@ -45,8 +45,8 @@ const (
 	tokenSize = 16
 )
 
-// peers are the sessions of other nodes. Safe for concurrent use, except the windows, which belong
-// to the goroutine that handles messages.
+// peers contains the sessions of other nodes. Safe for concurrent use, except the windows, which
+// belong to the goroutine that handles messages.
 type peers struct {
 	mu         sync.Mutex
 	known      map[string]*peer // by node
@@ -99,7 +99,7 @@ func (p *peers) session(node []byte, s session) *peer {
 	return nil
 }
 
-// admit makes a session the accepted one of its node, from a serial on. A session that is already
+// admit makes a session its node's accepted session, from a serial on. A session that is already
 // accepted keeps its window.
 func (p *peers) admit(node string, s session, aead cipher.AEAD, floor uint64) {
 	p.mu.Lock()
@@ -109,7 +109,8 @@ func (p *peers) admit(node string, s session, aead cipher.AEAD, floor uint64) {
 	}
 }
 
-// ready records that a session accepts this node's, and returns the requests that waited for that.
+// ready records that a session accepts this node's session, and returns the requests that waited
+// for this.
 func (p *peers) ready(node string, s session) (released []waiting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +125,7 @@ func (p *peers) ready(node string, s session) (released []waiting) {
 	return released
 }
 
-// unready records that a session no longer accepts this node's.
+// unready records that a session no longer accepts this node's session.
 func (p *peers) unready(node string, s session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,8 +134,8 @@ func (p *peers) unready(node string, s session) {
 	}
 }
 
-// hold returns the session for requests to a node. If there is none yet, the request waits, and
-// greet reports whether to greet the node.
+// hold returns the session for requests to a node. If there is no session yet, the request waits,
+// and greet reports whether to greet the node.
 func (p *peers) hold(node string, w waiting) (s session, ready, greet bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,7 +201,7 @@ func (p *peers) offer(node string, s session) (token [tokenSize]byte) {
 	return token
 }
 
-// redeem takes the token of a session; false if it is not the last one offered.
+// redeem takes a session's token. It returns false if the token is not the last one offered.
 func (p *peers) redeem(node string, s session, token []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +215,7 @@ func (p *peers) redeem(node string, s session, token []byte) bool {
 	return true
 }
 
-// greet asks a node for its session, and announces this one.
+// greet asks a node for its session, and announces this node's session.
 func (b *Bus) greet(node string) {
 	b.ask(node, greetSubject, session{}, []byte{greetAsk}, greetTime, func(o opened, err error) {
 		if err == nil && len(o.data) != 8+tokenSize {
@@ -244,8 +245,8 @@ func (b *Bus) release(node string, s session) {
 	}
 }
 
-// greetingFailed answers the waiting requests if the node does not exist. If it only did not
-// answer, they wait on, each until its own timeout.
+// greetingFailed ends the waiting requests if the node does not exist. If the node only did not
+// answer, each request continues to wait until its own timeout.
 func (b *Bus) greetingFailed(node string, err error) {
 	all := b.peers.over(node)
 	if errors.Is(err, durable.ErrNobody) {

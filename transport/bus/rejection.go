@@ -7,25 +7,25 @@ type Rejection uint8
 
 const (
 	accepted Rejection = iota
-	// Malformed: it is not a message of this format.
+	// Malformed: the message does not have this format.
 	Malformed
-	// Forged: its sender does not have the secret or made it for another subject, or it was
-	// changed in transit.
+	// Forged: the sender does not have the secret or made the message for another subject, or the
+	// message was changed in transit.
 	Forged
-	// Replayed: it was already received.
+	// Replayed: the message was already received.
 	Replayed
-	// Late: it was made before its sender was known here, or arrived so long after later messages
-	// of its sender that replay cannot be excluded.
+	// Late: the message was made before its sender was known here, or it arrived so long after the
+	// sender's later messages that replay cannot be excluded.
 	Late
-	// StaleReceiver: it was made for an earlier session of this node.
+	// StaleReceiver: the message was made for an earlier session of this node.
 	StaleReceiver
-	// UnknownSender: its sender has not proved that it is alive, because it is new or an earlier
-	// session.
+	// UnknownSender: the sending session has not proved that it is alive, because it is new or it
+	// is an earlier session.
 	UnknownSender
-	// Unasked: it answers a request that this node has not made, or no longer waits for.
+	// Unasked: the message answers a request that this node has not made, or no longer waits for.
 	Unasked
-	// Overflow: it is part of a larger message. There is no space for that message, or the part has
-	// already arrived.
+	// Overflow: the message is part of a larger one. There is no space for the larger message, or
+	// the part has already arrived.
 	Overflow
 
 	rejections
@@ -54,5 +54,5 @@ func (r *rejected) read() (out Rejected) {
 	return out
 }
 
-// Rejected are the counts of messages by Rejection.
+// Rejected contains the number of dropped messages by Rejection.
 type Rejected [rejections]uint64

@@ -16,9 +16,9 @@ import (
 // sessionBytes is the length of a session's id.
 const sessionBytes = 16
 
-// session identifies one Bus from Open to Close: the incarnation of its node. It cannot be known in
-// advance, so a message that names its receiver's session was made for that session. The zero
-// session belongs to nobody.
+// session identifies one Bus from Open to Close: the incarnation of its node. The session cannot be
+// known in advance, so a message that contains its receiver's session was made for that session.
+// The zero session belongs to nobody.
 type session [sessionBytes]byte
 
 // keys derives all keys from the cluster's secret.
@@ -28,8 +28,8 @@ type keys struct{ master []byte }
 // messages and guess the secret on another machine.
 const stretchRounds = 100_000
 
-// newKeys returns the keys of a cluster. Clusters with the same secret but other names have other
-// keys.
+// newKeys returns the keys of a cluster. Clusters with the same secret but different names have
+// different keys.
 func newKeys(secret, cluster string) (keys, error) {
 	master, err := pbkdf2.Key(sha256.New, secret, []byte("atelier messages between nodes\x00"+cluster), stretchRounds, 32)
 	return keys{master}, err
@@ -80,12 +80,13 @@ type kind byte
 
 const (
 	kindData kind = iota
-	// kindStale answers a request that was made for another session, or by an unknown session: it
-	// was not heard.
+	// kindStale answers a request that was made for another session, or by an unknown session. The
+	// request was not heard.
 	kindStale
 )
 
-// part is a NATS message: part number of count of a message whose first part has this serial.
+// part is a NATS message. It is the part with this number, of count parts of a message, and first
+// is the serial of the message's first part.
 type part struct {
 	kind          kind
 	first         uint64

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Options of a Bus.
+// Options configures a Bus.
 type Options struct {
 	// Node is this node's name: letters, digits, "-" and "_", at most 64.
 	Node string
@@ -134,8 +134,8 @@ func (b *Bus) newServer() (*server.Server, error) {
 			AuthTimeout: 5, TLSTimeout: 5, TLSConfig: o.TLS, PoolSize: 1, ConnectRetries: -1,
 			PingInterval: 2 * time.Second, MaxPingsOut: 2,
 			// Nodes connect only to their peers. NATS servers announce third servers to each other
-			// and connect to those, too, and no option turns this off. So they announce an address
-			// that cannot be dialed.
+			// and connect to those, too, and no option turns this off. For this reason, they
+			// announce an address that cannot be dialed.
 			NoAdvertise: true, Advertise: nowhere,
 		},
 	})

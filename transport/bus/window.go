@@ -1,6 +1,6 @@
 package bus
 
-// windowSerials is how many messages a message may be late relative to others of its sender,
+// windowSerials is the number of messages by which a message can lag behind others from its sender,
 // because a sender's goroutines take the serial and send in two steps.
 const windowSerials = 1 << 14
 

@@ -32,7 +32,7 @@ type Tutorial struct {
 	// TitleFrom is the source of the title.
 	TitleFrom TitleFrom
 	Steps     []Step
-	// Polls are the questions of its surveys, as drafts. Their StepId is the number of their step.
+	// Polls contains the survey questions, as drafts. A draft's StepId is the number of its step.
 	Polls []*pb.Poll
 	// Lost lists the parts of the file that a codelab cannot have, without duplicates.
 	Lost []string
@@ -65,8 +65,8 @@ type Step struct {
 
 // Limits of a file.
 const (
-	// maxDepth bounds the nesting of included fragments, maxFragments their number, and maxText the
-	// size of the whole text, bytes.
+	// maxDepth bounds the nesting of included fragments, and maxFragments bounds their number.
+	// maxText bounds the size of the whole text, in bytes.
 	maxDepth     = 8
 	maxFragments = 1000
 	maxText      = 32 << 20
@@ -75,21 +75,21 @@ const (
 	// Files far above that are refused early.
 	maxSteps   = 200
 	maxContent = 100_000
-	// maxHeading bounds the lines of a title, bytes.
+	// maxHeading bounds the lines of a title, in bytes.
 	maxHeading = 4000
 )
 
 // Include returns a fragment of the same archive.
 type Include func(name string) ([]byte, error)
 
-// Options for reading a tutorial.
+// Options configures the reading of a tutorial.
 type Options struct {
 	// Name is the name of the file, without its folder. It is the title if the text has none.
 	Name string
 	// Include resolves <<file.md>> lines; nil if there is no archive to include from.
 	Include Include
-	// Still is called periodically and fails if nobody waits for the outcome any more, which ends
-	// the work.
+	// Still is called periodically. It fails if nobody waits for the outcome any more, and this
+	// failure ends the work.
 	Still func() error
 	// Picture is called for each embedded image (data:), and returns its replacement. nil keeps the
 	// images.
@@ -119,7 +119,7 @@ type head struct {
 	start, end int // lines in the source
 }
 
-// outline has the positions of the parts of a file.
+// outline contains the positions of a file's parts.
 type outline struct {
 	// title is the H1 before the first step, if titled.
 	title  head
@@ -509,7 +509,7 @@ func ParseDuration(s string) (time.Duration, bool) {
 	return time.Duration(math.Ceil(seconds/60)) * time.Minute, true
 }
 
-// maxDuration bounds a duration, seconds.
+// maxDuration bounds a duration, in seconds.
 const maxDuration = 100_000 * 60
 
 var quantity = regexp.MustCompile(`^[ \t]*(?:and[ \t]+)?([0-9]{1,6}(?:[.,][0-9]{1,6})?)[ \t]*(hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)?\.?[ \t]*(?:,[ \t]*)?`)

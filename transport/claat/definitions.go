@@ -7,7 +7,7 @@ import (
 	"atelier/actors/markdown"
 )
 
-// definitions are the definitions of a file, the first of each label.
+// definitions contains the definitions in a file, the first for each label.
 type definitions map[string]string
 
 func (d definitions) add(l markdown.Definition) {
@@ -17,7 +17,7 @@ func (d definitions) add(l markdown.Definition) {
 }
 
 // carried returns the definitions to which a text may refer and that it lacks, in order of
-// reference. It stops at most bytes.
+// reference. It stops at the byte limit most.
 func (d definitions) carried(text []byte, most int) []string {
 	if len(d) == 0 {
 		return nil

@@ -15,7 +15,8 @@ type inclusion struct {
 	fragments int
 }
 
-// expand replaces <<file.md>> lines by their fragments, recursively. path are the including files.
+// expand replaces <<file.md>> lines by their fragments, recursively. path lists the including
+// files.
 func (in *inclusion) expand(source []byte, path []string) error {
 	if err := in.still(); err != nil {
 		return err
@@ -59,7 +60,7 @@ func (in *inclusion) expand(source []byte, path []string) error {
 	return nil
 }
 
-// maxName bounds the name of a fragment, bytes.
+// maxName bounds the name of a fragment, in bytes.
 const maxName = 1024
 
 // included returns the name in a line that is only an include.

@@ -122,7 +122,7 @@ func literal(text string) string { return marked.ReplaceAllString(text, `\$0`) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// hidden are the elements whose content or function no viewer of this server shows.
+// hidden lists the elements with content or a function that no viewer of this server shows.
 var hidden = map[string]bool{
 	"form": true, "input": true, "button": true, "select": true, "textarea": true, "iframe": true, "object": true, "embed": true, "script": true, "style": true, "dialog": true,
 }

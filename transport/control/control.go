@@ -1,4 +1,4 @@
-// Package control connects commands of the binary to a server. A running server has a socket in its
+// Package control connects the binary's commands to a server. A running server has a socket in its
 // data folder, accessible to users with access to the folder. If no server runs, the command calls
 // the same handler in its own process.
 package control
@@ -36,8 +36,8 @@ type Server struct {
 	release  func()
 }
 
-// Listen opens the socket. The caller holds the lock of the data folder, so an existing socket was
-// left by a killed server.
+// Listen opens the socket. The caller holds the data folder's lock, so an existing socket was left
+// by a killed server.
 func Listen(data string, handler fasthttp.RequestHandler) (*Server, error) {
 	path, release, err := socketPath(data)
 	if err != nil {
@@ -55,8 +55,8 @@ func Listen(data string, handler fasthttp.RequestHandler) (*Server, error) {
 }
 
 // listenPrivately creates a socket that is never accessible to others, not even for a moment. It
-// creates the socket in a private folder and then moves it, which replaces one left by a killed
-// server. A umask would affect the whole process, in which other goroutines create files.
+// creates the socket in a private folder and then moves it, which replaces a socket left by a
+// killed server. A umask would affect the whole process, in which other goroutines create files.
 func listenPrivately(path string) (*net.UnixListener, error) {
 	dir := filepath.Join(filepath.Dir(path), ".control")
 	if err := os.RemoveAll(dir); err != nil {
@@ -186,10 +186,10 @@ func (c *Client) Close() {
 	c.release()
 }
 
-// maxAnswer bounds answers that are read into memory, bytes.
+// maxAnswer bounds responses that are read into memory, in bytes.
 const maxAnswer = 64 << 20
 
-// Call sends a JSON body, if any, and decodes the JSON answer into out unless that is nil. A
+// Call sends a JSON body, if any, and decodes the JSON response into out unless out is nil. A
 // refusal is an error with the server's text.
 func (c *Client) Call(method, path string, body, out any) error {
 	var content io.Reader
@@ -211,7 +211,7 @@ func (c *Client) Call(method, path string, body, out any) error {
 	})
 }
 
-// Send sends any body, and passes the answer to read.
+// Send sends any body, and passes the response to read.
 func (c *Client) Send(method, path, kind string, body io.Reader, read func(answer io.Reader) error) error {
 	req, err := http.NewRequestWithContext(context.Background(), method, "http://control"+path, body)
 	if err != nil {
@@ -230,7 +230,7 @@ func (c *Client) Send(method, path, kind string, body io.Reader, read func(answe
 	return read(resp.Body)
 }
 
-// refusal returns the error in an answer.
+// refusal returns the error in a response.
 func refusal(resp *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Operations are the operations for the operator only, in addition to the public interface. Nil
-// ones are not offered.
+// Operations contains the operations for the operator only, in addition to the public API. Nil
+// operations are not offered.
 type Operations struct {
 	// Backup writes a consistent backup.
 	Backup func(w io.Writer) error
@@ -45,7 +45,7 @@ const (
 	placePath   = "/operator/cluster/place"
 )
 
-// scrubbed has the results of a scrub.
+// scrubbed contains the results of a scrub.
 type scrubbed struct {
 	Damaged int    `json:"damaged"`
 	Report  string `json:"report"`
@@ -101,8 +101,8 @@ func answer(ctx *fasthttp.RequestCtx, v any, err error) {
 	ctx.SetBody(b)
 }
 
-// backup streams. An error before the first byte is a normal answer. A later one breaks off the
-// stream, and the missing trailer of the backup shows that it is incomplete.
+// backup streams. An error before the first byte gets a normal error response. A later error breaks
+// off the stream, and the missing trailer of the backup shows that it is incomplete.
 func (o Operations) backup(ctx *fasthttp.RequestCtx) {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(o.Backup(w)) }()

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Vocabulary is a describer's information in addition to the types.
+// Vocabulary contains a describer's information in addition to the types.
 type Vocabulary interface {
-	// Named returns the schema named by the tag is: a component's if component is true. It panics
-	// for an unknown name, because tags are constant.
+	// Named returns the schema with the name in the tag is. If component is true, this is a
+	// component's schema. Named panics for an unknown name, because tags are constant.
 	Named(name string) (s *Schema, component bool)
 	// Component returns the name of a type's component; "" if its members are described where it is
 	// used.
@@ -230,7 +230,7 @@ func (s *Schema) number(f reflect.StructField) {
 	s.MultipleOf = number(f.Tag.Get("multiple"))
 }
 
-// number returns a number as JSON, nil for none.
+// number returns a number as JSON; nil for none.
 func number(text string) any {
 	if text == "" {
 		return nil
@@ -238,7 +238,7 @@ func number(text string) any {
 	return json.RawMessage(text)
 }
 
-// bounds returns the bounds of a tag, 0 for none.
+// bounds returns the bounds in a tag; 0 for none.
 func bounds(f reflect.StructField, tag string) (least, most int) {
 	text := f.Tag.Get(tag)
 	if text == "" {

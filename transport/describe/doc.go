@@ -1,5 +1,5 @@
-// Package describe derives JSON Schemas from Go types, so that each member of the interface is
-// described once, where the program declares it. It is used for the OpenAPI and AsyncAPI documents.
+// Package describe derives JSON Schemas from Go types, so that each member of the API is described
+// once, where the program declares it. It is used for the OpenAPI and AsyncAPI documents.
 //
 // The name, the type, and whether a member can be missing or null follow from the field:
 //
@@ -10,7 +10,7 @@
 //	Ends   **string `json:"ends,omitempty"`    // a string, null, or not there
 //	*Word                                      // its members, none of which is required
 //
-// Tags describe everything else. Those of a list or map are about the elements, except for items,
+// Tags describe everything else. Tags on a list or map describe its elements, except for items,
 // unique, default and doc:
 //
 //	is:"Timestamp"        a component of the document, or a schema of the vocabulary

@@ -18,12 +18,12 @@ import (
 type Fetch struct {
 	wants, haves []string
 	able         map[string]bool
-	// shallow are the commits that the client has without their parents.
+	// shallow lists the commits that the client has without their parents.
 	shallow map[string]bool
 	// depth is the requested depth in commits; 0 for all.
 	depth int
-	// asks means that the request had more than the wants. done means that the client waits only
-	// for the pack. rounds are the numbers of haves before each flush.
+	// asks means that the request contained more than the wants. done means that the client waits
+	// only for the pack. rounds lists the number of haves before each flush.
 	asks, done bool
 	rounds     []int
 }
@@ -102,9 +102,9 @@ func (f *Fetch) need(line string) error {
 	return code.Fault("the request has a line that is not known here")
 }
 
-// Answer is the answer to a fetch.
+// Answer is the response to a fetch.
 type Answer struct {
-	// Head is the answer up to the pack.
+	// Head is the response up to the pack.
 	Head []byte
 	// Plan is the pack that follows; nil if there is none.
 	Plan *Plan
@@ -114,7 +114,7 @@ type Answer struct {
 // Plan lists the content of a pack.
 type Plan struct {
 	repo *Repository
-	// send are the commits to send; had are those whose files the client has.
+	// send lists the commits to send; had lists the commits with files that the client already has.
 	send, had []*Commit
 }
 
@@ -130,10 +130,10 @@ func (p *Plan) Key() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Refusal returns the answer to a refused fetch, whose text Git shows to its user.
+// Refusal returns the response to a refused fetch. Git shows its text to the user.
 func Refusal(text string) []byte { return appendLine(nil, "ERR %s\n", text) }
 
-// Answer answers a fetch. Errors for the client are *code.Problem.
+// Answer returns the response to a fetch. Errors for the client are *code.Problem.
 func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 	tips := map[string]bool{}
 	for _, ref := range r.Refs {
@@ -194,7 +194,8 @@ func tipsOf(refs []Ref) (out []string) {
 	return out
 }
 
-// reach returns the commits that are reachable from some, not beyond those of cut.
+// reach returns the commits that are reachable from the given ones, but not beyond the commits in
+// cut.
 func (r *Repository) reach(from []string, cut map[string]bool) (map[string]*Commit, error) {
 	out := map[string]*Commit{}
 	for todo := slices.Clone(from); len(todo) > 0; {
@@ -314,7 +315,7 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 }
 
 // coming determines whether each wanted commit is a descendant of a commit that the client has.
-// Each commit is visited once, however many haves the client sends.
+// Each commit is visited once, regardless of how many haves the client sends.
 type coming struct {
 	after map[string][]string // children of each commit
 	led   map[string]bool     // the client's commits and their descendants

@@ -19,7 +19,7 @@ const (
 	packHeadSize = int64(len(packHead) + 4)
 )
 
-// write writes a plan's pack into an empty file, and returns its size, bytes.
+// write writes a plan's pack into an empty file, and returns its size in bytes.
 func (p *Plan) write(f *os.File) (size int64, err error) {
 	files, err := p.repo.Open()
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *packWriter) object(kind code.ObjectKind, content []byte) error {
 	return errors.Join(err, w.z.Close())
 }
 
-// finish writes the header, whose count is known only now, and the checksum at the end.
+// finish writes the header, because its count is known only now, and the checksum at the end.
 func (w *packWriter) finish(f *os.File) (size int64, err error) {
 	if _, err := f.WriteAt(binary.BigEndian.AppendUint32([]byte(packHead), w.count), 0); err != nil {
 		return 0, err

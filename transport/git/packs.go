@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of the cache: packs, their total bytes, and the number built concurrently. While clients
-// hold twice as many bytes, including replaced packs, no more are built.
+// keep files with twice as many bytes open, including replaced packs, no more packs are built.
 const (
 	maxPacks     = 128
 	maxPackBytes = 512 << 20
@@ -34,7 +34,7 @@ type Packs struct {
 	bytes int64
 }
 
-// pack is built once for all requests that wait for it. It is closed when nobody needs it.
+// pack is built once for all requests that wait for it. It is closed when no request needs it.
 type pack struct {
 	ready chan struct{}
 	err   error
@@ -52,7 +52,7 @@ func NewPacks(scratch func() (*os.File, error)) *Packs {
 // Made returns the number of packs that were built, not found in the cache.
 func (ps *Packs) Made() int64 { return ps.made.Load() }
 
-// Reader returns an answer to a fetch, which the caller closes, and its size.
+// Reader returns the response to a fetch, and its size. The caller closes the response.
 func (ps *Packs) Reader(a *Answer) (io.ReadCloser, int64, error) {
 	head := bytes.NewReader(a.Head)
 	if a.Plan == nil {

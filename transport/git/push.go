@@ -108,8 +108,8 @@ func (p *Push) Tips() (out []string) {
 	return out
 }
 
-// Report returns the answer to a push: everything was done, or nothing for a reason. unpacked means
-// that the pack was complete and the reason is another.
+// Report returns the response to a push: everything was done, or nothing was done, with the reason.
+// unpacked means that the pack was complete and the reason is a different one.
 func (p *Push) Report(reason string, unpacked bool) []byte {
 	if !p.report || len(p.Commands) == 0 {
 		return nil

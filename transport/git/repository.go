@@ -34,16 +34,16 @@ type Commit struct {
 	parents []string
 }
 
-// Repository is the content that somebody may fetch. Not safe for concurrent use, except those of
-// NewChained.
+// Repository is the content that a client may fetch. Not safe for concurrent use, except
+// repositories from NewChained.
 type Repository struct {
 	// Name distinguishes repositories with different files.
 	Name string
 	Refs []Ref // sorted by branch
 	// Head is the branch that a clone checks out; "" for none.
 	Head string
-	// Load returns a commit in the history of Refs. It is never called for others. Nil if all are
-	// loaded.
+	// Load returns a commit in the history of Refs. It is never called for other commits. Load is
+	// nil if all commits are loaded.
 	Load func(id string) (*Commit, error)
 	// Open opens the files of the commits.
 	Open func() (code.Repository, error)
@@ -118,8 +118,8 @@ func NewChained(name, head string, snapshots []Snapshot, at time.Time, open func
 	return &Repository{Name: name, Head: head, Refs: refs, commits: commits, Open: open}
 }
 
-// Chain creates a commit per snapshot, whose parent is the previous one. The result depends only on
-// the arguments: equal snapshots have equal commits on every server.
+// Chain creates a commit per snapshot. Each commit's parent is the previous one. The result depends
+// only on the arguments: equal snapshots have equal commits on every server.
 func Chain(snapshots []Snapshot, at time.Time) (refs []Ref, commits map[string]*Commit) {
 	commits = map[string]*Commit{}
 	before := ""
@@ -143,7 +143,7 @@ func Chain(snapshots []Snapshot, at time.Time) (refs []Ref, commits map[string]*
 	return refs, commits
 }
 
-// Advertise returns the references, the answer to the first request for a service.
+// Advertise returns the references, which are the response to the first request for a service.
 func (r *Repository) Advertise(service string) []byte {
 	able := uploadAble
 	if service == ReceivePack {

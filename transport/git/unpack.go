@@ -32,7 +32,7 @@ const (
 
 var errPack = code.Fault("the pack is damaged")
 
-// Pushed are the objects of a pack, in a file. Not safe for concurrent use. The caller closes it.
+// Pushed contains a pack's objects, in a file. Not safe for concurrent use. The caller closes it.
 type Pushed struct {
 	file *os.File
 	end  int64 // of the file
@@ -133,7 +133,7 @@ func Unpack(pack io.ReaderAt, size int64, file *os.File, base func(name string) 
 
 type unpacking struct {
 	*Pushed
-	// byPlace and byName are the deltas whose base is not known yet.
+	// byPlace and byName contain the deltas with a base that is not known yet.
 	byPlace map[int64][]delta
 	byName  map[string][]delta
 	places  map[int64]string // offsets of non-delta objects in the pack
@@ -197,8 +197,8 @@ func (u *unpacking) derive(kind code.ObjectKind, base []byte, children []delta) 
 			u.end += int64(len(content))
 		}
 		u.resolvable(name, d.place)
-		// Objects that already exist count, too. Otherwise many deltas with the same result would
-		// have unbounded cost.
+		// Objects that already exist also count. Otherwise many deltas with the same result would
+		// have an unbounded cost.
 		if u.derived += int64(len(content)); u.derived > maxUnpacked {
 			return code.Fault("the push has more than %d MiB when it is unpacked: push less at a time", maxUnpacked>>20)
 		}

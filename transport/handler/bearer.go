@@ -91,7 +91,7 @@ func (c *call) participants() (*participant.View, error) {
 }
 
 // surely refuses nobody because of stale data: another node may just have accepted the caller and
-// confirmed it. So if the data has changed, it checks again.
+// confirmed it. If the data has changed, surely therefore checks again.
 func (c *call) surely(check func() error) error {
 	err := check()
 	var refused *refusal
@@ -114,7 +114,7 @@ func (c *call) surely(check func() error) error {
 	return check()
 }
 
-// claims are those of an access token: the participant, the key, and the requested scopes.
+// claims contains an access token's claims: the participant, the key, and the requested scopes.
 // Permissions are looked up at each use.
 type claims struct {
 	KeyID string `json:"key"`

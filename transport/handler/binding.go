@@ -9,7 +9,7 @@ import (
 // checkoutType is the accepted type of a binding's checkout.
 const checkoutType = "dev.commerce.checkout"
 
-// maxCheckout bounds a checkout's id, bytes.
+// maxCheckout bounds a checkout's id, in bytes.
 const maxCheckout = 255
 
 // binding ties a token to a checkout and a participant.
@@ -51,7 +51,7 @@ func checkCheckout(id string) error {
 	return nil
 }
 
-// named returns the participant named by an identity; the caller if there is none.
+// named returns the participant in an identity, or the caller if there is no identity.
 func (c *call) named(in *identity) (p *participant.Participant, err error) {
 	err = c.surely(func() (err error) {
 		p, err = c.lookUp(in)

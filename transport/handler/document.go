@@ -16,7 +16,7 @@ import (
 	"atelier/actors/token/credential"
 )
 
-// Document has the statements of the specification document that do not follow from the rest
+// Document contains the statements of the specification document that do not follow from the rest
 // of the configuration (commerce protocol, Tokenization resources).
 type Document struct {
 	// Name is the handler's reverse-domain name.
@@ -25,7 +25,7 @@ type Document struct {
 	PublicURL string
 	// Onboarding is the page about becoming a participant.
 	Onboarding string
-	// AcknowledgementVersion and AcknowledgementText are the security duties that recipients of
+	// AcknowledgementVersion and AcknowledgementText state the security duties that recipients of
 	// credentials accept.
 	AcknowledgementVersion, AcknowledgementText string
 	// SessionCap, MaxMismatches and DropSensitive are published for participants.
@@ -103,7 +103,7 @@ type errorText struct {
 	About  string `json:"description"`
 }
 
-// specify describes the base at root, the server's address.
+// specify describes the base, at the server address root.
 func (b *base) specify(root string) specification {
 	d, here := b.Document, root+b.path
 	s := specification{
@@ -150,7 +150,7 @@ func (b *base) specify(root string) specification {
 	return s
 }
 
-// errorTable has the meaning of each code, and the advice for it (RULES.md, "Refusals").
+// errorTable contains the meaning of each code, and the advice for it (RULES.md, "Refusals").
 var errorTable = []errorText{
 	{400, "invalid_request", "The body is malformed or a field is missing or of the wrong type (413: too large, 415: not JSON). Correct the request."},
 	{401, "unauthorized", "No valid bearer token. Check the key, or get a new access token."},
@@ -180,7 +180,7 @@ func (c *call) root() string {
 	return scheme + "://" + string(c.Host())
 }
 
-// describe serves the specification document: HTML to browsers, else JSON.
+// describe serves the specification document, as HTML to browsers and as JSON to other clients.
 func (c *call) describe() error {
 	s := c.specify(c.root())
 	c.Response.Header.Set("Vary", "Accept")
@@ -204,7 +204,7 @@ var documentHTML string
 
 var documentPage = template.Must(template.New("document").Parse(documentHTML))
 
-// OpenAPI returns the description of the interface, with every operation.
+// OpenAPI returns the API description, with every operation.
 func OpenAPI() []byte {
 	b, err := stable(describeAll(operations()))
 	if err != nil { // cannot happen: it contains only JSON values
@@ -234,8 +234,8 @@ func stable(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// public answers with a document that anyone may cache for a while, or with 304 if the client has
-// it.
+// public responds with a document that anyone may cache for a while, or with 304 if the client has
+// the document.
 func (c *call) public(contentType string, document []byte) error {
 	sum := sha256.Sum256(document)
 	if c.Fresh(base64.RawURLEncoding.EncodeToString(sum[:16]), "public, max-age=60") {

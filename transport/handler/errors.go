@@ -12,7 +12,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// refusal is an answer of the error table (RULES.md, "Refusals").
+// refusal is a response from the error table (RULES.md, "Refusals").
 type refusal struct {
 	status  int
 	code    string
@@ -23,7 +23,7 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.content }
 
-// body returns the answer's body.
+// body returns the response body.
 func (e *refusal) body() any {
 	ours := problem{e.code, e.content}
 	if e.oauth == "" {
@@ -38,7 +38,7 @@ type problem struct {
 	Content string `json:"content"`
 }
 
-// oauthProblem is that of the token endpoint (RFC 6749, section 5.2).
+// oauthProblem is the body of the token endpoint's refusals (RFC 6749, section 5.2).
 type oauthProblem struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description" optional:"true"`
@@ -58,12 +58,12 @@ var (
 	errNoKey        = &refusal{status: fasthttp.StatusNotFound, code: "not_found", content: "no encryption key is published for this identity"}
 )
 
-// unavailable is the answer if nothing was recorded, or if that is uncertain.
+// unavailable returns the response if nothing was recorded, or if this is uncertain.
 func unavailable(retry time.Duration) *refusal {
 	return &refusal{status: fasthttp.StatusServiceUnavailable, code: "unavailable", content: "this cannot be recorded right now; try again", retry: retry}
 }
 
-// refusals maps refusals of tokens to answers.
+// refusals maps token refusals to responses.
 var refusals = map[token.Refusal]*refusal{
 	token.NotFound:        {status: fasthttp.StatusNotFound, code: "token_not_found", content: "there is no such token"},
 	token.BindingMismatch: {status: fasthttp.StatusForbidden, code: "binding_mismatch", content: "the token is bound to another checkout"},
@@ -74,7 +74,7 @@ var refusals = map[token.Refusal]*refusal{
 	token.IsConflict:      {status: fasthttp.StatusConflict, code: "idempotency_conflict", content: "this Idempotency-Key was used with another request"},
 }
 
-// refusalOf is the only table from errors to answers. known is false for unexpected errors.
+// refusalOf is the only mapping from errors to responses. known is false for unexpected errors.
 func refusalOf(err error) (r *refusal, known bool) {
 	var own *refusal
 	var onTheWay *httpapi.Error

@@ -15,7 +15,7 @@ const (
 )
 
 // ownEvent is an entry of a participant's own log. It contains at most the last four characters of
-// a token, and nothing of a credential.
+// a token, and no part of a credential.
 type ownEvent struct {
 	ID            string  `json:"id" format:"uuid"`
 	At            string  `json:"at" format:"date-time"`
@@ -26,7 +26,7 @@ type ownEvent struct {
 	By            string  `json:"by" doc:"The id of the participant that called."`
 }
 
-// eventType has the names of events in the audit trail.
+// eventType lists the names of audit trail events.
 var eventType = &describe.Schema{
 	Type: "string",
 	Enum: []any{
@@ -48,7 +48,7 @@ var eventType = &describe.Schema{
 		"`participant_encryption_key` (the key was published or removed).",
 }
 
-// events answers with all operations on the caller's tokens by anyone, the caller's operations on
+// events returns all operations on the caller's tokens by anyone, the caller's operations on
 // others' tokens, and security events, newest first.
 func (c *call) events() error {
 	if err := c.authenticate(); err != nil {

@@ -16,15 +16,15 @@ import (
 	"atelier/transport/wire"
 )
 
-// Config of a Handler. All fields except Limiter and the functions are required.
+// Config configures a Handler. All fields except Limiter and the functions are required.
 type Config struct {
-	// Production and Sandbox are the vaults with the tokens.
+	// Production and Sandbox are the token vaults.
 	Production, Sandbox *token.Vault
 	Participants        *participant.Host
 	Audit               *audit.Trail
 	Document            Document
 	Credentials         credential.Rules
-	// DefaultPolicy and DefaultLife are for participants without a policy.
+	// DefaultPolicy and DefaultLife apply to participants without a policy.
 	DefaultPolicy string
 	DefaultLife   time.Duration
 	// Tokenize and Detokenize enable the operations.
@@ -85,7 +85,7 @@ func New(cfg Config) (*Handler, error) {
 	return h, nil
 }
 
-// maxBody bounds a request, bytes: the largest credential, escaped, with its binding.
+// maxBody bounds a request, in bytes: the largest credential, escaped, with its binding.
 const maxBody = 64 << 10
 
 // endpoints returns the operations for httpapi.

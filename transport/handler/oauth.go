@@ -76,8 +76,8 @@ func (c *call) accessToken() error {
 			return c.oauthError(fasthttp.StatusBadRequest, "invalid_scope", "the client does not have this scope")
 		}
 	}
-	// A narrower requested scope is granted, because the token can be for a part of the client that
-	// must not see credentials.
+	// A narrower scope is granted on request, because the token can be for a part of the client
+	// that must not see credentials.
 	scope := strings.Join(p.Scopes, " ")
 	if asked := form.Get("scope"); strings.TrimSpace(asked) != "" {
 		scope = strings.Join(scopesOf(p, asked), " ")
@@ -98,7 +98,7 @@ type accessToken struct {
 	Scope       string `json:"scope"`
 }
 
-// oauthError answers with an error as OAuth clients expect it (RFC 6749, section 5.2), together
+// oauthError responds with an error as OAuth clients expect it (RFC 6749, section 5.2), together
 // with the members of the handler's own errors.
 func (c *call) oauthError(status int, name, description string) error {
 	ours := "invalid_request"

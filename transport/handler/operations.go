@@ -7,8 +7,8 @@ import (
 	"atelier/transport/describe"
 )
 
-// operation is one operation of the interface. The routes, the specification document and the
-// OpenAPI document are generated from it.
+// operation is one API operation. The routes, the specification document and the OpenAPI document
+// are generated from it.
 type operation struct {
 	Method, Path string // Path is relative to the base
 	Name         string // in metrics
@@ -73,7 +73,7 @@ const (
 	keyScope = "insufficient_scope, participant_not_authorized"
 )
 
-// publishKey is at PUT, and at POST for clients that cannot send PUT.
+// publishKey is the operation at PUT, and at POST for clients that cannot send PUT.
 func publishKey() operation {
 	return operation{
 		Method: "PUT", Path: "/keys", Name: "key_put", Handle: (*call).putKey, Scope: participant.ScopeDetokenize,

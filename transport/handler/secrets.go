@@ -7,10 +7,10 @@ import (
 	"atelier/transport/wire"
 )
 
-// Credentials in a request and its answer are wiped afterwards, because the memory of a process can
-// be copied to other places. actors/token/DESIGN.md lists copies that cannot be wiped.
+// Credentials in a request and its response are wiped afterwards, because the memory of a process
+// can be copied to other places. actors/token/DESIGN.md lists copies that cannot be wiped.
 
-// own makes the call wipe a buffer when it ends.
+// own makes the call wipe a buffer when the call ends.
 func (c *call) own(b []byte) []byte {
 	c.owned = append(c.owned, b)
 	return b
@@ -35,8 +35,8 @@ func (s *secretJSON) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// secretBody is an answer that is wiped when the server closes it: after it was handed to the
-// connection, or if it never will be.
+// secretBody is a response that is wiped when the server closes it: after the response was handed
+// to the connection, or if it never will be.
 type secretBody struct {
 	*bytes.Reader
 	secret seal.Secret
@@ -48,7 +48,7 @@ func (c *call) secret(s seal.Secret) {
 	c.Response.SetBodyStream(&secretBody{bytes.NewReader(s), s, c.wiping}, len(s))
 }
 
-// Close wipes the answer.
+// Close wipes the response.
 func (b *secretBody) Close() error {
 	b.wiping(b.secret)
 	b.secret.Wipe()

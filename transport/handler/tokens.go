@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Limits of an Idempotency-Key, bytes (RULES.md, "Life of a token"). The minimum makes keys hard to
-// guess.
+// Limits of an Idempotency-Key's length, in bytes (RULES.md, "Life of a token"). The minimum makes
+// keys hard to guess.
 const minIdempotencyKey, maxIdempotencyKey = 22, 255
 
 func (c *call) tokenize() error {
@@ -130,7 +130,7 @@ func (c *call) use() (u token.Use, known bool, err error) {
 		}
 	}
 	u.Participant = p.Id
-	// The form of a token is public, so malformed tokens may be answered without a look-up.
+	// A token's form is public, so malformed tokens can be refused without a look-up.
 	u.Token, known = seal.ParseToken(c.vault.Environment(), *in.Token)
 	return u, known, nil
 }

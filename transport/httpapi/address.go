@@ -6,8 +6,8 @@ import "net/netip"
 // at any time.
 const networkBits = 64
 
-// Address returns the key for limits of an address: the network of an IPv6 address, and the IPv4
-// address, also if it is written as IPv6. Any other text is its own key.
+// Address returns the key for an address's limits: the network of an IPv6 address, or the IPv4
+// address, even if it is written as IPv6. Any other text is its own key.
 func Address(ip string) string {
 	a, err := netip.ParseAddr(ip)
 	if err != nil {

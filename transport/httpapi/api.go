@@ -16,7 +16,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Endpoint is one operation of an interface.
+// Endpoint is one operation of an API.
 type Endpoint struct {
 	// Method and Path; {name} in the path is a parameter, see Exchange.Param.
 	Method, Path string
@@ -28,26 +28,25 @@ type Endpoint struct {
 	Open bool
 	// Gzip accepts bodies compressed with gzip; the call decompresses them.
 	Gzip bool
-	// Begin makes the call.
+	// Begin creates the call.
 	Begin func(*Exchange) Call
 }
 
-// Call is one request of an interface. It is used by one goroutine, and valid
-// until End returns.
+// Call is one request to an API. It is used by one goroutine, and valid until End returns.
 type Call interface {
 	// Admit returns an error if the request must not be executed. It checks the caller, the rate,
 	// and the existence of the objects in the path. The body has not been read yet.
 	Admit() error
-	// Serve executes the request and writes the answer.
+	// Serve executes the request and writes the response.
 	Serve() error
-	// Refuse returns the answer to an error of Admit or Serve.
+	// Refuse returns the response to an error from Admit or Serve.
 	Refuse(err error) Problem
-	// End is called when the answer is complete, with its duration. It is not called after
-	// Detach, or if only the request's header was checked.
+	// End is called when the response is complete, with the request's duration. It is not called
+	// after Detach, or if only the request's header was checked.
 	End(took time.Duration)
 }
 
-// Problem is the answer to a request that failed.
+// Problem is the response to a request that failed.
 type Problem struct {
 	Status int
 	// Body is encoded as JSON, except a Text.
@@ -62,27 +61,27 @@ type Problem struct {
 // Text is a plain-text body, for clients that show it to their user.
 type Text string
 
-// Config of an API. All fields but Valid, Bodies and Origins are required.
+// Config configures an API. All fields except Valid, Bodies and Origins are required.
 type Config struct {
 	Endpoints []Endpoint
 	// Stray creates the call for a request without an endpoint. Only Refuse is called, with
 	// ErrNoOperation or ErrMethod.
 	Stray func(*Exchange) Call
-	// Drain bounds how much of an unwanted body is read, bytes, so that the client can read the
-	// answer.
+	// Drain bounds how much of an unwanted body is read, in bytes, so that the client can read the
+	// response.
 	Drain int64
-	// Bodies is the memory budget for the bodies of all interfaces together; nil for no limit.
+	// Bodies is the memory budget for the bodies of all APIs together; nil for no limit.
 	Bodies *wire.BodyBudget
-	// Origins are the origins whose pages may read answers.
+	// Origins lists the origins with pages that may read responses.
 	Origins Origins
-	// Valid is called after an operation, before its answer is sent. An error means that the data
-	// in the answer may no longer be valid. A nil function means that data is always valid.
+	// Valid is called after an operation, before its response is sent. An error means that the data
+	// in the response may no longer be valid. A nil function means that data is always valid.
 	Valid  func() error
 	Logger *slog.Logger
 	Now    func() time.Time
 }
 
-// API serves an interface. Safe for concurrent use.
+// API serves the endpoints of its configuration. Safe for concurrent use.
 type API struct {
 	Config
 	router *router.Router
@@ -112,7 +111,7 @@ func New(cfg Config) *API {
 	return a
 }
 
-// refuseOthers answers 405 for methods that a path does not have, where another path's parameter
+// refuseOthers responds 405 to methods that a path does not have, where another path's parameter
 // would match it: GET /codelabs/import must not read a codelab "import".
 func (a *API) refuseOthers(methods map[string][]string) {
 	paths := slices.Collect(maps.Keys(methods))
@@ -167,7 +166,7 @@ func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
 	return r
 }
 
-// dress sets the headers of every answer. Their names are in the library's canonical form, which
+// dress sets the headers of every response. Their names are in the library's canonical form, which
 // avoids normalizing them.
 func dress(h *fasthttp.ResponseHeader, id string) {
 	h.SetCanonical(requestID, []byte(id))
@@ -224,7 +223,7 @@ func (a *API) end(r *Exchange, began time.Time) {
 		// A HEAD request must not start anything, such as a session.
 		r.Response.Header.DelAllCookies()
 		if r.Response.IsBodyStream() && r.Response.Header.ContentLength() < 0 {
-			// The library would otherwise write the end of a body that is not sent.
+			// Otherwise the library would write the end of a body that is not sent.
 			_ = r.Response.CloseBodyStream()
 		}
 	}
@@ -234,7 +233,7 @@ func (a *API) end(r *Exchange, began time.Time) {
 	}
 }
 
-// stray answers a request without an endpoint.
+// stray responds to a request without an endpoint.
 func (a *API) stray(ctx *fasthttp.RequestCtx, err error) {
 	r := a.begin(ctx, nil)
 	r.call = a.Stray(r)
@@ -250,7 +249,7 @@ func (a *API) stray(ctx *fasthttp.RequestCtx, err error) {
 	r.fail(err)
 }
 
-// fail answers with an error.
+// fail responds with an error.
 func (r *Exchange) fail(err error) {
 	p := r.call.Refuse(err)
 	if p.Unexpected {
@@ -259,7 +258,7 @@ func (r *Exchange) fail(err error) {
 	p.write(&r.Response)
 }
 
-// write writes the answer.
+// write writes the response.
 func (p Problem) write(res *fasthttp.Response) {
 	res.SetStatusCode(p.Status)
 	if p.Retry > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Fresh sets the answer's entity tag. If the client has that version, it answers 304 and returns
-// true. control is the Cache-Control of the answer.
+// Fresh sets the response's entity tag. If the client has that version, Fresh responds 304 and
+// returns true. control is the response's Cache-Control.
 func (r *Exchange) Fresh(tag, control string) bool {
 	h := &r.Response.Header
 	h.Set("ETag", `"`+tag+`"`)
@@ -34,7 +34,7 @@ func Known(h *fasthttp.RequestHeader, tag string) bool {
 			if !ok {
 				break
 			}
-			// One of our own tags may end like a tag with a coding.
+			// One of our own tags can end like a tag with a coding.
 			if string(found) == tag || string(uncoded(found)) == tag {
 				return true
 			}
@@ -74,7 +74,7 @@ func nextTag(list []byte) (tag, behind []byte, ok bool) {
 	return bytes.Cut(list[1:], []byte{'"'})
 }
 
-// uncoded removes the suffix that proxies add to the tag of an answer that they have compressed.
+// uncoded removes the suffix that a proxy adds to a response's tag after compressing the response.
 func uncoded(tag []byte) []byte {
 	for _, coding := range []string{"gzip", "br", "zstd", "deflate"} {
 		if len(tag) > len(coding) && string(tag[len(tag)-len(coding):]) == coding {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// The headers that pages of other origins may send and read, in addition to those that browsers
+// The headers that other origins' pages may send and read, in addition to the headers that browsers
 // always permit (Fetch, CORS protocol).
 const (
 	corsRequestHeaders  = "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Range, X-CSRF-Token"
@@ -17,15 +17,16 @@ const (
 	corsMaxAge          = "600" // seconds for which a browser may cache the result
 )
 
-// sharing is what a page of another origin may read of an answer; the zero value is nothing.
+// sharing describes the parts of a response that another origin's page may read; the zero value
+// means none.
 type sharing struct {
 	origin      string
 	credentials bool
 }
 
-// sharing determines what the requesting page may read. Only pages of the same site may use
-// cookies: browsers send ours to no other site, and other sites must not act with them. Pages of
-// other sites authenticate with a bearer token.
+// sharing determines the parts that the requesting page may read. Only pages of the same site may
+// use cookies: browsers send ours to no other site, and other sites must not act with them. Pages
+// of other sites authenticate with a bearer token.
 func (o Origins) sharing(ctx *fasthttp.RequestCtx) sharing {
 	origin := string(ctx.Request.Header.Peek("Origin"))
 	if origin == "" || o.Own(ctx) || !o.Allows(ctx) {
@@ -61,7 +62,7 @@ func site(host string) string {
 	return host
 }
 
-// dress sets the headers by which a browser lets the page read an answer.
+// dress sets the headers by which a browser lets the page read a response.
 func (s sharing) dress(set func(key, value string)) {
 	if s.origin == "" {
 		return
@@ -73,8 +74,8 @@ func (s sharing) dress(set func(key, value string)) {
 	}
 }
 
-// preflight answers a CORS preflight request. allow has the path's methods, separated by commas. It
-// returns false if the request is no preflight or the origin is not allowed.
+// preflight responds to a CORS preflight request. allow contains the path's methods, separated by
+// commas. It returns false if the request is not a preflight or the origin is not allowed.
 func (r *Exchange) preflight(allow string) bool {
 	if string(r.Method()) != fasthttp.MethodOptions || r.sharing.origin == "" || len(r.Request.Header.Peek("Access-Control-Request-Method")) == 0 {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Detached answers a request on its connection after the handler returned: for slow answers whose
-// client may leave meanwhile. It is used by one goroutine.
+// Detached responds to a request on its connection after the handler returned. It is for slow
+// responses during which the client may disconnect. It is used by one goroutine.
 type Detached struct {
 	ID   string // request id
 	Conn net.Conn
@@ -24,12 +24,12 @@ type Detached struct {
 	head    bool // the header was sent
 }
 
-// writeFor is the time limit for a client to accept one piece of an answer.
+// writeFor is the time limit for a client to accept one piece of a response.
 const writeFor = 20 * time.Second
 
 // Detach takes over the connection and calls serve on a new goroutine once the handler has returned
-// without an error. Then it closes the connection. refuse returns the answer to an error; begun is
-// called with the answer's status when the answer begins.
+// without an error. Then it closes the connection. refuse returns the response to an error; begun
+// is called with the response's status when the response begins.
 func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), serve func(d *Detached)) {
 	d := &Detached{ID: r.ID, refuse: refuse, begun: begun, sharing: r.sharing, http11: r.Request.Header.IsHTTP11()}
 	r.detached = true
@@ -41,7 +41,7 @@ func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), se
 	})
 }
 
-// Fail answers with an error unless an answer has begun.
+// Fail responds with an error unless a response has begun.
 func (d *Detached) Fail(err error) error {
 	if d.head {
 		return errors.New("the answer has begun")
@@ -67,11 +67,11 @@ func (d *Detached) begin(status int) {
 	d.begun(status)
 }
 
-// Begun reports whether an answer has begun.
+// Begun reports whether a response has begun.
 func (d *Detached) Begun() bool { return d.head }
 
-// Send sends a piece of an event stream at once; the first includes the header. It is chunked, so
-// that a client can distinguish a complete answer from a broken one.
+// Send sends a piece of an event stream immediately; the first piece includes the header. The
+// stream is chunked, so that a client can distinguish a complete response from a broken one.
 func (d *Detached) Send(piece []byte) error {
 	w := bufio.NewWriter(d.Conn)
 	if !d.head {

@@ -10,7 +10,7 @@ import (
 // Error is an error with an HTTP status. Its text is for the caller.
 type Error struct {
 	Status int
-	// Code identifies the error in interfaces with error codes.
+	// Code identifies the error in APIs with error codes.
 	Code string
 	Text string
 	// Retry is the value of Retry-After; 0 omits it.

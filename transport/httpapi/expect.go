@@ -2,16 +2,17 @@ package httpapi
 
 import "github.com/valyala/fasthttp"
 
-// A client that sends "Expect: 100-continue" asks before it sends its body. It gets 100 only if the
-// request can succeed: a request that must fail with 401, 403, 404 or 413 is answered at once.
+// A client that sends "Expect: 100-continue" asks before it sends its body. The client gets 100
+// only if the request can succeed: a request that must fail with 401, 403, 404 or 413 gets this
+// response immediately.
 
-// expectKey marks a request of which only the header has arrived.
+// expectKey marks a request if only its header has arrived.
 type expectKey struct{}
 
 // expectation is the state of such a request.
 type expectation struct{ met bool }
 
-// Expect checks the header of a request and returns 100, or the status of the final answer.
+// Expect checks a request's header and returns 100, or the status of the final response.
 func (a *API) Expect(ctx *fasthttp.RequestCtx) int {
 	e := &expectation{}
 	ctx.SetUserValue(expectKey{}, e)
@@ -41,5 +42,5 @@ func (r *Exchange) expected() error {
 	return nil
 }
 
-// FormOverhead bounds the size of a form without its file, bytes.
+// FormOverhead bounds the size of a form without its file, in bytes.
 const FormOverhead = 1 << 20

@@ -11,7 +11,7 @@ import (
 const (
 	shards = 32
 	// perShard bounds the buckets of a shard. When a shard is full, full buckets are removed,
-	// because they hold no information.
+	// because they contain no information.
 	perShard = 8192
 )
 
@@ -87,7 +87,7 @@ func (l *Limiter) Return(key string) { l.take(key, -1) }
 // Check is Allow without taking a token.
 func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
 
-// Charge is a bucket of which a request takes a token.
+// Charge is a bucket from which a request takes a token.
 type Charge struct {
 	Limiter *Limiter
 	Key     string
@@ -167,7 +167,7 @@ func (l *Limiter) take(key string, n float64) time.Duration {
 	return 0
 }
 
-// Forget removes full buckets, which hold no information.
+// Forget removes full buckets, because they contain no information.
 func (l *Limiter) Forget() {
 	if l == nil {
 		return
@@ -188,8 +188,8 @@ func (l *Limiter) dropFull(s *shard, now time.Time) {
 	maps.DeleteFunc(s.buckets, func(_ string, b *bucket) bool { return l.refilled(b, now) >= l.burst })
 }
 
-// evict removes all full buckets, and then any others until a quarter is free. So a flood of keys
-// neither grows the map nor scans it for each key.
+// evict removes all full buckets, and then any others until a quarter is free. A flood of keys
+// therefore neither grows the map nor causes a scan for each key.
 func (l *Limiter) evict(s *shard, now time.Time) {
 	l.dropFull(s, now)
 	for k := range s.buckets {

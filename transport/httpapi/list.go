@@ -9,12 +9,12 @@ import (
 	"atelier/transport/wire"
 )
 
-// wholeList is the size up to which a list is encoded before its answer begins, bytes.
+// wholeList is the size up to which a list is encoded before its response begins, in bytes.
 const wholeList = 1 << 20
 
-// JSONList answers 200 with a list whose values are generated and encoded one by one. A list of
-// more than a megabyte is generated while it is sent, so a list of a hundred thousand values is
-// never in memory. Values are requested until the answer has been sent, and must not fail.
+// JSONList responds 200 with a list. Its values are generated and encoded one by one. A list of
+// more than a megabyte is generated while it is sent, so that a list of a hundred thousand values
+// is never in memory. Values are requested until the response has been sent, and must not fail.
 func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 	next, stop := iter.Pull(values)
 	l := &list{r: r, stop: stop, buf: []byte{'['}}
@@ -64,7 +64,7 @@ func (l *list) Write(b []byte) (int, error) {
 // fill encodes values until n bytes are available or the list ends.
 func (l *list) fill(n int) {
 	defer func() {
-		// While the answer is being sent, nothing else recovers panics.
+		// While the response is being sent, nothing else recovers panics.
 		if p := recover(); p != nil {
 			l.end = fmt.Errorf("a value of a list panicked: %T", p) // the panic's value can contain a person's text
 		}
@@ -96,7 +96,7 @@ func (l *list) Close() error {
 	return nil
 }
 
-// made is content that is generated while it is sent.
+// made is content that is generated while it is being sent.
 type made struct{ paced }
 
 // SupportsBodyWriteTo implements fasthttp.BodyWriterTo: it sends piece by piece, although

@@ -8,8 +8,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Origins are the origins whose pages may send requests. The zero value knows the server's own
-// origin only from the Host header.
+// Origins lists the origins with pages that may send requests. The zero value knows the server's
+// own origin only from the Host header.
 type Origins struct {
 	// PublicURL is the address at which browsers reach the server; "" to use the Host header only.
 	PublicURL string
@@ -20,8 +20,8 @@ type Origins struct {
 // Prefix is the path of PublicURL.
 func (o Origins) Prefix() Prefix { return PrefixOf(o.PublicURL) }
 
-// Own reports whether a request names no other origin: it comes from a page of this server, or not
-// from a browser.
+// Own reports whether a request states no other origin, because it was sent by a page of this
+// server or not by a browser.
 func (o Origins) Own(ctx *fasthttp.RequestCtx) bool {
 	origin := string(ctx.Request.Header.Peek("Origin"))
 	if origin == "" {

@@ -12,11 +12,11 @@ type Places struct {
 	n    int            // the sum of held
 }
 
-// NewPlaces returns a bound of all places, at most each of them per key.
+// NewPlaces returns Places that admit at most all callers in total, and at most each per key.
 func NewPlaces(all, each int) *Places { return &Places{all: all, each: each, held: map[string]int{}} }
 
-// Enter takes a place; false if none is free for the key. leave frees the place, and must be called
-// once.
+// Enter takes a place. It returns false if none is free for the key. leave frees the place, and
+// must be called once.
 func (p *Places) Enter(key string) (leave func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

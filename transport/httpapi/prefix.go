@@ -8,8 +8,8 @@ import (
 )
 
 // Prefix is the path at which browsers reach the server: "/lab" for https://example.org/lab/. "" is
-// the root of the host. Answers contain it only in absolute addresses, redirects and the paths of
-// cookies.
+// the root of the host. Responses contain the prefix only in absolute addresses, redirects and
+// cookie paths.
 type Prefix string
 
 // PrefixOf returns the prefix in a server's address.
@@ -36,7 +36,7 @@ func (p Prefix) Strip(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// cut returns the path without the prefix; false if it has none.
+// cut returns the path without the prefix. It returns false if the path does not have the prefix.
 func (p Prefix) cut(path string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, string(p))
 	if !ok || rest != "" && rest[0] != '/' {

@@ -12,11 +12,11 @@ import (
 	"atelier/transport/wire"
 )
 
-// Exchange is one request in progress and its answer. It and everything that it points to are
-// valid only until its call has ended.
+// Exchange is one request in progress and its response. The Exchange and everything that it points
+// to are valid only until its call has ended.
 type Exchange struct {
 	*fasthttp.RequestCtx
-	// ID is the answer's X-Request-Id.
+	// ID is the response's X-Request-Id.
 	ID string
 
 	api      *API
@@ -28,7 +28,7 @@ type Exchange struct {
 	detached bool
 }
 
-// Alone makes an exchange outside an API, for tests of calls.
+// Alone creates an exchange outside an API, for tests of calls.
 func Alone(ctx *fasthttp.RequestCtx, e Endpoint) *Exchange {
 	return &Exchange{RequestCtx: ctx, endpoint: &e}
 }
@@ -79,7 +79,7 @@ func (r *Exchange) path() error {
 	return nil
 }
 
-// Param returns a copy of a path segment, unescaped, so it can contain a slash.
+// Param returns an unescaped copy of a path segment, which can therefore contain a slash.
 func (r *Exchange) Param(name string) string {
 	s, _ := r.UserValue(name).(string)
 	s, _ = url.PathUnescape(strings.Clone(s)) // the router's string is the server's buffer
@@ -100,7 +100,7 @@ func (r *Exchange) Cookie(name string) []byte {
 }
 
 // Cookies yields the values of all cookies with this name. A browser can send two: its ordinary
-// one, and the partitioned one of a frame.
+// cookie, and a frame's partitioned cookie.
 func (r *Exchange) Cookies(name string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, line := range r.Request.Header.PeekAll(fasthttp.HeaderCookie) {
@@ -197,14 +197,14 @@ func readable(b []byte, err error) ([]byte, error) {
 	return b, nil
 }
 
-// Answer answers 200 with encoded JSON.
+// Answer responds 200 with encoded JSON.
 func (r *Exchange) Answer(b []byte) error {
 	r.SetContentType("application/json")
 	r.Response.SetBodyRaw(b)
 	return nil
 }
 
-// JSON answers 200 with a value.
+// JSON responds 200 with a value.
 func (r *Exchange) JSON(v any) error {
 	b, err := wire.Codec.Marshal(v)
 	if err != nil {
@@ -213,7 +213,7 @@ func (r *Exchange) JSON(v any) error {
 	return r.Answer(b)
 }
 
-// NoContent answers 204.
+// NoContent responds 204.
 func (r *Exchange) NoContent() error {
 	r.SetStatusCode(fasthttp.StatusNoContent)
 	return nil

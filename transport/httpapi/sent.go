@@ -6,12 +6,12 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// sentKey is the user value of a request whose answer is counted.
+// sentKey is the user value of a request with a counted response.
 type sentKey struct{}
 
-// CountSent counts the bytes of the answer's body. Call the returned function when the answer is
-// complete. It calls told with the number of bytes once the answer has been sent, even if the
-// client left early.
+// CountSent counts the bytes of the response body. Call the returned function when the response is
+// complete. It calls told with the number of bytes once the response has been sent, even if the
+// client disconnected early.
 func CountSent(ctx *fasthttp.RequestCtx) func(told func(bytes int64)) {
 	c := &counted{}
 	// Wrapped in a struct, because the server closes user values that are io.Closers.
@@ -30,7 +30,7 @@ func CountSent(ctx *fasthttp.RequestCtx) func(told func(bytes int64)) {
 	}
 }
 
-// Send answers with a reader's content and then closes the reader. size is in bytes, or -1 if
+// Send responds with a reader's content and then closes the reader. size is in bytes, or -1 if
 // unknown.
 func (r *Exchange) Send(content io.ReadCloser, size int) {
 	if a, counts := r.UserValue(sentKey{}).(counting); counts {
@@ -42,7 +42,7 @@ func (r *Exchange) Send(content io.ReadCloser, size int) {
 
 type counting struct{ answer *counted }
 
-// counted counts the bytes read of an answer.
+// counted counts the bytes read from a response.
 type counted struct {
 	io.ReadCloser
 	n      int64

@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// Stream sends the output of write while it is written. If write fails, the answer is cut off.
+// Stream sends the output of write while it is being written. If write fails, the response is cut
+// off.
 func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	r.SetContentType(mediaType)
@@ -17,7 +18,7 @@ func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	go func() {
 		err := write(pw)
 		_ = pw.CloseWithError(err)
-		// A client that left has closed the other end of the pipe.
+		// A client that disconnected has closed the other end of the pipe.
 		if err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			log.Warn("a download broke off before its end", "error", err)
 		}

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// turns let only a few large transfers run at once. Go runs goroutines in the order in which they
-// become ready, and each of hundreds of concurrent downloads has a goroutine that is ready again
-// and again. A chat message passes half a dozen goroutines from its connection to the others, and
-// waits for all downloads at each one. With turns it waits for one download. (300 concurrent clones
-// of 8 MB during a workshop of 500, on two cores with their clients: chat p99 675 ms without turns,
-// 70 with them, 20 without clones.)
+// turns lets only a few large transfers run concurrently. Go runs goroutines in the order in which
+// they become ready, and each of hundreds of concurrent downloads has a goroutine that is ready
+// again and again. A chat message passes half a dozen goroutines from its connection to the others,
+// and waits for all downloads at each one. With turns it waits for one download. (300 concurrent
+// clones of 8 MB during a workshop of 500, on two cores with their clients: chat p99 675 ms without
+// turns, 70 with them, 20 without clones.)
 //
-// While others wait, there is a pause after each turn. So downloads take at most a tenth of
-// the processor, and a single download has full speed. (Measured with 300 clones of 0.8 MB during
-// 40 messages/s. Relative to no clones, chat p99 is 1.7 to 2.4 times without pauses, and 1.2 to
-// 1.7 times with them. A clone takes 1.25 s instead of 0.85.)
+// While others wait, there is a pause after each turn. As a result, downloads use at most a tenth
+// of the CPU, and a single download has full speed. (Measured with 300 clones of 0.8 MB during 40
+// messages/s. Relative to no clones, chat p99 is 1.7 to 2.4 times without pauses, and 1.2 to 1.7
+// times with them. A clone takes 1.25 s instead of 0.85.)
 type turns struct {
 	free    chan struct{}
 	waiting atomic.Int32
@@ -46,7 +46,7 @@ func (t *turns) take() func() {
 	give := sync.OnceFunc(func() { <-t.free })
 	over := time.AfterFunc(turnFor, give)
 	return func() {
-		// A caller that lost its turn was waiting and used no processor time.
+		// A caller that lost its turn was waiting and used no CPU time.
 		if took := time.Since(began); over.Stop() && t.waiting.Load() > 0 {
 			time.AfterFunc(pauseTimes*took, give)
 			return
@@ -55,11 +55,11 @@ func (t *turns) take() func() {
 	}
 }
 
-// Turn waits for the caller's turn, for work that many may want at the same moment but none needs
-// at once. The returned function ends the turn.
+// Turn waits for the caller's turn. It is for work that many callers can request at the same
+// moment, but that no caller needs immediately. The returned function ends the turn.
 func (r *Exchange) Turn() func() { return r.api.turns.take() }
 
-// piece is the part of a download that is sent in one turn, bytes.
+// piece is the part of a download that is sent in one turn, in bytes.
 const piece = 128 << 10
 
 var pieces = sync.Pool{New: func() any { return new([piece]byte) }}
@@ -68,7 +68,7 @@ var pieces = sync.Pool{New: func() any { return new([piece]byte) }}
 const pieceFor = 60 * time.Second
 
 // Paced lets a download take any time as long as it progresses, because the server's timeout is for
-// whole answers. Each of its pieces is sent in a turn.
+// whole responses. Each of its pieces is sent in a turn.
 func (r *Exchange) Paced(content io.ReadCloser) io.ReadCloser {
 	return &paced{content, r.Conn(), r.api.turns}
 }

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Limits of files, bytes (transport/rest/RULES.md, "Limits").
+// File size limits, in bytes (transport/rest/RULES.md, "Limits").
 const (
 	MaxImage    = 5 << 20
 	MaxMaterial = 50 << 20

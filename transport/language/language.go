@@ -1,8 +1,8 @@
-// Package language has the texts of the pages that the server writes, in the languages of the app,
+// Package language contains the texts of the pages that the server writes, in the app's languages,
 // and selects the language for a browser.
 //
-// A language is a file in texts. Adding one means adding that file and those of
-// the app; see CONTRIBUTING.md.
+// A language is a file in texts. Adding a language means adding this file and the app's files; see
+// CONTRIBUTING.md.
 package language
 
 import (
@@ -21,7 +21,7 @@ import (
 //go:embed texts/*.json
 var files embed.FS
 
-// Texts are the texts of one language. Fill replaces a {name} in a text. Immutable.
+// Texts contains the texts of one language. Fill replaces a {name} in a text. Immutable.
 type Texts struct {
 	// Tag is the language's tag (BCP 47), and Direction "ltr" or "rtl".
 	Tag       string `json:"-"`
@@ -42,7 +42,7 @@ type Message struct {
 	Text  string `json:"text"`
 }
 
-// Verify are the texts of the page that shows whether a certificate is valid.
+// Verify contains the texts of the page that shows whether a certificate is valid.
 type Verify struct {
 	Valid string `json:"valid"`
 	// Invalid has {number} in its text.
@@ -56,7 +56,8 @@ type Verify struct {
 	Number  string  `json:"number"`
 }
 
-// Plain are the texts of pages for browsers without JavaScript, and of a server without the app.
+// Plain contains the texts of pages for browsers without JavaScript, and of a server without the
+// app.
 type Plain struct {
 	NeedsScript Message `json:"needs_script"`
 	Missing     string  `json:"missing"`
@@ -68,7 +69,8 @@ type Plain struct {
 	Messages    string  `json:"messages"`
 }
 
-// Takeout are the texts of the page in an export of all data of a codelab or of one of its people.
+// Takeout contains the texts of the page in an export of all data of a codelab or of one of its
+// people.
 type Takeout struct {
 	// All and Person have {at}, a time in UTC; Person also has {codelab}.
 	All     string `json:"all"`
@@ -90,7 +92,7 @@ type Takeout struct {
 	Kinds map[string]Message `json:"kinds"`
 }
 
-// All are the languages: English first, then the others sorted by tag.
+// All lists the languages: English first, then the others sorted by tag.
 var All = load()
 
 var matcher = language.NewMatcher(tags())
@@ -132,7 +134,7 @@ func tags() []language.Tag {
 	return tags
 }
 
-// longest bounds the accepted Accept-Language header, bytes. Browsers send some dozens.
+// longest bounds the accepted Accept-Language header, in bytes. Browsers send some dozens of bytes.
 const longest = 256
 
 // Asked returns the texts in the language requested by an Accept-Language header (RFC 9110,

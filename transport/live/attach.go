@@ -13,14 +13,14 @@ import (
 // AttachOptions describes the owner of a new session, its room, and its starting position.
 type AttachOptions struct {
 	Room *room.Room
-	// Person is the id by which frames and signals address the session, and Facilitator whether it
-	// belongs to the facilitators. A facilitator's id should be room.Facilitator or unique:
-	// facilitators are addressed as a class.
+	// Person is the id by which frames and signals address the session. Facilitator states whether
+	// the session belongs to the facilitators. A facilitator's id should be room.Facilitator or
+	// unique: facilitators are addressed as a class.
 	Person      string
 	Facilitator bool
 
 	Protocol Protocol
-	// Preamble is written first, unchanged: for SSE it is the HTTP response header.
+	// Preamble is written first, unchanged. For SSE it is the HTTP response header.
 	Preamble []byte
 
 	// Since is the last position of a returning client; nil for a new client. EpochChanged means
@@ -32,7 +32,7 @@ type AttachOptions struct {
 	From uint64
 
 	// Welcome returns the first payload: seq is the session's position, head the room's. Resync
-	// returns the payload that makes a client read the state again, which will then be at seq or
+	// returns the payload that makes a client read the state again. The state is then at seq or
 	// later. Both are called on a loop goroutine.
 	Welcome func(seq, head uint64) []byte
 	Resync  func(seq uint64, reason string) []byte
@@ -43,7 +43,8 @@ type AttachOptions struct {
 }
 
 // Attach creates a session from a connection after its handshake, and takes the connection over:
-// the caller must not use it again. buffered has the bytes already read from it, see TakeOver.
+// the caller must not use it again. buffered contains the bytes already read from the connection,
+// see TakeOver.
 //
 // The session joins its room in one step. The welcome comes first. If the client sent a position,
 // the stored frames after it follow, or a resync if they are not available. Then the published
@@ -86,13 +87,13 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 
 // join adds a session to its room. head is the room's head when the session was attached.
 func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position) {
-	// First the present sessions get everything up to head, so that the new one can begin at their
-	// position. Later frames do not matter; otherwise each of many new sessions would cause a
+	// First the existing sessions get everything up to head, so that the new session can begin at
+	// their position. Later frames do not matter; otherwise each of many new sessions would cause a
 	// separate fan-out.
 	if h := l.rooms[s.room]; h != nil && h.at.before(head) {
 		l.drain(h)
 	}
-	// After the fan-out, because the loop's room may have ended if its last session was gone.
+	// This happens after the fan-out, because the loop's room may have ended with its last session.
 	l.loopRoom(s.room).enter(s)
 	l.sessions[s.id] = s
 	s.state, s.seen, s.beat = open, l.now, l.now
@@ -129,7 +130,7 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	case o.EpochChanged:
 		return refuse(ResyncEpoch)
 	case o.Since == nil && o.From != 0 && o.From < at && o.From >= s.room.Floor():
-		// It was authorized before the frames published since.
+		// The session was authorized before the frames published since.
 		l.fallBehind(s, nil)
 		s.lag.at.stored = o.From
 		s.lag.returning = true

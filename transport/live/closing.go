@@ -2,8 +2,8 @@ package live
 
 import "atelier/transport/rfc6455"
 
-// beginClose starts to close a session: it appends the close frame to dst, and nothing else is sent
-// after it.
+// beginClose starts to close a session. It appends the close frame to dst, and nothing is sent
+// after this frame.
 func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 	if s.state != open {
 		return dst
@@ -25,7 +25,8 @@ func (l *loop) beginLeaving(s *Session, reason Reason) {
 	}
 }
 
-// endNow closes a session ahead of everything queued for it, except a partially written frame.
+// endNow closes a session before everything that is queued for it, except a partially written
+// frame.
 func (l *loop) endNow(s *Session, e ending) {
 	if s.state != open {
 		return
@@ -75,7 +76,7 @@ func (l *loop) bury(s *Session, reason Reason) {
 	}
 	l.count.closes[reason].Add(1)
 	s.handler.Closed(s, reason)
-	// The count comes last: code that waits for it can then rely on the rest being done.
+	// The count changes last, so that code that waits for it can rely on the preceding steps.
 	l.count.sessions.Add(-1)
 }
 

@@ -7,24 +7,24 @@
 // goroutine reads, writes and closes it. An idle connection costs 1.1 kB on Linux, 8 kB with TLS,
 // and about 20 kB on other systems.
 //
-// The package treats frames as opaque. Messages go to the session's [Handler], which answers
-// through [Session.Send]. DESIGN.md explains the design and its reasons.
+// The package treats frames as opaque. Messages are passed to the session's [Handler], which
+// answers through [Session.Send]. DESIGN.md explains the design and its reasons.
 //
 // # Order
 //
-// On one session stored frames arrive in the order of their seq, each exactly once. If a private
-// payload is sent after frame M was published, it arrives after every frame up to M that is for
-// the session. So an ack with seq M means that everything up to M has arrived. Private payloads
+// On one session, stored frames arrive in the order of their seq, each exactly once. A private
+// payload that is sent after frame M was published arrives after every frame up to M for the
+// session. An ack with seq M therefore means that everything up to M has arrived. Private payloads
 // arrive in the order of the calls to Send. Joining is one step: the welcome, then the missed
-// frames, then the published frames. Transient frames keep their own order, and have no fixed
-// place among the others.
+// frames, then the published frames. Transient frames keep their own order, and have no fixed place
+// among the others.
 //
 // # Back-pressure
 //
-// A loop never waits for a client. A session whose socket does not take everything falls behind.
-// It keeps its position to the byte, and continues when its socket has room, from segments that
-// it shares with other sessions that are behind. A partial frame is always completed. Each of
-// these bounds has a counter:
+// A loop never waits for a client. A session falls behind if its socket does not accept everything.
+// The session keeps its position to the byte. It continues when its socket has room, from segments
+// that it shares with other lagging sessions. A partial frame is always completed. Each of these
+// bounds has a counter:
 //
 //   - overtaken by the room's window, or too many bytes or too long behind: it
 //     is sent a resync and continues from the present (Stats.Resyncs);

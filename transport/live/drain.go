@@ -11,14 +11,14 @@ import (
 const (
 	// drainStep is the interval between the batches that Drain closes.
 	drainStep = 20 * time.Millisecond
-	// drainSteps is the number of batches, so all sessions close within a second.
+	// drainSteps is the number of batches, so that all sessions close within a second.
 	drainSteps = 50
 )
 
 // Drain empties the hub before the process ends. Each session is sent the payload that reconnect
-// makes for a delay drawn from [0, spread), so that the clients do not reconnect all at once. It
-// is then closed with 1012, in one of about fifty batches over a second. Drain returns when all
-// are closed or ctx ends. New sessions are refused from the beginning.
+// makes for a delay drawn from [0, spread), so that the clients do not all reconnect at the same
+// time. It is then closed with 1012, in one of about fifty batches over a second. Drain returns
+// when all sessions are closed or ctx ends. New sessions are refused from the beginning.
 //
 // reconnect is called once per session, concurrently.
 func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte, spread time.Duration) error {

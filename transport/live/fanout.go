@@ -4,8 +4,8 @@ import "atelier/actors/room"
 
 // drain fans out everything published up to now to the sessions of a loop's room.
 func (l *loop) drain(h *loopRoom) {
-	// Later frames mark the loop's room dirty again, so a permanent publisher cannot keep
-	// the loop here.
+	// Later frames mark the loop's room dirty again, so that a permanent publisher cannot keep the
+	// loop here.
 	for head := h.head(); h.at.before(head); {
 		before := h.at
 		if l.fanOut(h); h.at == before {
@@ -14,10 +14,10 @@ func (l *loop) drain(h *loopRoom) {
 	}
 }
 
-// fanOut visits the sessions of the loop's room and writes the missing frames to each that keeps
-// up. Frames published meanwhile join it, and the round continues to the place where they joined.
-// So a frame published during a fan-out does not wait for its end, and sessions not yet visited
-// receive both frames in one write.
+// fanOut visits the sessions of the loop's room and writes the missing frames to each session that
+// keeps up. Frames published meanwhile join the fan-out, and the round continues to the place where
+// they joined. As a result, a frame published during a fan-out does not wait for its end, and
+// sessions not yet visited receive both frames in one write.
 func (l *loop) fanOut(h *loopRoom) {
 	l.fanningOut = true
 	h.begin()
@@ -50,7 +50,8 @@ func (l *loop) step(h *loopRoom) {
 		h.groups[g].due(h.fanout, seg, g)
 	}
 	for _, s := range h.singled {
-		// Their groups are not being visited; in other groups they are visited later.
+		// The groups of these sessions are not being visited; in other groups the sessions are
+		// visited later.
 		if grp := &h.groups[s.group()]; grp.left == 0 {
 			p, frames := seg.build(s)
 			l.deliver(s, p, frames)
@@ -149,7 +150,7 @@ func (l *loop) overrun(h *loopRoom) {
 	h.moved(position{head, h.at.transient})
 }
 
-// single collects the sessions that get other bytes than their group in this step.
+// single collects the sessions that get different bytes from their group in this step.
 func (h *loopRoom) single(seg *segment) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]

@@ -27,7 +27,7 @@ func (l *loop) flush(s *Session) {
 
 // flushMidway empties outboxes during a fan-out, as far as the order allows. A session that has
 // just received a frame can get the answer after it. Otherwise the ack would take as long as the
-// whole fan-out (BenchmarkAckInFanout). Other outboxes are held until the end.
+// whole fan-out (BenchmarkAckInFanout). Other outboxes wait until the end of the fan-out.
 func (l *loop) flushMidway() {
 	l.held = l.inbox.takeOutboxes(l.held)
 	kept := l.held[:0]

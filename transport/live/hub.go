@@ -21,7 +21,7 @@ type Hub struct {
 	opts Options
 	// Immutable after New.
 	loops []*loop
-	// Immutable after New. The zero point of the hub's clock.
+	// The zero point of the hub's clock. Immutable after New.
 	born time.Time
 
 	// Counts sessions, for their ids and to distribute them over the loops.

@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// inbox passes work from other goroutines to a loop. They add under a mutex held for
-// nanoseconds; the loop takes everything at once.
+// inbox passes work from other goroutines to a loop. They add work under a mutex held for
+// nanoseconds; the loop takes all work together.
 //
 // The wake-up is a system call, so it is made only for a loop that sleeps. The loop announces its
-// sleep and then checks the inbox once more. A producer adds first and then checks for sleep. So
-// one of the two always notices the other.
+// sleep and then checks the inbox once more. A producer adds first and then checks for sleep, so
+// that one of the two always notices the other.
 //
 // The inbox is bounded: rooms and outboxes are queued at most once each, and tasks are a few per
 // connection. Options.SignalBytes bounds the payloads of signals.
@@ -31,7 +31,7 @@ type inbox struct {
 type work struct {
 	// rooms have new frames.
 	rooms []*loopRoom
-	// tasks are everything else: joins, input of pipes, signals, ticks.
+	// tasks contains all other work: joins, input from pipes, signals, ticks.
 	tasks []func()
 	// outboxes are sessions with private messages to send.
 	outboxes []*Session

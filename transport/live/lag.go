@@ -1,20 +1,20 @@
 package live
 
-// catchUpBudget is the maximum number of bytes written to a lagging session per turn. So a fast
-// reader that is far behind does not delay the other sessions of its loop.
+// catchUpBudget is the maximum number of bytes written to a lagging session per turn. This bound
+// keeps a fast reader that is far behind from delaying the other sessions of its loop.
 const catchUpBudget = 4 * segmentBytes
 
 // lag is the state of a session that did not keep up with its loop's room, or that has just
 // returned and is catching up. Its memory is bounded: one segment, mostly shared with others, one
 // control frame, and the outbox.
 type lag struct {
-	// rest are the bytes still to be written; they can begin within a frame.
+	// rest contains the bytes still to be written; they can begin within a frame.
 	rest []byte
 	// control is a pong, or our close frame, that is sent after rest.
 	control []byte
 	// at is the position up to which the session has been served, counting rest as served.
 	at position
-	// since is when the session fell behind, moved when it last accepted a byte.
+	// since is the time at which the session fell behind, or at which it last accepted a byte.
 	since, moved int64
 	// returning means that the session requested a replay and has not caught up with its loop's
 	// room since. It is exempt from the bounds on lag.
@@ -34,7 +34,7 @@ func (l *loop) fallBehind(s *Session, rest []byte) {
 func (l *loop) catchesUp(s *Session) {
 	h := s.loopRoom
 	s.lag = nil
-	// It already has all frames of the current fan-out, if there is one.
+	// The session already has all frames of the current fan-out, if there is one.
 	s.next = h.fanout + 1
 	if h.lagging--; h.lagging == 0 {
 		h.recent = nil
@@ -149,7 +149,8 @@ func (l *loop) nextTransients(s *Session) []byte {
 	for g.at.transient < h.at.transient {
 		frames, to, missed := h.room.TransientsAfter(g.at.transient, nil, segmentBytes)
 		l.count.missedTransients.Add(missed)
-		// The room may be ahead of the loop's room, whose next fan-out sends the newer ones.
+		// The room may be ahead of the loop's room. The next fan-out of the loop's room sends the
+		// newer transients.
 		if to > h.at.transient {
 			frames = frames[:max(0, len(frames)-int(to-h.at.transient))]
 			to = h.at.transient

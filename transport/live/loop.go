@@ -22,7 +22,7 @@ var errGone = errors.New("live: connection ended")
 type loop struct {
 	// Immutable after newLoop.
 	hub *Hub
-	// wake may be called from any goroutine, the rest only by the loop.
+	// wake can be called from any goroutine, the other methods only by the loop.
 	poller *poller
 
 	inbox inbox
@@ -37,11 +37,11 @@ type loop struct {
 	soon []*Session
 	// unread are sessions with unread bytes after a turn.
 	unread []*Session
-	// held are sessions whose outbox is to be flushed in this turn: during a fan-out if the order
-	// allows, else at its end.
+	// held contains the sessions with an outbox to flush in this turn: during a fan-out if the
+	// order permits, else at its end.
 	held []*Session
-	// fanningOut means that groups are being walked. gone has the sessions that ended meanwhile and
-	// are still in their groups.
+	// fanningOut means that groups are being walked. gone contains the sessions that ended
+	// meanwhile and are still in their groups.
 	fanningOut bool
 	gone       []*Session
 	// sinceView counts the writes since the last poll.
@@ -116,9 +116,9 @@ func (l *loop) serve(events []event) {
 	}
 }
 
-// turn does the work that has arrived since the last turn. The order is part of the promises:
-// first published frames, then joins, then private payloads. So everything published before a
-// join or payload is sent before it.
+// turn does the work that has arrived since the last turn. The order is part of the package's
+// promises: first published frames, then joins, then private payloads. Everything published before
+// a join or payload is therefore sent before it.
 func (l *loop) turn() (worked bool) {
 	w := l.inbox.take(l.spareWork)
 	l.spareWork = w
@@ -224,8 +224,8 @@ func (l *loop) lookAfter(s *Session) {
 			l.beat(s)
 		}
 	case s.beat <= s.seen:
-		// The process was suspended: silence counts from a ping, or every session would be
-		// closed in the first tick after it resumes.
+		// The process was suspended. Silence counts from a ping, because otherwise every session
+		// would be closed in the first tick after the process resumes.
 		l.beat(s)
 	case l.now-s.beat >= int64(min(o.PingInterval, o.IdleTimeout)):
 		l.endNow(s, ending{rfc6455.CloseGoingAway, "idle", ReasonIdle})
@@ -249,7 +249,7 @@ func (l *loop) finish() {
 	l.inbox.mu.Lock()
 	l.inbox.closed = true
 	l.inbox.mu.Unlock()
-	// Accepted tasks are executed, because callers can wait for them.
+	// Accepted tasks are executed, because callers can be waiting for them.
 	l.turn()
 	for _, s := range l.sessions {
 		l.abort(s, ReasonShutdown)
@@ -257,5 +257,5 @@ func (l *loop) finish() {
 	l.poller.close()
 }
 
-// now returns the time since the hub was made, on the monotonic clock.
+// now returns the time since the hub was created, on the monotonic clock.
 func (h *Hub) now() int64 { return int64(time.Since(h.born)) }

@@ -21,8 +21,8 @@ type loopRoom struct {
 
 	// Set by the publisher, cleared by the loop: the loop's room is in the loop's work.
 	dirty atomic.Bool
-	// Set by the publisher that made the loop's room dirty, read by the loop: the time of that, on
-	// the hub's clock.
+	// The time at which the loop's room became dirty, on the hub's clock. Set by the publisher that
+	// marked it dirty, read by the loop.
 	since atomic.Int64
 
 	// Owned by the loop goroutine. The position up to which every session that keeps up has
@@ -103,7 +103,7 @@ func (l *loop) loopRoom(r *room.Room) *loopRoom {
 	return h
 }
 
-// enter adds a session. It takes part from the next fan-out on.
+// enter adds a session. The session takes part from the next fan-out on.
 func (h *loopRoom) enter(s *Session) {
 	s.loopRoom = h
 	s.next = h.fanout + 1
@@ -118,8 +118,8 @@ func (h *loopRoom) enter(s *Session) {
 	h.people[s.person] = s
 }
 
-// leave removes a session, and the loop's room with its last one. It must not be called while a
-// fan-out walks the groups.
+// leave removes a session. With its last session, it removes the loop's room. It must not be called
+// while a fan-out walks the groups.
 func (h *loopRoom) leave(s *Session) {
 	grp := &h.groups[s.group()]
 	last := len(grp.members) - 1

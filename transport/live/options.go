@@ -7,13 +7,13 @@ import (
 
 // Options configures a Hub. Zero fields have their defaults.
 type Options struct {
-	// Loops is the number of event loops. Default the number of processors.
+	// Loops is the number of event loops. Default: the number of CPUs.
 	Loops int
 	// MaxMessage is the maximum size of a client's message, in bytes. A longer one closes the
 	// connection with 1009. Default 128 KiB, enough for 64 KiB of signalling with every character
 	// escaped.
 	MaxMessage int
-	// MessageRate is the maximum rate of messages per connection and second, MessageBurst the
+	// MessageRate is the maximum rate of messages per connection and second. MessageBurst is the
 	// maximum burst. A rate of 0 is no limit; a burst of 0 is twice the rate.
 	MessageRate, MessageBurst float64
 	// PingInterval is the silence after which a WebSocket client is pinged.
@@ -21,9 +21,9 @@ type Options struct {
 	PingInterval time.Duration
 	// IdleTimeout is the silence after which a WebSocket client is disconnected. Default 75 s.
 	IdleTimeout time.Duration
-	// Heartbeat is the maximum interval between heartbeats to an SSE client. Each session's is a
-	// little shorter, so that they are spread over ticks. Default 14 s, which is at most 15 s with
-	// the tick.
+	// Heartbeat is the maximum interval between heartbeats to an SSE client. Each session's
+	// interval is a little shorter, so that the heartbeats are spread over ticks. Default 14 s,
+	// which is at most 15 s with the tick.
 	Heartbeat time.Duration
 	// SlowTimeout is how long a session may accept no byte before it is closed, and how long it may
 	// lag before it must resync. Default 20 s.

@@ -20,7 +20,7 @@ type outbox struct {
 type outboundMessage struct {
 	payload []byte
 	// after is the position that the session must reach before it gets the message: the room's head
-	// when it was sent.
+	// when the message was sent.
 	after uint64
 	// end is set only for a close.
 	end *ending
@@ -42,8 +42,8 @@ const (
 	acceptedFirst
 	// refused: the outbox is shut.
 	refused
-	// overflowed: the outbox was full. It is now empty and shut, and the caller must end the
-	// session.
+	// overflowed: the outbox was full. The outbox is now empty and shut, and the caller must end
+	// the session.
 	overflowed
 )
 
@@ -69,8 +69,8 @@ func (o *outbox) put(m outboundMessage, limit int) verdict {
 	return acceptedFirst
 }
 
-// take appends to dst the outbound messages that a session at this position may get. more reports
-// whether others remain.
+// take appends to dst the outbound messages that a session at this position is permitted to get.
+// more reports whether others remain.
 func (o *outbox) take(dst []outboundMessage, position uint64) (due []outboundMessage, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // pollBatch is the maximum number of events per poll.
 const pollBatch = 256
 
-// event says what a session's socket is ready for.
+// event describes the operations for which a session's socket is ready.
 type event struct {
 	id uint64
 	// in means that bytes can be read, out that bytes can be written. hup means that the peer has
@@ -22,12 +22,11 @@ type event struct {
 // poller is an epoll set, edge-triggered, and an eventfd to wake its owner.
 //
 // A parked loop does not block in epoll_wait: it waits for the epoll descriptor itself in Go's
-// poller, as any goroutine waits for a connection. A goroutine blocked in a system call keeps its
-// P until sysmon takes it away, 20 us to 10 ms later. With as many loops as processors that
-// stalls everything else. With poll(2) instead, Publish to a client took 5 to 6 times as long in
-// an idle process (70 us instead of 12 us), and 2.5 times as long with all processors busy. Under
-// a full fan-out, which never parks, there was no difference (go test -bench
-// 'Wake|Fanout/conns=1000').
+// poller, as any goroutine waits for a connection. A goroutine blocked in a system call keeps its P
+// until sysmon takes it away, 20 us to 10 ms later. If there is one loop per CPU, this stalls
+// everything else. With poll(2) instead, Publish to a client took 5 to 6 times as long in an idle
+// process (70 us instead of 12 us), and 2.5 times as long with all CPUs busy. Under a full fan-out,
+// which never parks, there was no difference (go test -bench 'Wake|Fanout/conns=1000').
 type poller struct {
 	// Immutable after newPoller.
 	epoll *os.File

@@ -17,8 +17,8 @@ const (
 	SSE
 )
 
-// append encodes one payload. Only stored frames have a seq. An SSE client gets it, with the epoch,
-// as the event's id, and returns it as Last-Event-ID.
+// append encodes one payload. Only stored frames have a seq. An SSE client receives the seq and the
+// epoch as the event's id, and returns this id as Last-Event-ID.
 func (f Protocol) append(dst []byte, epoch string, seq uint64, payload []byte) []byte {
 	if f == WebSocket {
 		return rfc6455.AppendFrame(dst, rfc6455.Text, payload)
@@ -27,8 +27,8 @@ func (f Protocol) append(dst []byte, epoch string, seq uint64, payload []byte) [
 		dst = append(append(dst, "id: "...), epoch...)
 		dst = append(strconv.AppendUint(append(dst, ':'), seq, 10), '\n')
 	}
-	// A line break would end the field, so each line is a separate field. JSON from encoders has
-	// none.
+	// A line break would end the field, so each line is a separate field. JSON from encoders has no
+	// line breaks.
 	for {
 		line, rest, found := bytes.Cut(payload, []byte{'\n'})
 		dst = append(append(append(dst, "data: "...), line...), '\n')

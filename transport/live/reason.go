@@ -1,6 +1,6 @@
 package live
 
-// Reason is why a session ended.
+// Reason is the reason for which a session ended.
 type Reason uint8
 
 const (

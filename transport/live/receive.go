@@ -96,7 +96,7 @@ func (r *receiver) Closed(code int) {
 	case s.state == open:
 		l.endNow(s, ending{code, "", ReasonPeer})
 	case s.lag == nil:
-		// This is the answer to our own close.
+		// This frame is the answer to our own close.
 		l.drop(s, s.reason)
 	}
 }
@@ -110,7 +110,7 @@ type bucket struct {
 	at int64
 }
 
-// take takes a token; false if there is none.
+// take takes a token. It returns false if there is none.
 func (b *bucket) take(now int64, rate, burst float64) bool {
 	b.used = max(0, b.used-float64(now-b.at)/1e9*rate)
 	b.at = now

@@ -10,7 +10,8 @@ import (
 // This file tracks the progress of a fan-out and its sessions. A fan-out is a round of visits. It
 // consists of steps: each time that frames published meanwhile are added, a step begins.
 
-// position is a position in a room: that of stored frames and that of transients.
+// position is a position in a room. It consists of the positions among stored frames and among
+// transients.
 type position struct {
 	stored, transient uint64
 }

@@ -34,7 +34,7 @@ type beneath struct {
 	socket socket
 	// dry means that the last read emptied the socket; toEnd means that reads continue to its end.
 	dry, toEnd bool
-	// pending are the bytes that the socket did not accept: at most one record and TLS's own
+	// pending contains the bytes that the socket did not accept: at most one record and TLS's own
 	// messages, because sessions cannot write while there are any.
 	pending []byte
 	err     error // the error that ended writing
@@ -63,7 +63,7 @@ func (b *beneath) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write never fails, because TLS would keep the error forever; it stores it in err.
+// Write never fails, because TLS would keep the error forever. Instead it stores the error in err.
 func (b *beneath) Write(p []byte) (int, error) {
 	if !b.taken {
 		return b.TCPConn.Write(p)
@@ -86,7 +86,7 @@ const mostPending = 4 * secureRecord
 
 var errUnread = errors.New("live: peer does not read what it asks TLS for")
 
-// flush writes what is pending.
+// flush writes the pending bytes.
 func (b *beneath) flush() error {
 	if len(b.pending) == 0 || b.err != nil {
 		return b.err
@@ -150,7 +150,7 @@ func (w *secure) close() {
 		w.under.socket.close()
 		return
 	}
-	// For plain sockets the kernel does the following.
+	// For plain sockets the kernel performs the following steps.
 	w.hub.pipes.Add(1)
 	go func() {
 		defer w.hub.pipes.Done()

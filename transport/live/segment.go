@@ -2,9 +2,9 @@ package live
 
 import "atelier/actors/room"
 
-// segmentBytes is the maximum payload joined into one write. Larger ones save little: at 64 KiB a
-// 200 byte frame costs 0.02 us of system call, and a reading client's socket should accept a
-// segment at once.
+// segmentBytes is the maximum payload joined into one write, in bytes. Larger writes save little:
+// at 64 KiB a 200 byte frame costs 0.02 us of system call, and a reading client's socket should
+// accept a segment at once.
 const segmentBytes = 64 << 10
 
 // segment is a run of consecutive frames of a room, joined once for each group of sessions that
@@ -16,12 +16,12 @@ type segment struct {
 	frames   []room.Frame
 	// missed is the number of transients before these that had left their ring.
 	missed uint64
-	// singles are the indexes of the frames that treat a session differently from its class.
+	// singles lists the indexes of the frames that treat a session differently from its class.
 	singles []int
 	joined  [groups]joined
 }
 
-// joined has the encoded frames for one group.
+// joined contains the encoded frames for one group.
 type joined struct {
 	ready bool
 	bytes []byte

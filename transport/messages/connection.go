@@ -51,7 +51,7 @@ type welcomeMessage struct {
 	Now   string `json:"now" is:"Timestamp" doc:"The server's time. Clients count timers by it."`
 }
 
-// welcome names the position at which the stream continues for this session, and the head of the
+// welcome contains the position at which the stream continues for this session, and the head of the
 // stream. The frames between them are replayed next.
 func welcome(epoch string, seq, head uint64, who you, now time.Time) []byte {
 	return encode(welcomeMessage{"welcome", epoch, seq, head, who, wire.Stamp(now.UnixMilli())})

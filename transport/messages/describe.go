@@ -20,8 +20,8 @@ var head []byte
 
 var asyncAPIDocument = sync.OnceValue(written)
 
-// AsyncAPI returns the AsyncAPI document. It is generated from the table, so it cannot differ
-// from the types of the messages.
+// AsyncAPI returns the AsyncAPI document. It is generated from the table, so that it cannot differ
+// from the message types.
 func AsyncAPI() []byte { return asyncAPIDocument() }
 
 func asyncAPI(r *rest.Request) error { return r.Document(AsyncAPI()) }
@@ -81,7 +81,7 @@ type exampleText struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// written builds the document. Its parts are constant, so it cannot fail.
+// written builds the document. Its parts are constant, so that building cannot fail.
 func written() []byte {
 	var d document
 	dec := json.NewDecoder(bytes.NewReader(head))
@@ -149,7 +149,7 @@ func (vocabulary) Named(name string) (*describe.Schema, bool) {
 	return m.schema(), m.isComponent()
 }
 
-// Component implements describe.Vocabulary: messages name components by tags.
+// Component implements describe.Vocabulary: messages refer to components by tags.
 func (vocabulary) Component(reflect.Type) string { return "" }
 
 // Siblings implements describe.Vocabulary: the schemas of AsyncAPI are those of JSON Schema

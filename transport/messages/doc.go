@@ -1,5 +1,5 @@
-// Package messages is the realtime interface: the messages that clients send over a WebSocket or by
-// POST, and those that they receive over it or the event stream.
+// Package messages is the realtime API. It defines the messages that clients send over a WebSocket
+// or by POST, and the messages that they receive over a WebSocket or the event stream.
 //
 // Inbound messages become commands of the codelab's actor; the sender gets an ack once the command
 // is committed. Committed events become frames (Frames). Messages that are not stored (signalling,

@@ -14,8 +14,8 @@ type Frames struct{}
 
 var _ codelab.Frames = Frames{}
 
-// The document of the messages is generated from their types. Tags add the rest: is names a
-// member's schema (members.go), doc describes it.
+// The message document is generated from the message types. Tags add the remaining information: the
+// tag is contains the name of a member's schema (members.go), and doc describes the member.
 
 // stored is the end of every message of a stored event.
 type stored struct {
@@ -163,7 +163,7 @@ type mutedMessage struct {
 	stored
 }
 
-// plainMessage is a message that only tells clients what to read again.
+// plainMessage is a message that only states which data clients must read again.
 type plainMessage struct {
 	Type string `json:"type"`
 	stored

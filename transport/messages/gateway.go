@@ -29,17 +29,18 @@ type Grants interface {
 	Release(h auth.Holder)
 }
 
-// Config of a Gateway. All fields are required.
+// Config configures a Gateway. All fields are required.
 type Config struct {
 	Hub *live.Hub
-	// Grants ends connections when their grants end.
+	// Grants ends a connection when its grant ends.
 	Grants Grants
 	// Codelabs returns the codelabs in memory, for summaries.
 	Codelabs func() []codelab.Codelab
 	// Origins are the origins that may open connections.
 	Origins httpapi.Origins
-	// SocketsPerPerson bounds an attendee's live connections in a codelab, and a facilitator's
-	// session at eight times as many. SocketsPerAddress bounds those of an address. 0 is no limit.
+	// SocketsPerPerson bounds an attendee's live connections in a codelab. A facilitator's session
+	// can have eight times that number. SocketsPerAddress bounds the connections of an address. 0
+	// means no limit.
 	SocketsPerPerson, SocketsPerAddress int
 	Logger                              *slog.Logger
 	Now                                 func() time.Time
@@ -179,8 +180,8 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 			return o, wire.Invalid("since must be a whole number")
 		}
 		o.Since = &n
-		// A position without an epoch may belong to any epoch; only the beginning is the same in
-		// all.
+		// A position without an epoch can belong to any epoch; only the beginning is the same in
+		// all epochs.
 		o.EpochChanged = epoch != rm.Epoch() && (epoch != "" || n > 0)
 		// The client may have received frames from a node that is ahead of this one.
 		if !o.EpochChanged {
@@ -219,8 +220,8 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 	p := o.Data.(*peer)
 	p.arrive()
-	// This precedes the welcome: a client that has received it may open the next connection, which
-	// counts as newer.
+	// This precedes the welcome, because a client that has received the welcome may open its next
+	// connection, and that connection counts as newer.
 	g.sockets.enter(p)
 	s, err := g.Hub.Attach(raw, buffered, o)
 	if err != nil {
@@ -235,7 +236,7 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 }
 
-// message processes a message sent by POST and answers with its ack (POST /codelabs/:id/messages).
+// message processes a message sent by POST and responds with its ack (POST /codelabs/:id/messages).
 func (g *Gateway) message(r *rest.Request) error {
 	payload, err := r.JSONBody()
 	if err != nil {

@@ -56,7 +56,7 @@ type inbound struct {
 	Item       *string `json:"item"`
 	Done       *bool   `json:"done"`
 
-	// given are the fields of a message in which null differs from a missing field.
+	// given contains the message fields for which null differs from a missing field.
 	given map[string]json.RawMessage
 }
 
@@ -67,8 +67,8 @@ func (m *inbound) ref() string {
 	return *m.Ref
 }
 
-// parse decodes a client's message. With an error it also returns the reference if possible, so
-// that the client learns which message was refused.
+// parse decodes a client's message. In addition to an error, parse returns the reference if
+// possible, so that the client learns which message was refused.
 func parse(payload []byte) (m inbound, err error) {
 	if err = wire.Decode(payload, &m); err != nil {
 		var only struct {

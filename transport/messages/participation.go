@@ -115,8 +115,8 @@ type counted struct {
 	votes                   map[string]int
 }
 
-// tell returns the frames with changes of votes: for facilitators, and with attendees set also for
-// attendees, who receive counts only while these are shown.
+// tell returns the frames with vote changes for facilitators. With attendees set, it also returns
+// frames for attendees, who receive counts only while the counts are shown.
 func (t *counted) tell(w codelab.Codelab, v *codelab.View, attendees bool) (frames []room.Frame) {
 	p := v.OpenPoll()
 	if p == nil {
@@ -141,7 +141,7 @@ func (t *counted) tell(w codelab.Codelab, v *codelab.View, attendees bool) (fram
 	return frames
 }
 
-// questionVotes returns the votes that have changed since they were last sent, of questions that
+// questionVotes returns the votes that have changed since they were last sent, for questions that
 // everybody can see.
 func (t *counted) questionVotes(v *codelab.View) map[string]int {
 	changed, now := map[string]int{}, map[string]int{}

@@ -13,8 +13,8 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// peer is a live session's owner: the person, the codelab, and the grant. All but the last four
-// fields are immutable, so that loops and actors share them.
+// peer is a live session's owner: the person, the codelab, and the grant. All fields except the
+// last four are immutable, so that loops and actors can share them.
 type peer struct {
 	g        *Gateway
 	lab      codelab.Codelab
@@ -31,8 +31,8 @@ type peer struct {
 // Standing implements auth.Holder.
 func (p *peer) Standing() *auth.Standing { return &p.standing }
 
-// End implements auth.Holder. The close is queued on the loop. Messages of the client that are
-// handled before it have no effect.
+// End implements auth.Holder. The close is queued on the loop. Client messages that are handled
+// before the close have no effect.
 func (p *peer) End(reason string) {
 	p.over.Store(true)
 	code := rfc6455.ClosePolicy
@@ -64,7 +64,7 @@ func (p *peer) left() {
 	p.g.Grants.Release(p)
 }
 
-// name returns the name that others see: an attendee's may have changed since they connected.
+// name returns the name that others see. An attendee's name may have changed since they connected.
 // came.
 func (p *peer) name() string { return nameOf(p.lab, p.who) }
 
@@ -189,8 +189,8 @@ type acker struct {
 	came time.Time
 }
 
-// Reply is called on the actor's goroutine after the commit's frames were published, so the ack
-// follows them on the sender's connection.
+// Reply is called on the actor's goroutine after the commit's frames were published, so that the
+// ack follows these frames on the sender's connection.
 func (a *acker) Reply(r durable.Reply) {
 	switch {
 	case r.Err != nil:

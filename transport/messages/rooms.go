@@ -8,7 +8,7 @@ import (
 )
 
 // Rooms implements the callbacks of codelab.Config for the connections of a hub. It needs only the
-// hub, so codelabs can be loaded before there is a Gateway.
+// hub, so that codelabs can be loaded before there is a Gateway.
 type Rooms struct{ Hub *live.Hub }
 
 // startsOver is the close reason for connections whose codelab this server has unloaded.
@@ -36,7 +36,7 @@ func (t Rooms) Removed(r *room.Room, attendee string) {
 	})
 }
 
-// Announce notifies this node's facilitators that somebody has arrived at another node or left
+// Announce notifies this node's facilitators that a person has connected to another node or left
 // all nodes.
 func (t Rooms) Announce(w codelab.Codelab, person string, arrived bool) {
 	kind := "attendee_left"
@@ -48,8 +48,8 @@ func (t Rooms) Announce(w codelab.Codelab, person string, arrived bool) {
 	}
 }
 
-// Signal sends a message of another node to this node's sessions of a person, or of all
-// facilitators for "".
+// Signal sends another node's message to this node's sessions of a person, or of all facilitators
+// for "".
 func (t Rooms) Signal(w codelab.Codelab, person string, payload []byte) {
 	if person == "" {
 		t.Hub.SendFacilitators(w.Room, payload)

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// maxSignal bounds a relayed message, bytes.
+// maxSignal bounds a relayed message, in bytes.
 const maxSignal = 64 << 10
 
 type saySignal struct {
@@ -116,6 +116,6 @@ func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
 	if who.Role != codelab.RoleAdmin {
 		fields["attendee_id"], fields["attendee_name"] = fields["sender_id"], fields["sender"]
 	}
-	// RawMessage may refer to the payload, which is the loop's buffer.
+	// RawMessage can refer to the payload, which is the loop's buffer.
 	return bytes.Clone(encode(fields)), nil
 }

@@ -15,8 +15,8 @@ const openedElsewhere = 4008
 // attendee's limit in one.
 const FacilitatorSockets = 8
 
-// sockets are the live connections by owner, oldest first, and their number by address. The zero
-// value is empty.
+// sockets contains the live connections by owner, oldest first, and their number by address. The
+// zero value is empty.
 type sockets struct {
 	mu   sync.Mutex
 	of   map[string][]*peer // guarded by mu
@@ -32,7 +32,8 @@ func (p *peer) owner() (key string, most int) {
 	return p.lab.ID() + " " + p.who.ID, most
 }
 
-// full reports whether an address has its maximum number of connections; most 0 is no limit.
+// full reports whether an address has its maximum number of connections. If most is 0, there is no
+// limit.
 func (s *sockets) full(address string, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

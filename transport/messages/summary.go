@@ -14,8 +14,8 @@ import (
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12
-	// alone is the number of turns after which an attendees' summary that has met no message to
-	// accompany is sent alone.
+	// alone is the number of turns after which an attendees' summary is sent alone if there was no
+	// message to accompany.
 	alone = 3
 )
 
@@ -29,7 +29,7 @@ type summary struct {
 	Pulse *rest.Pulses `json:"pulse,omitempty" is:"Pulses"`
 }
 
-// same reports whether two summaries have the same content; nil is one that was never sent.
+// same reports whether two summaries have the same content; nil is a summary that was never sent.
 func (s *summary) same(o *summary) bool {
 	if s == nil || o == nil {
 		return s == o
@@ -68,8 +68,8 @@ func (g *Gateway) summaries() {
 }
 
 // summarize sends the changes since the last summary to each codelab's sessions. At turn 0
-// attendees receive it, too: with the next message to everyone, or, if none is published in time,
-// alone.
+// attendees also receive the summary, with the next message to everyone, or alone if no message is
+// published in time.
 func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 	for _, w := range active {
 		if w.Room.Empty() {

@@ -33,7 +33,7 @@ const (
 	client
 )
 
-// handling says how a client's message is handled. Exactly one field is set.
+// handling states how a client's message is handled. Exactly one field is set.
 type handling struct {
 	// does returns the command for the actor.
 	does func(*inbound) (codelab.Body, error)
@@ -43,7 +43,7 @@ type handling struct {
 	relayed bool
 }
 
-// clientMessages has the messages that clients may send, by type.
+// clientMessages contains the messages that clients can send, by type.
 var clientMessages = func() map[string]handling {
 	all := map[string]handling{}
 	for _, r := range table {
@@ -98,10 +98,10 @@ const (
 
 var anEvent = stored{42, "2026-03-02T09:15:30.250Z"}
 
-// theNewest is the text about the bound on individually reported items of a removed person.
+// theNewest is the text about the bound on a removed person's individually reported items.
 var theNewest = "(the newest " + grouped(codelab.Bounds.Gone) + " of them)"
 
-// table has all messages in the order of the document.
+// table contains all messages in the order of the document.
 var table = []row{
 	serverEvent("Welcome", "Welcome",
 		"Sent when the connection is open, and in response to `join` and `hello`.",

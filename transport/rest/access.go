@@ -18,8 +18,8 @@ import (
 // authorize checks the caller's role, then that the codelab in the path exists.
 func (r *Request) authorize() error { return r.enter(r.op.Access, r.addressed()) }
 
-// addressed returns the id in the path. The address of a repository may end in .git, as is usual
-// with Git.
+// addressed returns the id in the path. A repository's address can end in .git, as is usual with
+// Git.
 func (r *Request) addressed() string {
 	id := r.Param("id")
 	if r.op.Basic {
@@ -28,7 +28,7 @@ func (r *Request) addressed() string {
 	return id
 }
 
-// EnterCodelab does for a codelab named in the body what the pipeline does for the path's codelab:
+// EnterCodelab performs the pipeline's check of the path's codelab for a codelab given in the body:
 // the caller must be an admin or an attendee of it.
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
@@ -43,7 +43,7 @@ func (r *Request) enterNamed(id *string) error {
 	return r.EnterCodelab(*id)
 }
 
-// EnterOwn is EnterCodelab for an attendee who names no codelab: it enters the codelab in which
+// EnterOwn is EnterCodelab for an attendee who gives no codelab: it enters the codelab in which
 // they are registered.
 func (r *Request) EnterOwn() error {
 	if !r.who.Known() {
@@ -71,8 +71,8 @@ func (r *Request) EnterOwn() error {
 	return wire.Invalid("codelab_id is required: you are registered in several codelabs")
 }
 
-// EnterAsAdmin is for an operation without a codelab that attendees must not call. It returns
-// false if the request does not act by the admin grant.
+// EnterAsAdmin is for an operation without a codelab that attendees must not call. It returns false
+// if the request does not act with the admin grant.
 func (r *Request) EnterAsAdmin() bool {
 	if !r.who.Admin() || r.Query("as") == "attendee" {
 		return false
@@ -160,7 +160,7 @@ func (r *Request) isMember() bool {
 }
 
 // actAsAttendee makes a caller with both grants act as an attendee, for operations that turn out to
-// need one. It returns false without an attendee grant.
+// need an attendee. It returns false without an attendee grant.
 func (r *Request) actAsAttendee() bool {
 	v := r.Codelab.View()
 	id := r.attendeeIn(v, r.Codelab.ID())
@@ -244,7 +244,7 @@ func (r *Request) need(may bool) error {
 }
 
 // registered reports whether the caller is an attendee of a codelab and has not been removed since.
-// It fails if this node cannot determine that.
+// It fails if this node cannot determine whether the attendee was removed.
 func (r *Request) registered(lab string) (bool, error) {
 	if r.who.Grant(lab) == nil {
 		return false, nil
@@ -291,8 +291,9 @@ func (r *Request) Standing() auth.Standing {
 	})
 }
 
-// still returns an error if the caller has lost a permission since the request began. A client
-// can take any time to send a body, and meanwhile the session can end or the attendee be removed.
+// still returns an error if the caller has lost a permission since the request began. A client can
+// take any time to send a body. During that time the session can end or the attendee can be
+// removed.
 func (r *Request) still() error {
 	if !r.isMember() || r.who.Operator() {
 		return nil

@@ -141,7 +141,7 @@ func changePassword(r *Request) error {
 	return r.loggedIn(auth.Login{Person: next})
 }
 
-// loggedIn answers a person who has authenticated.
+// loggedIn sends the response to a person who has authenticated.
 func (r *Request) loggedIn(l auth.Login) error {
 	if err := r.letIn(l); err != nil {
 		return err

@@ -81,7 +81,7 @@ func getConversations(r *Request) error {
 	return r.JSON(out)
 }
 
-// usageNumbers counts the questions to a model.
+// usageNumbers counts the questions to a language model and their tokens.
 type usageNumbers struct {
 	Queries      int64 `json:"queries" doc:"The number of forwarded questions."`
 	Failed       int64 `json:"failed" doc:"The number of questions without an answer, or with an incomplete one."`

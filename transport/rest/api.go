@@ -30,20 +30,20 @@ import (
 	"atelier/transport/wire"
 )
 
-// Config of the API. All fields are required unless said otherwise.
+// Config configures the API. All fields are required unless stated otherwise.
 type Config struct {
 	Codelabs codelab.Directory
 	List     *catalog.List
 	Audit    *audit.Trail
 	Files    *files.Register
 	Settings *settings.Host
-	// Participants are those of the tokenization handler.
+	// Participants contains the tokenization handler's participants.
 	Participants *participant.Host
 	// People holds facilitators and assistants, and computes their password hashes.
 	People    *people.Host
 	Passwords *auth.PasswordComputer
-	// SignIn is the identity provider with which people can sign in; nil for none. OwnerPassword
-	// means that only the owner has a password.
+	// SignIn is the identity provider for signing in; nil for none. OwnerPassword means that only
+	// the owner has a password.
 	SignIn        *SignIn
 	OwnerPassword bool
 	Auth          *auth.Authenticator
@@ -53,7 +53,7 @@ type Config struct {
 	// AIModels are the permitted AI models; AIKeys decrypts the API keys for them.
 	AIModels AIModels
 	AIKeys   *keys.Ring
-	// Webhooks and the sender of their deliveries.
+	// The webhooks, and the sender of their deliveries.
 	Webhooks      *webhook.Webhooks
 	WebhookSender *webhooks.Sender
 	// Workspaces stores the code of codelabs.
@@ -67,12 +67,13 @@ type Config struct {
 	SignInFailed func(why, ip string)
 	// Current returns an error while this node cannot determine permissions. With now, all grants
 	// up to now are included; otherwise the most recent ones can be missing. token selects API
-	// tokens instead of sessions. nil on a single server, whose data is always current.
+	// tokens instead of sessions. Current is nil on a single server, because its data is always
+	// current.
 	Current func(now, token bool) error
 	// Valid and Bodies are passed to httpapi.
 	Valid  func() error
 	Bodies *wire.BodyBudget
-	// Observe is called for each answer; nil for none.
+	// Observe is called for each response; nil for none.
 	Observe func(operation string, status int, took time.Duration)
 	// LoginFailed is called for each wrong login; nil for none.
 	LoginFailed func()
@@ -85,9 +86,10 @@ type Config struct {
 	// SecureCookies means that browsers reach the server over https.
 	SecureCookies bool
 	// Framing means that other sites may embed attendees' pages in frames. Sessions that begin in a
-	// frame get cookies that browsers also send from there.
+	// frame get cookies that browsers also send from frames.
 	Framing bool
-	// CodelabsDays is the days that codelabs are kept after their workshops end; 0 is forever.
+	// CodelabsDays is the number of days that codelabs are stored after their workshops end; 0
+	// means forever.
 	CodelabsDays int
 	// TrustedProxies are the proxies whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
@@ -97,11 +99,10 @@ type Config struct {
 	TimeOf func(codelab.Codelab) time.Time
 }
 
-// Limits are the rate limits of the interface (RULES.md, "Limits"). A nil limiter allows
-// everything.
+// Limits contains the API's rate limits (RULES.md, "Limits"). A nil limiter allows everything.
 type Limits struct {
 	Reads, Writes, Uploads, Images, WrongPINs *httpapi.Limiter
-	// Registrations limits registrations per codelab, RegistrationsFrom per address.
+	// Registrations limits registrations per codelab. RegistrationsFrom limits them per address.
 	Registrations, RegistrationsFrom *httpapi.Limiter
 	// Joins limits look-ups of join codes per address.
 	Joins *httpapi.Limiter
@@ -120,7 +121,7 @@ func (l *Limits) Forget() {
 	}
 }
 
-// API serves the interface. Safe for concurrent use.
+// API serves the REST API. Safe for concurrent use.
 type API struct {
 	Config
 	way *httpapi.API
@@ -131,7 +132,7 @@ type API struct {
 	// packs builds the packs for Git clients.
 	packs *git.Packs
 	shown shownRepositories
-	// asking holds the ids of attendees whose question is in progress.
+	// asking contains the ids of attendees who have a question in progress.
 	asking sync.Map
 }
 
@@ -178,8 +179,8 @@ func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.way.Handler(ctx) }
 // operator marks requests that came through the socket in the data folder.
 type operator struct{}
 
-// Operator serves the same paths to commands of the binary that can open the data folder. They act
-// as an admin without a login, and their requests are not limited.
+// Operator serves the same paths to the binary's commands that can open the data folder. The
+// commands act as an admin without a login, and their requests are not limited.
 func (a *API) Operator(ctx *fasthttp.RequestCtx) {
 	ctx.SetUserValue(operator{}, true)
 	a.way.Handler(ctx)
@@ -209,7 +210,7 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 		if !ok {
 			break
 		}
-		// A zone names an interface of the proxy, and has no meaning here.
+		// A zone identifies a network interface of the proxy, and has no meaning here.
 		if ip = hop.WithZone("").Unmap(); !a.Trusted(ip) {
 			break
 		}

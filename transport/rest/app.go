@@ -13,7 +13,8 @@ import (
 type AppInfo struct {
 	Version, Mode string
 	IceServers    []IceServer
-	// Embed lists the hosts whose pages may be embedded in steps; *.host includes all subdomains.
+	// Embed lists the hosts whose pages may be embedded in steps; the form *.host includes all
+	// subdomains.
 	Embed []string
 }
 
@@ -24,7 +25,7 @@ type IceServer struct {
 	Credential string   `json:"credential,omitempty"`
 }
 
-// appLimits are in code points and in bytes.
+// appLimits contains limits in code points and in bytes.
 type appLimits struct {
 	Name            int `json:"name" range:"any" doc:"A person's name."`
 	Message         int `json:"message" range:"any" doc:"A chat message, direct message, broadcast, pin or comment."`
@@ -36,7 +37,7 @@ type appLimits struct {
 	ImportBytes     int `json:"import_bytes" range:"any"`
 }
 
-// appInfo answers with this server's configuration for apps.
+// appInfo returns this server's configuration for apps.
 type appInfo struct {
 	Version    string      `json:"version" doc:"The version of the program."`
 	Mode       string      `json:"mode" enum:"backend|serverless" doc:"The rule for deleting an inline comment: its author and admins can, or only its author."`

@@ -21,7 +21,7 @@ func exportCodelab(r *Request) error {
 	return nil
 }
 
-// downloadSubmissions answers with all submissions as a ZIP.
+// downloadSubmissions sends all submissions as a ZIP.
 func downloadSubmissions(r *Request) error {
 	v := r.Codelab.View()
 	if v.Meta == nil {
@@ -82,8 +82,8 @@ func (r *Request) codelabOf(slug string) (id string, err error) {
 	return id, err
 }
 
-// importNew creates a codelab from a file. It keeps the id of the file. If another codelab has it,
-// the new one gets none, or with must the import fails.
+// importNew creates a codelab from a file, with the file's id. If another codelab has this id, the
+// new codelab gets none, or with must the import fails.
 func (r *Request) importNew(in *archive.Incoming, must bool) error {
 	if !must && in.Codelab.Slug != "" {
 		has, _, err := r.api.Codelabs.BySlug(in.Codelab.Slug)

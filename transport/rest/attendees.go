@@ -43,9 +43,9 @@ func toTaken(t *pb.TakenCode) *takenRecord {
 	return &takenRecord{t.Name, wire.Stamp(t.At)}
 }
 
-// toAttendee returns a record as its owner and admins see it. For others it omits the e-mail, the
-// time of completion, the reported progress and its time, the place, the downloaded code and the
-// number of ticked tasks.
+// toAttendee returns a record as its owner and admins see it. For other callers, the record omits
+// the e-mail, the time of completion, the reported progress and its time, the place, the downloaded
+// code and the number of ticked tasks.
 func toAttendee(lab string, tasks int, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
@@ -97,21 +97,23 @@ type detailedRecord struct {
 	Quiz    *quizScore     `json:"quiz,omitempty" doc:"Their quiz result. Only with «details=true», for facilitators and for the attendee, in a codelab with questions."`
 }
 
-// stepReached is when somebody first reached a step, and how long they took to the next one.
+// stepReached is the time at which an attendee first reached a step, and the time until the next
+// step.
 type stepReached struct {
 	StepNumber int      `json:"step_number" range:"1.."`
 	ReachedAt  string   `json:"reached_at" is:"Timestamp"`
 	Seconds    *float64 `json:"seconds" range:"0.." doc:"The time until they reached the next step or completed. 0 for a skipped step, null before. «median_seconds» of «overview» is computed from these times."`
 }
 
-// quizScore is the number of questions that somebody has answered, and how many correctly.
+// quizScore is the number of questions that an attendee has answered, and the number of correct
+// answers.
 type quizScore struct {
 	Right    int `json:"right"`
 	Answered int `json:"answered"`
 	Of       int `json:"of" range:"1.."`
 }
 
-// getAttendee answers with one attendee's record, with more members on request.
+// getAttendee returns one attendee's record, with more members on request.
 func getAttendee(r *Request) error {
 	v := r.view()
 	a := v.Attendee(r.Param("attendee_id"))
@@ -173,7 +175,8 @@ func toQuizScore(v *codelab.View, attendee string) *quizScore {
 	return out
 }
 
-// attendeeRecord returns the record as the caller may see it: assistants see no e-mail addresses.
+// attendeeRecord returns the record as the caller is permitted to see it: assistants see no e-mail
+// addresses.
 func (r *Request) attendeeRecord(v *codelab.View, a *pb.Attendee) attendeeRecord {
 	out := toAttendee(r.Codelab.ID(), v.TaskCount(), a, r.IsAdmin() || a.Id == r.Caller.ID)
 	if r.assists() {
@@ -195,8 +198,8 @@ func getPresence(r *Request) error {
 	return r.JSON(presenceRecord{present})
 }
 
-// encodeAttendees returns the list as a JSON array. Pages cache their encoding, so this is mostly
-// copying: 10,000 people are 157 pages, few of which change between two reads.
+// encodeAttendees returns the list as a JSON array. Pages cache their encoding, so the work is
+// mostly copying: 10,000 people are 157 pages, few of which change between two reads.
 func encodeAttendees(v *codelab.View, lab string, all bool) []byte {
 	slot, tasks := forOthers, v.TaskCount()
 	if all {
@@ -279,7 +282,7 @@ func updateAttendee(r *Request) error {
 
 var errOthersPlace = &httpapi.Error{Status: 403, Text: "attendees say themselves where they sit"}
 
-// setPlace is for the attendee alone, who cannot change anything else in the same request.
+// setPlace is only for the attendee, who cannot change anything else in the same request.
 func (r *Request) setPlace(body []byte, place *string) error {
 	var given map[string]any
 	if err := wire.Decode(body, &given); err != nil {
@@ -366,8 +369,8 @@ func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {
 	return out
 }
 
-// sharesOf returns an attendee's share of time on each step, in per cent with the sum 100,
-// or all 0 without any time.
+// sharesOf returns an attendee's share of time on each step, in per cent. The sum is 100, or all
+// shares are 0 if no time was spent.
 func sharesOf(a *pb.Attendee, steps int) []int {
 	out, rests := make([]int, steps), make([]int64, steps)
 	all := int64(0)

@@ -41,7 +41,7 @@ func auditLogs(r *Request) error {
 	if q.Offset, err = r.number("offset", 0, 0, 1<<30); err != nil {
 		return err
 	}
-	// A read-only API token sees records of codelabs only, without address and user agent.
+	// A read-only API token sees only codelab records, without address and user agent.
 	reads := r.who.Scope() == settings.ScopeRead
 	q.OfCodelabs = reads
 	records, err := r.api.Audit.Find(q)

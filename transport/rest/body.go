@@ -2,8 +2,8 @@ package rest
 
 import "atelier/transport/wire"
 
-// drainBytes bounds how much of an unwanted body is read. It exceeds every body limit, so an upload
-// just over its limit gets an answer and is not cut off.
+// drainBytes bounds how much of an unwanted body is read, in bytes. It exceeds every body limit, so
+// that the sender of an upload just over the limit gets a response and not a closed connection.
 const drainBytes = maxImport + 128<<20
 
 // JSONBody returns the JSON body, undecoded.

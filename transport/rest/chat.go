@@ -36,7 +36,7 @@ func toChat(lab string, m *pb.ChatMessage) chatRecord {
 // defaultHistory is the default number of messages per page.
 const defaultHistory = 500
 
-// getChat answers with the newest messages that the caller may see, oldest first.
+// getChat returns the newest messages that the caller may see, oldest first.
 func getChat(r *Request) error {
 	limit, err := r.number("limit", defaultHistory, 1, 1000)
 	if err != nil {
@@ -56,8 +56,8 @@ func getChat(r *Request) error {
 	}
 	who := r.Caller.ID
 	out := func() any { return history(v, r.Codelab.ID(), who, end, limit) }
-	// All people without a direct message in the default page get the same answer. After a
-	// reconnect ten thousand people request it.
+	// All people without a direct message in the default page get the same response. After a
+	// reconnect, ten thousand people request it.
 	if end == v.Chat.Len() && limit == defaultHistory && !direct(v, end, limit) {
 		return r.cached(v.Encoded.Chat, forOthers, out)
 	}
@@ -76,8 +76,8 @@ func history(v *codelab.View, lab, who string, end, limit int) []chatRecord {
 	return out
 }
 
-// direct reports whether the page contains a direct message, of anyone. Without one the page is the
-// same for everybody.
+// direct reports whether the page contains a direct message, of anyone. Without a direct message
+// the page is the same for everybody.
 func direct(v *codelab.View, end, limit int) bool {
 	for i := end - 1; i >= max(0, end-limit); i-- {
 		if v.Chat.At(i).TargetId != "" {
@@ -96,7 +96,7 @@ func deleteChat(r *Request) error {
 	return r.NoContent()
 }
 
-// MaxRef bounds the client's reference of a message, code points.
+// MaxRef bounds the client's reference for a message, in code points.
 const MaxRef = 64
 
 type directMessagesPostBody struct {

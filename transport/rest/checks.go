@@ -20,7 +20,7 @@ type checkRecord struct {
 	Tries uint32 `json:"tries" doc:"The number of their reports, including the latest."`
 }
 
-// maxReport bounds a report, bytes.
+// maxReport bounds a report, in bytes.
 const maxReport = 8 << 10
 
 var noChecks = []checkRecord{}
@@ -75,7 +75,7 @@ func checkCell(a *pb.Attendee, name string) string {
 	return map[bool]string{true: "ok", false: "failed"}[r.Ok]
 }
 
-// giveCheckAccess answers with the secret and the address that a program needs to report checks.
+// giveCheckAccess returns the secret and the address that a program needs to report checks.
 func giveCheckAccess(r *Request) error {
 	if err := r.decodeOptional(&struct{}{}); err != nil {
 		return err
@@ -96,7 +96,8 @@ type checkAccess struct {
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
-// identifyChecker identifies the caller by a personal secret for checks, and enters its codelab.
+// identifyChecker identifies the caller by a personal secret for checks, and enters the secret's
+// codelab.
 func (r *Request) identifyChecker() (bad bool, err error) {
 	scheme, secret, _ := strings.Cut(string(r.Request.Header.Peek("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -18,7 +18,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// codelabRecord is a codelab as sent to clients. Members for admins are omitted for others.
+// codelabRecord is a codelab as sent to clients. Members for admins are omitted in responses to
+// others.
 type codelabRecord struct {
 	ID                 string   `json:"id" is:"Id"`
 	Title              string   `json:"title" length:"1..200"`
@@ -51,7 +52,8 @@ type codelabRecord struct {
 	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty" doc:"The running rehearsal. Only for admins."`
 }
 
-// certificateSettings are the texts and images of a codelab's certificate besides names and times.
+// certificateSettings contains the texts and images of a codelab's certificate, except names and
+// times.
 type certificateSettings struct {
 	Organiser       string  `json:"organiser" length:"..120" doc:"The organiser of the workshop, on the certificate."`
 	LogoURL         *string `json:"logo_url" pattern:"^/uploads/images/" doc:"An image that was uploaded here: PNG, JPEG or WebP of at most 200 kB, on the certificate."`
@@ -60,7 +62,7 @@ type certificateSettings struct {
 	Seal            bool    `json:"seal" doc:"Whether the certificate shows the share of the person's time on each step."`
 }
 
-// codelabMembers are all members that a codelab can have in an answer.
+// codelabMembers contains all members that a codelab can have in a response.
 type codelabMembers struct {
 	codelabRecord
 	clockRecord    `optional:"true"`
@@ -109,7 +111,8 @@ func (r *Request) deletionAt(m *pb.Codelab) *string {
 	return wire.StampOrNull(m.DeletionAt)
 }
 
-// sourceOf returns the codelab of which this is a copy; nil if none or if it no longer exists.
+// sourceOf returns the codelab from which this one was copied; nil if there is none or if it no
+// longer exists.
 func (r *Request) sourceOf(m *pb.Codelab) *string {
 	if m.SourceId == "" || r.api.List.Known(m.SourceId) == nil {
 		return nil
@@ -175,7 +178,8 @@ func namedSetting[E ~int32](field string, names []string, given *string) (*E, er
 	return &e, nil
 }
 
-// asking returns the setting for questions, sharing that for the code that attendees can read.
+// asking returns the setting for questions. sharing returns the setting for the code that attendees
+// can read.
 func (in *codelabSettings) asking() (*pb.Asking, error) {
 	return namedSetting[pb.Asking]("questions", codelab.Askings, in.Questions)
 }
@@ -241,8 +245,8 @@ func or[T any](p *T, fallback T) T {
 	return *p
 }
 
-// listCodelabs answers with all codelabs for admins; for others, with the public ones and those in
-// which they are registered.
+// listCodelabs returns all codelabs to admins. To others it returns the public codelabs and those
+// in which they are registered.
 func listCodelabs(r *Request) error {
 	if err := r.api.List.Sync(); err != nil {
 		return err
@@ -278,10 +282,10 @@ func listCodelabs(r *Request) error {
 	})
 }
 
-// maxSearch bounds the search text, bytes.
+// maxSearch bounds the search text, in bytes.
 const maxSearch = 400
 
-// found returns the codelabs whose title or author contains the text, ignoring case. For
+// found returns the codelabs with the text in their title or author, ignoring case. For
 // facilitators it also matches the join code.
 func (r *Request) found(all []*pb.Codelab, text string) (out []*pb.Codelab, _ error) {
 	if len(text) > maxSearch {

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/describe"
 )
 
-// answered maps component names to the types of answers. A piece has the description and the
-// examples of a component; its type has the members.
+// answered maps component names to response types. A piece has the description and the examples of
+// a component; its type has the members.
 var answered = map[string]reflect.Type{
 	"AIUsage":              reflect.TypeFor[usageRecord](),
 	"Account":              reflect.TypeFor[accountRecord](),
@@ -111,8 +111,8 @@ var answered = map[string]reflect.Type{
 	"WorkspaceFileInfo":    reflect.TypeFor[fileInfo](),
 }
 
-// taken maps component names to the types of request bodies. A piece can state that such an object
-// has no other members.
+// taken maps component names to request body types. A piece can state that such an object has no
+// other members.
 var taken = map[string]reflect.Type{
 	"Annotate":               reflect.TypeFor[annotateBody](),
 	"AttendeeUpdate":         reflect.TypeFor[attendeeUpdateBody](),
@@ -170,7 +170,8 @@ var taken = map[string]reflect.Type{
 	"WorkspaceCreate":        reflect.TypeFor[workspaceCreateBody](),
 }
 
-// vocabulary holds the components to which tags of answers can refer: those of all pieces.
+// vocabulary contains the components to which tags of response types can refer: the components of
+// all pieces.
 type vocabulary map[string]json.RawMessage
 
 // Named implements describe.Vocabulary.

@@ -80,7 +80,7 @@ func (r *Request) copyCode(of string, w *pb.Workspace) (*codelab.CreateWorkspace
 }
 
 // uncopy removes a copy whose command was rejected. After any other error the command may have been
-// stored, so the copy is left to the next start.
+// stored, so the next start decides about the copy.
 func (r *Request) uncopy(made *codelab.CreateWorkspace, err error) {
 	if durable.Refused(err) {
 		r.api.Workspaces.Remove(made.ID)
@@ -88,7 +88,7 @@ func (r *Request) uncopy(made *codelab.CreateWorkspace, err error) {
 }
 
 // explainCopy returns the error for a workspace that cannot be copied: another node may have
-// deleted it meanwhile.
+// deleted the workspace in the meantime.
 func (r *Request) explainCopy(of string, w *pb.Workspace, failed error) error {
 	now, err := r.api.Codelabs.Get(of)
 	if err != nil {

@@ -8,27 +8,28 @@ import (
 	"strings"
 )
 
-// outline is the description of an operation in a piece. It omits what the table of operations
-// contains or implies: the path's parameters, access, the body limit, and the answers of every such
-// operation.
+// outline is an operation's description in a piece. It omits the data that the table of operations
+// contains or implies: the path's parameters, access, the body limit, and the responses common to
+// such operations.
 type outline struct {
 	ID          string   `json:"operationId"`
 	Tags        []string `json:"tags"`
 	Summary     string   `json:"summary"`
 	Description string   `json:"description"`
-	// Parameters are those outside the path, each the name of a component or a full parameter.
+	// Parameters lists the parameters outside the path, each as a component name or a full
+	// parameter.
 	Parameters []any `json:"parameters"`
-	// Takes is the schema of a JSON body, Body the description of any other body. With Optional the
-	// body can be omitted.
+	// Takes is the schema of a JSON body. Body is the description of any other body. With Optional,
+	// the body can be omitted.
 	Takes    string         `json:"takes"`
 	Body     map[string]any `json:"body"`
 	Optional bool           `json:"optional"`
-	// Gives is the schema of the JSON in a successful answer; a list that contains it means an
-	// array. Seq means that the answer has X-Codelab-Seq.
+	// Gives is the schema of the JSON in a successful response; a list that contains a schema means
+	// an array. Seq means that the response has X-Codelab-Seq.
 	Gives any  `json:"gives"`
 	Seq   bool `json:"seq"`
 	// Also lists additional status codes. Never lists codes that such operations usually return,
-	// but this one does not. Answers are given in full.
+	// but this one does not. Answers lists responses that are described in full.
 	Also    []string                  `json:"also"`
 	Never   []string                  `json:"never"`
 	Answers map[string]map[string]any `json:"answers"`
@@ -37,7 +38,7 @@ type outline struct {
 	Servers  []any `json:"servers"`
 }
 
-// standard has the components of answers that mean the same everywhere.
+// standard contains the components of responses that have the same meaning everywhere.
 var standard = map[string]string{
 	"204": "NoContent", "304": "NotModified", "400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "409": "Conflict",
 	"412": "Outdated", "413": "TooLarge", "415": "MediaType", "429": "TooMany", "500": "Internal", "503": "Unavailable",
@@ -103,7 +104,7 @@ func (op *Operation) parameters(o *outline, known pathParameters) (all []any, er
 	return all, nil
 }
 
-// pathParameters are the components for parameters of paths.
+// pathParameters contains the components for path parameters.
 type pathParameters struct {
 	component map[string]string // by the name in the path; {id} is a codelab's id
 	name      map[string]string // by the component
@@ -124,7 +125,7 @@ func pathParametersOf(components map[string]json.RawMessage) (pathParameters, er
 	return known, nil
 }
 
-// isOf reports whether an outline's parameter, named or in full, belongs to a path.
+// isOf reports whether an outline's parameter, given by name or in full, belongs to a path.
 func (k pathParameters) isOf(p any, name string) bool {
 	switch p := p.(type) {
 	case string:
@@ -173,7 +174,7 @@ func (op *Operation) takes(o *outline) map[string]any {
 	return map[string]any{"required": !o.Optional, "description": limit, "content": content}
 }
 
-// sizeText formats a number of bytes for people.
+// sizeText formats a number of bytes in human-readable form.
 func sizeText(n int) string {
 	for _, unit := range []struct {
 		name  string
@@ -186,7 +187,7 @@ func sizeText(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// answers returns the operation's answers by status code.
+// answers returns the operation's responses by status code.
 func (op *Operation) answers(o *outline) map[string]any {
 	codes := []string{"400", "429", "500", "503"}
 	if op.Access != Anyone && op.Access != Registrant && op.Access != CodelabReader {

@@ -1,13 +1,12 @@
-// Package rest is the REST interface of the workshop service: one file per
-// resource of the specification. A handler decodes and copies what it needs,
-// calls an actor or reads a view, and encodes the answer; it holds no state
-// and no rule of the domain.
+// Package rest is the workshop service's REST API, with one file per resource of the specification.
+// A handler decodes and copies its input, calls an actor or reads a view, and encodes the response.
+// Handlers contain no state and no domain rules.
 //
 // Every operation is in one table (routes.go) with its access, its limits and its handler.
 // The pipeline in request.go does the rest in this order: request id, limits, caller, CSRF,
 // role, codelab, body.
 //
-// RULES.md has the rules of the whole interface that are not in its documents. The OpenAPI document
+// RULES.md contains the rules of the whole API that are not in its documents. The OpenAPI document
 // is generated from the table and from the pieces in openapi (describe.go). openapi.json is the
 // result, for reading without a server.
 package rest

@@ -12,8 +12,8 @@ import (
 )
 
 // pieces are the hand-written parts of the OpenAPI document, one per resource. They complete the
-// table of operations (outline). A component is in the piece of its resource, or in shared.json if
-// it belongs to none. head.json is the document's beginning.
+// table of operations (outline). A component is in its resource's piece, or in shared.json if it
+// belongs to no resource. head.json is the document's beginning.
 //
 //go:embed openapi/*.json
 var pieces embed.FS
@@ -60,8 +60,8 @@ func readPieces() (whole description, err error) {
 	return whole, err
 }
 
-// join builds the document from the pieces. Its bytes are the same at each start, because the
-// members of maps are sorted by name.
+// join builds the document from the pieces. Its bytes are the same at each start, because map
+// members are sorted by name.
 func join() ([]byte, error) {
 	whole, err := readPieces()
 	if err == nil {
@@ -73,9 +73,9 @@ func join() ([]byte, error) {
 	return encoded(whole)
 }
 
-// complete adds the data of the table to the pieces' operations, and the members of their types to
-// components and deliveries. whole has the components of all pieces. Operations that are not in the
-// table are described in full in the pieces.
+// complete adds the table's data to the pieces' operations, and adds the members of Go types to
+// components and deliveries. whole contains the components of all pieces. Operations that are not
+// in the table are described in full in the pieces.
 func (d *description) complete(table []Operation, whole *description) error {
 	known, err := pathParametersOf(whole.Components.Parameters)
 	if err != nil {
@@ -138,10 +138,10 @@ func init() {
 // OpenAPI returns the OpenAPI document.
 func OpenAPI() []byte { return openAPIDocument() }
 
-// servers matches server addresses in the document that are relative to this server's.
+// servers matches server addresses in the document that are relative to this server's address.
 var servers = regexp.MustCompile(`("servers":\[\{[^\]]*"url":")/`)
 
-// openAPI answers with the document, with the path at which browsers reach the server.
+// openAPI sends the document with the path at which browsers reach the server.
 func openAPI(r *Request) error {
 	at := r.prefix()
 	if at == "" {
@@ -150,11 +150,11 @@ func openAPI(r *Request) error {
 	return r.Document(servers.ReplaceAll(OpenAPI(), []byte("${1}"+at.At("/"))))
 }
 
-// unversioned is the version in the documents of the repository.
+// unversioned is the version in the repository's documents.
 var unversioned = []byte(`"version":"1.0.0"`)
 
-// Document answers with a description of the interface. It changes only with the program, and has
-// its version.
+// Document sends a description of the API. The description changes only with the program, and has
+// the program's version.
 func (r *Request) Document(b []byte) error {
 	if v := r.api.App.Version; v != "" {
 		b = bytes.Replace(b, unversioned, fmt.Appendf(nil, `"version":%q`, v), 1)

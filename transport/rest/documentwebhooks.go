@@ -18,7 +18,7 @@ type occasion struct {
 	Data        map[string]any `json:"data"` // an example
 }
 
-// signed are the headers of a delivery.
+// signed lists a delivery's headers.
 var signed = []any{
 	header("webhook-id", "", "The id of the delivery, as in the body."),
 	header("webhook-timestamp", "^[0-9]+$", "When it was sent, Unix seconds: another one at each try. Refuse what is older than five minutes."),
@@ -60,7 +60,7 @@ func (d *description) describeWebhooks(words vocabulary) error {
 	return nil
 }
 
-// delivery returns the body's schema for the delivery of an event.
+// delivery returns the schema of an event delivery's body.
 func delivery(words vocabulary, event string, o *occasion) any {
 	data, ofCodelab := deliveries.Data(event)
 	body, content := describe.Of(words, reflect.TypeFor[deliveries.Body](), false), describe.Of(words, data, false)

@@ -26,8 +26,8 @@ var (
 	errMultipart  = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
 )
 
-// statusOf is the only table from errors to the status codes of the interface. Texts of rejections
-// are meant for the caller; other texts are not sent.
+// statusOf is the only mapping from errors to the API's status codes. Rejection texts are meant for
+// the caller; other texts are not sent.
 func statusOf(err error) (status int, text string, retry time.Duration) {
 	var own *httpapi.Error
 	var rejected *durable.Rejection
@@ -61,7 +61,7 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 		return httpapi.ErrTooLarge.Status, httpapi.ErrTooLarge.Text, 0
 	case errors.Is(err, durable.ErrUnavailable), errors.Is(err, durable.ErrTimeout), errors.Is(err, durable.ErrQuarantined),
 		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced),
-		// The server's own doing: requests carry no context that clients cancel.
+		// The server itself caused this: requests have no context that clients can cancel.
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fasthttp.StatusServiceUnavailable, "this cannot be recorded right now; try again", 2 * time.Second
 	}
@@ -89,7 +89,7 @@ func (r *Request) Refuse(err error) httpapi.Problem {
 	return p
 }
 
-// problemOf returns the answer to an error: a body of exactly one field.
+// problemOf returns the response to an error: a body of exactly one field.
 func problemOf(err error) httpapi.Problem {
 	status, text, retry := statusOf(err)
 	return httpapi.Problem{

@@ -7,9 +7,9 @@ import (
 	"atelier/actors/codelab"
 )
 
-// fresh sets the entity tag of a read of the codelab that last changed at seq. If the client
-// already has that version, it answers 304 and returns true. variant distinguishes the answers for
-// different callers.
+// fresh sets the entity tag for a read of a codelab that last changed at seq. If the client already
+// has that version, fresh responds with 304 and returns true. variant distinguishes the responses
+// for different callers.
 func (r *Request) fresh(changed uint64, variant string) bool {
 	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
 }
@@ -25,11 +25,11 @@ func (r *Request) madeEdition(e codelab.Edited) {
 	r.Response.Header.Set("ETag", `"`+r.revision(e.Revision)+"."+shown(e.Seq, variantAdmin)+`"`)
 }
 
-// Variants of answers for facilitators and for others.
+// Response variants for facilitators and for others.
 const (
 	variantAdmin  = "a"
 	variantOthers = "t"
-	// variantAnyone is for people who are not registered, where their answer differs.
+	// variantAnyone is for people who are not registered, if their response differs.
 	variantAnyone = "n"
 	// variantOrphan is for facilitators, of a copy whose source no longer exists.
 	variantOrphan = "o"
@@ -55,7 +55,7 @@ func (r *Request) stream8() string { return r.api.StreamID[:min(8, len(r.api.Str
 
 func (r *Request) freshAs(tag string) bool { return r.Fresh(tag, "private, no-cache") }
 
-// ifMatch returns the revisions that an edit may replace; nil if any.
+// ifMatch returns the revisions that an edit may replace; nil means any.
 func (r *Request) ifMatch() []uint64 {
 	tags, star := r.Tags("If-Match")
 	if star || len(r.Request.Header.PeekAll("If-Match")) == 0 {

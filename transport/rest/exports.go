@@ -11,7 +11,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// export answers with a table of the codelab in its present state, without removed people and data
+// export sends a table of the codelab in its current state, without removed people and without data
 // removed by retention.
 func export(what string, table func(v *codelab.View, w *sheet)) func(*Request) error {
 	return func(r *Request) error {
@@ -50,8 +50,9 @@ func (r *Request) mark() (string, error) {
 	return "", wire.Invalid("bom must be 0 or 1")
 }
 
-// noteTable records the export of a table. A page that only shows attendance is not recorded: the
-// list of attendees, whose reading is not recorded either, has the same people.
+// noteTable records the export of a table. A page that only shows attendance is not recorded,
+// because it lists the same people as the list of attendees, and reads of that list are not
+// recorded either.
 func (r *Request) noteTable(what string) error {
 	if what == "attendance" {
 		shown, err := r.flag("view")

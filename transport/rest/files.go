@@ -18,12 +18,12 @@ import (
 type file struct {
 	sum       []byte
 	mediaType string
-	// name is the file name for downloads; "" lets the browser choose.
+	// name is the file name for downloads; "" lets the browser choose one.
 	name  string
 	cache string
 }
 
-// serveUpload serves files under /uploads/ to everybody who knows the name.
+// serveUpload serves files under /uploads/ to everybody who knows their name.
 func serveUpload(r *Request) error {
 	name := r.Param("kind") + "/" + r.Param("name")
 	if files.NameAt(name) != name {
@@ -101,8 +101,8 @@ type section struct {
 
 func (s *section) Close() error { return s.f.Close() }
 
-// disposition lets browsers display only verified images, but no HTML or SVG. The name is given in
-// both forms of RFC 6266.
+// disposition lets browsers display verified images, but no HTML or SVG. The name is given in both
+// forms of RFC 6266.
 func disposition(mediaType, name string) string {
 	kind := "attachment"
 	if intake.Shown(mediaType) {
@@ -144,7 +144,7 @@ const (
 )
 
 // wantedRange parses the Range header (RFC 9110). If the header is malformed, has several ranges,
-// or comes with an If-Range for other content, the whole file is sent.
+// or is sent with an If-Range for other content, the whole file is sent.
 func (r *Request) wantedRange(tag string, size int64) (from, n int64, how rangeKind) {
 	text := string(r.Request.Header.Peek("Range"))
 	if text == "" || !r.IsGet() {

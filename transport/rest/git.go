@@ -21,9 +21,9 @@ import (
 	"atelier/transport/wire"
 )
 
-// Facilitators get the original repository of a workspace. Attendees get one that is made
-// for them: a commit for each shared branch, without the author's history. It follows from
-// the codelab's record, so every node returns the same.
+// Facilitators get the original repository of a workspace. Attendees get a repository that is
+// created for them, with one commit for each shared branch and without the author's history. This
+// repository is derived from the codelab's record, so that every node returns the same one.
 
 // maxFetch bounds the body of a fetch, in bytes, both packed and unpacked.
 const maxFetch = 256 << 10
@@ -69,7 +69,7 @@ type gitAccess struct {
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
-// giveGitAccess answers with the secret and the address that a Git client needs to read the code.
+// giveGitAccess returns the secret and the address that a Git client needs to read the code.
 func giveGitAccess(r *Request) error {
 	if err := r.still(); err != nil {
 		return err
@@ -91,7 +91,7 @@ func giveGitAccess(r *Request) error {
 	return r.JSON(gitAccess{r.root() + "/git/" + r.Codelab.ID(), gitUser, secret, wire.Stamp(expires.UnixMilli())})
 }
 
-// root returns the address of this server: the configured one, or the one used by the caller.
+// root returns this server's address: the configured address, or the one that the caller used.
 func (r *Request) root() string {
 	if known := r.api.Origins.PublicURL; known != "" {
 		return strings.TrimSuffix(known, "/")
@@ -176,7 +176,7 @@ type shownRepositories struct {
 	kept map[string]*git.Repository
 }
 
-// get returns the attendees' repository of a workspace, whose heads are the shared heads. A clone
+// get returns the attendees' repository for a workspace. Its heads are the shared heads. A clone
 // checks out the branch begin.
 func (s *shownRepositories) get(w *pb.Workspace, begin string, build func() (*git.Repository, error)) (*git.Repository, error) {
 	key := w.Id + " " + begin
@@ -262,8 +262,8 @@ func gitUploadPack(r *Request) error {
 	return nil
 }
 
-// fetched returns the answer to a fetch, its size, and the code that is downloaded with it, if any.
-// The caller holds a lock.
+// fetched returns the response to a fetch, its size, and the code that is downloaded with it, if
+// any. The caller holds a lock.
 func (r *Request) fetched(body []byte) (content io.ReadCloser, size int64, taken *codelab.TakeCode, err error) {
 	defer r.Turn()()
 	repo, err := r.repository()

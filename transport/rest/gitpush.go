@@ -21,7 +21,7 @@ const maxPushing = 2
 
 var errPush = durable.Reject(durable.Forbidden, "only an API token with the scope all or import may push")
 
-// mayPush refuses callers without permission to push. Personal secrets can only read, even a
+// mayPush refuses callers without permission to push. Personal secrets permit only reading, even a
 // facilitator's.
 func (r *Request) mayPush() error {
 	switch {
@@ -208,7 +208,7 @@ func (r *Request) pushable() (*pb.Workspace, error) {
 	return w, err
 }
 
-// treesOf returns the trees of the heads of a workspace.
+// treesOf returns the trees of a workspace's heads.
 func treesOf(w *pb.Workspace) (out []string) {
 	for _, h := range w.Heads {
 		out = append(out, h.Tree)

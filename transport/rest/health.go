@@ -1,7 +1,7 @@
 package rest
 
-// Health is the state of the server, for its owner. If a disk or another node does not
-// answer, its entry has no ok, and null as figures.
+// Health is the state of the server, for its owner. If a disk or another node does not respond, its
+// entry has no ok, and its figures are null.
 type Health struct {
 	People      PeopleHealth       `json:"people"`
 	Queue       QueueHealth        `json:"queue"`
@@ -12,7 +12,7 @@ type Health struct {
 	Nodes       *NodesHealth       `json:"nodes" doc:"null on a single server."`
 }
 
-// Verdict is the verdict on a part.
+// Verdict is the verdict on one part of the server.
 type Verdict struct {
 	OK     *bool  `json:"ok" doc:"Whether this part works. Null if unknown."`
 	Text   string `json:"text" doc:"The state, in English."`
@@ -34,7 +34,7 @@ type Times struct {
 	WindowSeconds int      `json:"window_seconds" range:"1.." doc:"The period of the measurement."`
 }
 
-// QueueHealth is how long commands wait in the queue.
+// QueueHealth describes how long commands wait in the queue.
 type QueueHealth struct {
 	Verdict
 	Times

@@ -58,7 +58,8 @@ type helpAskBody struct {
 	AttendeeID string `json:"attendee_id,omitempty" doc:"For facilitators: the attendee who is offered help."`
 }
 
-// askHelp asks for help for the caller, or offers it if a facilitator names an attendee.
+// askHelp asks for help for the caller. If a facilitator gives an attendee, askHelp offers help to
+// that attendee.
 func askHelp(r *Request) error {
 	var in helpAskBody
 	if err := r.decode(&in); err != nil {
@@ -85,15 +86,15 @@ func askHelp(r *Request) error {
 	return r.JSON(helpAsked{"ok", h.GetId()})
 }
 
-// helpAsked names the request that was created or already existed.
+// helpAsked identifies the request that was created or already existed.
 type helpAsked struct {
 	Status string `json:"status" const:"ok"`
 	ID     string `json:"id" is:"Id"`
 }
 
 // take is do for commands that can make the caller the claimant of a request. When a person loses
-// the permission to claim, their existing claims are released. A claim stored after that search
-// would stay, so the claimant's permission is checked once more.
+// the permission to claim, their existing claims are released. A claim stored after this release
+// would remain, so the claimant's permission is checked once more.
 func (r *Request) take(b codelab.Body) (any, error) {
 	v, err := r.do(b)
 	if err != nil || !r.IsAdmin() || r.who.Leader() == nil {
@@ -113,7 +114,7 @@ func (r *Request) take(b codelab.Body) (any, error) {
 	return nil, errLogin
 }
 
-// getHelp answers with the open queue for admins, and with all of their own requests for attendees.
+// getHelp returns the open queue to admins, and all of their own requests to attendees.
 func getHelp(r *Request) error {
 	v := r.view()
 	if r.fresh(v.Changed.Help, r.Caller.ID) {
@@ -154,7 +155,7 @@ func ownHelp(v *codelab.View, lab, who string) []ownHelpRecord {
 	return out
 }
 
-// recentHelp is the number of requests from which the present wait is estimated.
+// recentHelp is the number of requests from which the current wait is estimated.
 const recentHelp = 10
 
 // usualWait returns the median waiting time of the latest requests until they were claimed.
@@ -198,7 +199,7 @@ type helpAnswerBody struct {
 	Message *string  `json:"message" length:"1..2000"`
 }
 
-// answerHelp answers several requests with one message.
+// answerHelp answers several help requests with one message.
 func answerHelp(r *Request) error {
 	var in helpAnswerBody
 	if err := r.decode(&in); err != nil {

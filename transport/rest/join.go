@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// joinRecord has the data that a person with the code may see before they register.
+// joinRecord contains the data that a person with the code may see before they register.
 type joinRecord struct {
 	ID               string `json:"id" is:"Id"`
 	Title            string `json:"title" length:"1..200"`
@@ -30,7 +30,7 @@ func joinCode(typed string) string {
 // minus is U+2212, which Unicode does not classify as a dash.
 const minus = 0x2212
 
-// findByCode answers with the codelab of a join code.
+// findByCode returns the codelab of a join code.
 func findByCode(r *Request) error {
 	typed, err := url.PathUnescape(r.Param("code"))
 	if err != nil {

@@ -24,7 +24,7 @@ type activityRecord struct {
 }
 
 // figuresOf returns the figures of codelabs, without recently deleted ones. It loads only codelabs
-// whose figures were never recorded: those that have not changed since before figures were kept.
+// whose figures were never recorded: those that last changed before the server recorded figures.
 func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	figures, err := r.api.List.Figures(all)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	return figures, nil
 }
 
-// listForAdmins answers with all codelabs and the activity in them.
+// listForAdmins returns all codelabs and the activity in them.
 func (r *Request) listForAdmins(all []*pb.Codelab) error {
 	figures, err := r.figuresOf(all)
 	if err != nil {
@@ -70,8 +70,7 @@ func (r *Request) toListed(m *pb.Codelab, f *pb.Figures, online map[string]int) 
 	return listedRecord{r.toCodelab(m, true), activityRecord{online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt))}}
 }
 
-// listVisible answers with the public codelabs and those in which the caller is registered or
-// assists.
+// listVisible returns the public codelabs and those in which the caller is registered or assists.
 func (r *Request) listVisible(all []*pb.Codelab) error {
 	assists := r.who.Rank() == auth.Assistant && r.Query("as") != "attendee"
 	leads := func(id string) bool { return assists && r.who.Leads(id) }

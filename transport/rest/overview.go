@@ -16,7 +16,7 @@ type stepOverview struct {
 	MedianSeconds *float64 `json:"median_seconds" range:"0.." doc:"Of the people who went on; null if nobody has."`
 	P90Seconds    *float64 `json:"p90_seconds" range:"0.."`
 	SharePast     float64  `json:"share_past" range:"0..1" doc:"The share of all attendees who are past the step."`
-	// Pulse counts the attendees whose state is about the step.
+	// Pulse counts the attendees with a state for the step.
 	Pulse Pulses       `json:"pulse" is:"Pulses"`
 	Ticks *[]taskCount `json:"ticks" doc:"The tasks of the step, and the number of people who ticked each. Null until at least three people have ticked one of them."`
 }
@@ -42,8 +42,8 @@ type overviewRecord struct {
 	Checks        []checkCounts  `json:"checks" items:"..50" doc:"The checks that the steps declare, with the results that people's own programs have reported."`
 }
 
-// overview answers a facilitator's questions at a glance: whether to move on, who is stuck, and
-// whose turn it is.
+// overview returns the data that shows a facilitator at a glance whether to move on, who is stuck,
+// and whose turn it is.
 func overview(r *Request) error {
 	v := r.view()
 	now := r.api.Now().UnixMilli()
@@ -102,7 +102,7 @@ func overview(r *Request) error {
 	return r.JSON(out)
 }
 
-// spentOn returns the times on each step of people who moved on: milliseconds, sorted.
+// spentOn returns, for each step, the sorted times of the people who moved on, in milliseconds.
 func spentOn(v *codelab.View) [][]int64 {
 	out := make([][]int64, len(v.Steps))
 	for _, a := range v.Attendees.All() {
@@ -119,7 +119,7 @@ func spentOn(v *codelab.View) [][]int64 {
 }
 
 // timeOn returns the time from reaching a step (index from 0) to reaching the next one or
-// completing. It is 0 if that has not happened yet, or if the step was skipped.
+// completing. The time is 0 if that has not happened yet, or if the step was skipped.
 func timeOn(a *pb.Attendee, i int) int64 {
 	switch n := len(a.ReachedAt); {
 	case i+1 < n:

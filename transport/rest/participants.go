@@ -37,7 +37,7 @@ type policyRecord struct {
 	TTLSeconds *int64 `json:"ttl_seconds" range:"any"`
 }
 
-// shownSecret is a new key. Its secret is shown only this once.
+// shownSecret is a new key. Its secret is shown only in this response.
 type shownSecret struct {
 	ID     string `json:"id"`
 	Secret string `json:"secret" pattern:"^ak_(live|test)_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$"`
@@ -212,7 +212,7 @@ func disableParticipant(r *Request) error {
 	return r.changeParticipant(participant.Disable{ID: r.Param("participant_id")})
 }
 
-// changeParticipant applies a change and answers with the updated record.
+// changeParticipant applies a change and returns the updated record.
 func (r *Request) changeParticipant(b participant.Body) error {
 	_, view, err := r.tellParticipants(b)
 	if err != nil {

@@ -26,7 +26,7 @@ type personRecord struct {
 	ExpiresAt *string  `json:"expires_at" is:"Timestamp" doc:"The end of a helper for a day. Null for everybody else."`
 	MovedAt   *string  `json:"moved_at" is:"Timestamp" doc:"The last time when a helper's link was opened in another browser, which signed out the former one. Null for never."`
 	Link      bool     `json:"link,omitempty" doc:"True while the next sign-in at the identity provider with this login becomes theirs; otherwise omitted."`
-	// Invitation is present if it was just created.
+	// Invitation is present only if it was just created.
 	Invitation *invitationRecord `json:"invitation,omitempty"`
 }
 
@@ -43,7 +43,7 @@ func (a *API) recordOfPerson(v *people.View, p *people.Person) personRecord {
 	}
 }
 
-// signsIn returns how somebody signs in; nil before they can, and for helpers.
+// signsIn returns how a person signs in; nil for helpers, and for people who cannot sign in yet.
 func signsIn(p *people.Person) *string {
 	switch {
 	case p.Issuer != "" && p.Accepted:
@@ -264,7 +264,7 @@ type invitationAcceptBody struct {
 	Here     bool    `json:"here,omitempty" doc:"For a helper for a day who is signed in on another phone: end that session."`
 }
 
-// acceptInvitation answers like a login.
+// acceptInvitation sends the same response as a login.
 func acceptInvitation(r *Request) error {
 	var in invitationAcceptBody
 	if err := r.decode(&in); err != nil {

@@ -27,7 +27,7 @@ type PollRecord struct {
 	OpenedAt  *string  `json:"opened_at" is:"Timestamp"`
 	EndsAt    *string  `json:"ends_at" is:"Timestamp" doc:"The time at which it closes automatically."`
 	Votes     int      `json:"votes" doc:"The number of votes."`
-	// Of is counted by this server, and not stored.
+	// Of is computed by this server, and not stored.
 	Of int `json:"of" doc:"The number of attendees who have been connected since the poll was opened. In a replayed message at least those who voted."`
 	PollResult
 	TooFew bool `json:"too_few" doc:"The result of an anonymous poll is withheld because fewer than five people voted."`
@@ -45,13 +45,14 @@ type PollResult struct {
 // ToResult returns the result of a poll as stored in p.
 func ToResult(p *pb.Poll) PollResult { return PollResult{listOrNull(p.Counts), toWords(p.Words)} }
 
-// WordRecord is a word and how many people said it.
+// WordRecord is a word and the number of people who sent it.
 type WordRecord struct {
 	Word  string `json:"word"`
 	Votes int    `json:"votes"`
 }
 
-// ToPoll returns a poll as facilitators or attendees see it; nil if attendees do not see it.
+// ToPoll returns a poll as it appears to facilitators or attendees; nil if attendees do not see the
+// poll.
 func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	if !facilitator {
 		p = codelab.ForAttendees(p)
@@ -138,7 +139,7 @@ func toVote(p *pb.Poll, marks uint16, said *pb.PollSaid) *voteRecord {
 	return out
 }
 
-// poll returns a poll for the caller; nil if they do not see it.
+// poll returns a poll for the caller; nil if the caller does not see it.
 func (r *Request) poll(v *codelab.View, p *codelab.PollView) *pollRecord {
 	seen := ToPoll(p.Poll, r.IsAdmin())
 	if seen == nil {
@@ -340,7 +341,7 @@ func resetPoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.ResetPoll{PollID: r.Param("poll_id")}))
 }
 
-// answerPoll answers with the path's poll, or the one just created, as the caller sees it now.
+// answerPoll sends the path's poll, or the poll just created, as the caller now sees it.
 func (r *Request) answerPoll(made any, err error) error {
 	if err != nil {
 		return err
@@ -399,8 +400,8 @@ func unvotePoll(r *Request) error {
 	return r.answerVote(err)
 }
 
-// answerVote answers a counted vote with its poll, even if that was just closed and attendees no
-// longer see it.
+// answerVote responds to a counted vote with its poll, even if the poll was just closed and
+// attendees no longer see it.
 func (r *Request) answerVote(err error) error {
 	if err != nil {
 		return err
@@ -441,7 +442,7 @@ type pollTextRecord struct {
 	Text string `json:"text"`
 }
 
-// getPollTexts answers with the texts of a poll after the one named by `after`.
+// getPollTexts returns the texts of a poll that follow the text with the id `after`.
 func getPollTexts(r *Request) error {
 	v := r.view()
 	p := v.Poll(r.Param("poll_id"))
@@ -465,8 +466,8 @@ func getPollTexts(r *Request) error {
 	return r.JSON(out)
 }
 
-// pollTable writes a row for each vote of named polls, and for each option, word and text of
-// anonymous ones.
+// pollTable writes a row for each vote in named polls, and for each option, word and text in
+// anonymous polls.
 func pollTable(v *codelab.View, w *sheet) {
 	w.Row("poll_id", "question", "kind", "anonymous", "round", "state", "attendee_id", "name", "answer", "votes")
 	for _, p := range v.Polls {
@@ -477,7 +478,7 @@ func pollTable(v *codelab.View, w *sheet) {
 	}
 }
 
-// pollAnswer is one row of a result: one person's vote, or an answer with its count.
+// pollAnswer is one row of a result: one person's vote, or an answer with its number of votes.
 type pollAnswer struct {
 	AttendeeID, AttendeeName, Answer string
 	Votes                            int

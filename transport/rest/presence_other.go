@@ -2,5 +2,5 @@
 
 package rest
 
-// hungUp cannot tell on this system, so work continues to its end.
+// hungUp cannot determine this on the present system, so work continues to its end.
 func hungUp(int) bool { return false }

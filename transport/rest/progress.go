@@ -15,15 +15,15 @@ type timelineRecord struct {
 }
 
 const (
-	// progressTimes bounds the number of points of the history after the first.
+	// progressTimes bounds the number of history points after the first.
 	progressTimes = 60
 	// progressStep is the minimum interval between points: a workshop of five minutes does not need
 	// sixty points.
 	progressStep = 15 * time.Second
 )
 
-// progress answers with how many had reached each step, over time. Attendees' records hold when
-// they reached their steps, so no history is kept.
+// progress returns the number of attendees who had reached each step, over time. Attendees' records
+// contain the times at which they reached their steps, so that no history needs to be stored.
 func progress(r *Request) error {
 	return r.JSON(toTimeline(r.view(), r.api.Now().UnixMilli()))
 }
@@ -51,7 +51,7 @@ func toTimeline(v *codelab.View, until int64) timelineRecord {
 	}
 	out.Completed = make([]int, count)
 
-	// Count the arrivals in each interval first, then add them up.
+	// First count the arrivals in each interval, then add the counts up.
 	came := func(counts []int, ms int64) {
 		if ms > until {
 			return // completed after the end

@@ -11,7 +11,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// changesRecord has the changes of a newer version of a codelab (RULES.md, "Publishing").
+// changesRecord lists the changes in a newer version of a codelab (RULES.md, "Publishing").
 type changesRecord struct {
 	Steps                []stepChangeRecord `json:"steps"`
 	StaleThreads         int                `json:"stale_threads" doc:"The threads whose text changes."`
@@ -32,7 +32,7 @@ type stepChangeRecord struct {
 	Change string  `json:"change" enum:"same|changed|added|removed|moved"`
 }
 
-// codeChangeRecord is a change of a branch or folder of a run's code.
+// codeChangeRecord is a change to a branch or folder in a run's code.
 type codeChangeRecord struct {
 	Name   string `json:"name"`
 	Change string `json:"change" enum:"changed|added|removed"`
@@ -61,7 +61,7 @@ type dryRunRecord struct {
 	Code      []codeChangeRecord `json:"code" doc:"For «update-from-source»: the branches or folders of the run's code that would be replaced by those of its source, with the run's own changes to them."`
 }
 
-// toDryRun returns the answer to a dry run, except the code.
+// toDryRun returns the response to a dry run, except the code changes.
 func toDryRun(p codelab.Published, leftOut []archive.LeftOut) dryRunRecord {
 	out := dryRunRecord{changesRecord: toChanges(p, true), LeftOut: leftOut, Code: []codeChangeRecord{}}
 	if p.Before.GetTitle() != p.Codelab.Title {
@@ -74,7 +74,7 @@ func toDryRun(p codelab.Published, leftOut []archive.LeftOut) dryRunRecord {
 }
 
 // codeChanges returns the changes to a run's code when the source's code replaces it. A source
-// without code leaves it unchanged.
+// without code leaves the run's code unchanged.
 func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
 	out := []codeChangeRecord{}
 	if source == nil {
@@ -99,7 +99,7 @@ func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
 	return out
 }
 
-// publishMatch publishes into the codelab that has the id of the file, or creates it.
+// publishMatch publishes into the codelab that has the file's id, or creates that codelab.
 func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	if in.Codelab.Slug == "" {
 		return wire.Invalid("the file has no id by which to find its codelab: a line like \"id: my-codelab\" before the title")
@@ -185,7 +185,8 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, wire.OrNull(string(in.TitleFrom)), false, &changes})
 }
 
-// publish sends the command while the files to which it refers are protected from removal.
+// publish sends the command. Meanwhile the files to which the command refers are protected from
+// removal.
 func (r *Request) publish(b codelab.Publish, uploads []string) (codelab.Published, error) {
 	release, err := r.claimFiles("a file", uploads)
 	if err != nil {
@@ -199,7 +200,7 @@ func (r *Request) publish(b codelab.Publish, uploads []string) (codelab.Publishe
 	return v.(codelab.Published), nil
 }
 
-// updateFromSource updates a run to the present state of its source.
+// updateFromSource updates a run to its source's current state.
 func updateFromSource(r *Request) error {
 	dry, err := r.flag("dry_run")
 	if err == nil {
@@ -223,7 +224,7 @@ func updateFromSource(r *Request) error {
 		return err
 	}
 	if !dry {
-		// The locks prevent changes of the code here and removal of the source's trees during the
+		// The locks prevent changes to the run's code and removal of the source's trees during the
 		// copy. Texts and code are from the same moment.
 		defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
 	}
@@ -251,7 +252,8 @@ func updateFromSource(r *Request) error {
 	return r.JSON(updatedRecord{r.toCodelab(made.Codelab, true), toChanges(made, false)})
 }
 
-// versionOf returns a codelab as a newer version for its runs, and the files to which it refers.
+// versionOf returns a codelab as a newer version for its runs, and the files to which the codelab
+// refers.
 func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 	m, quizzes, materials := v.Meta, []*pb.Quiz{}, []*pb.Material{}
 	guide := m.GetGuideMarkdown()
@@ -269,8 +271,8 @@ func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 	return b, uploadsOf(materials)
 }
 
-// publishWithWorkspace is publish with the code w of the source, if it differs from the run's
-// code. The caller holds the locks of both.
+// publishWithWorkspace is publish with the source's code w, if it differs from the run's code. The
+// caller holds the locks of both codelabs.
 func (r *Request) publishWithWorkspace(w *pb.Workspace, source string, has *pb.Workspace, b codelab.Publish, uploads []string) (codelab.Published, error) {
 	b.Replaces = has
 	if w == nil || sameHeads(w, has) {
@@ -287,7 +289,7 @@ func (r *Request) publishWithWorkspace(w *pb.Workspace, source string, has *pb.W
 	return made, err
 }
 
-// sameHeads reports whether two workspaces hold the same code under the same names.
+// sameHeads reports whether two workspaces contain the same code under the same names.
 func sameHeads(a, b *pb.Workspace) bool {
 	return b != nil && a.StructureType == b.StructureType && slices.EqualFunc(a.Heads, b.Heads, func(x, y *pb.WorkspaceHead) bool {
 		return x.Name == y.Name && x.Tree == y.Tree

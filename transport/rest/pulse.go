@@ -22,7 +22,7 @@ func toPulse(p *pb.Pulse) *pulseRecord {
 	return &pulseRecord{PulseText(p.State), p.StepNumber, wire.Stamp(p.At)}
 }
 
-// PulseStates are the names of the states, in the order of their numbers from 1.
+// PulseStates lists the names of the states, in the order of their numbers from 1.
 var PulseStates = []string{"fine", "slow", "stuck"}
 
 // PulseText returns the name of a state; "" for none.
@@ -33,7 +33,7 @@ func PulseText(s pb.PulseState) string {
 	return PulseStates[s-1]
 }
 
-// PulseState returns the state with a name; none for "" and unknown names.
+// PulseState returns the state with a name. It returns no state for "" and unknown names.
 func PulseState(name string) pb.PulseState {
 	return pb.PulseState(slices.Index(PulseStates, name) + 1)
 }

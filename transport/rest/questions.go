@@ -12,7 +12,7 @@ import (
 )
 
 // QuestionRecord is a question to everybody as sent to clients (RULES.md, "Questions"). Its tags
-// have the information for the document of messages.
+// contain the information for the message document.
 type QuestionRecord struct {
 	ID         string  `json:"id" is:"Id"`
 	Text       string  `json:"text" length:"1..500"`
@@ -28,10 +28,10 @@ type QuestionRecord struct {
 	CreatedAt  string  `json:"created_at" is:"Timestamp"`
 }
 
-// QuestionStates are the names of the states, in the order of their numbers.
+// QuestionStates lists the names of the states, in the order of their numbers.
 var QuestionStates = []string{"waiting", "open", "answered", "hidden"}
 
-// ToQuestion returns a question as everybody sees it who can see it at all.
+// ToQuestion returns a question as it appears to everybody who can see it.
 func ToQuestion(q *pb.Question) *QuestionRecord {
 	out := &QuestionRecord{
 		ID: q.Id, Text: q.Text, Anonymous: q.Anonymous, StepID: wire.OrNull(q.StepId), Answer: wire.OrNull(q.Answer),
@@ -184,7 +184,7 @@ func stopAsker(r *Request) error {
 	return r.ok()
 }
 
-// answerQuestion answers with the created or changed question as the caller sees it.
+// answerQuestion sends the created or changed question as the caller sees it.
 func (r *Request) answerQuestion(made any, err error) error {
 	if err != nil {
 		return err

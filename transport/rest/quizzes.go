@@ -42,12 +42,12 @@ func toQuizzes(lab string, quizzes []*pb.Quiz, answered func(i int) bool) []quiz
 	return out
 }
 
-// Arguments of toQuiz: show all or none of the right answers.
+// Arguments of toQuiz that show all right answers, or none.
 func every(int) bool { return true }
 func none(int) bool  { return false }
 
-// getQuizzes includes all right answers for facilitators, and for attendees those of questions that
-// they have answered correctly.
+// getQuizzes includes all right answers for facilitators. For attendees it includes the right
+// answers of questions that they have answered correctly.
 func getQuizzes(r *Request) error {
 	v := r.view()
 	var right codelab.Right

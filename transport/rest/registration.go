@@ -30,12 +30,12 @@ func registerAttendee(r *Request) error {
 		return r.wasted(err)
 	}
 	// Only registrations that are valid except for the name count, so that invalid ones cannot lock
-	// others out. If registration is closed, those of returning people count.
+	// others out. If registration is closed, registrations of returning people count.
 	open := codelab.Open(meta)
 	if err := r.mayRegister(open); err != nil {
 		return err
 	}
-	// After too many wrong codes even the right one must be refused.
+	// After too many wrong codes even the right code must be refused.
 	attempts := lab + "\x00" + naming.Key(in.Name)
 	if id := r.wasAttendee(in.Name); id != "" {
 		attempts = id // cannot be a name: attempts by strangers do not count here
@@ -88,7 +88,8 @@ func (r *Request) isAttendee(a *pb.Attendee) error {
 	return nil
 }
 
-// wasAttendee returns the id of the attendee with this name that the browser has been; "" for none.
+// wasAttendee returns the id of the attendee with this name, if the browser has been that attendee,
+// else "".
 func (r *Request) wasAttendee(name string) string {
 	id, generation := r.marked()
 	if v := r.Codelab.View(); !v.Stands(id, generation) || naming.Key(v.Attendee(id).Name) != naming.Key(name) {
@@ -106,7 +107,7 @@ func (r *Request) siblings() []string {
 	return out
 }
 
-// marked returns the attendee from the mark that isAttendee has set; "" for none.
+// marked returns the attendee recorded by isAttendee in the browser's mark; "" for none.
 func (r *Request) marked() (id string, generation uint32) {
 	mark := r.Cookie(auth.AttendeeCookie)
 	if len(mark) == 0 {
@@ -115,8 +116,8 @@ func (r *Request) marked() (id string, generation uint32) {
 	return r.api.Auth.Signer.WasAttendee(string(mark))
 }
 
-// sameAgain returns the attendee if the browser repeats a registration: the first answer was lost,
-// or two tabs registered concurrently.
+// sameAgain returns the attendee if the browser repeats a registration, because the first response
+// was lost or two tabs registered concurrently.
 func (r *Request) sameAgain(name string, err error) *pb.Attendee {
 	if r.who.SessionID == "" || !errors.Is(err, codelab.ErrNameTaken) && !errors.Is(err, codelab.ErrCodeVoid) {
 		return nil
@@ -153,7 +154,7 @@ func (r *Request) registration() (_ codelab.Register, code string, err error) {
 }
 
 // mayRegister takes a token from the buckets of the codelab and of the address; with take false it
-// only checks whether there is one. Facilitators are exempt.
+// only checks whether a token is available. Facilitators are exempt.
 func (r *Request) mayRegister(take bool) error {
 	if r.IsAdmin() {
 		return nil
@@ -170,7 +171,7 @@ func (r *Request) mayRegister(take bool) error {
 	return nil
 }
 
-// wasted counts an invalid registration like any other write of its address. Otherwise join codes
+// wasted counts an invalid registration like any other write from its address. Otherwise join codes
 // could be guessed without limit.
 func (r *Request) wasted(err error) error {
 	if !r.who.Known() {
@@ -185,7 +186,7 @@ type pinResetBody struct {
 	Code string `json:"code,omitempty" length:"..64"`
 }
 
-// resetPIN sets a new rejoin code, or none. Grants made with the earlier code end.
+// resetPIN sets a new rejoin code, or none. Grants that were created with the earlier code end.
 func resetPIN(r *Request) error {
 	var in pinResetBody
 	if err := r.decodeOptional(&in); err != nil {
@@ -204,7 +205,7 @@ func resetPIN(r *Request) error {
 	return r.ok()
 }
 
-// newPINRecord is a new code. It is returned only once.
+// newPINRecord is a new code. The code is returned only once.
 type newPINRecord struct {
 	AttendeeID string `json:"attendee_id"`
 	Name       string `json:"name"`
@@ -219,8 +220,8 @@ type newPINs struct {
 	Codes []newPINRecord `json:"codes"`
 }
 
-// resetPINs gives all attendees new codes and answers with them. The codes cannot be read later. If
-// the reset fails after some of them, it can be repeated.
+// resetPINs gives all attendees new codes and returns the codes. They cannot be read later. If the
+// reset fails after some of them, it can be repeated.
 func resetPINs(r *Request) error {
 	out := []newPINRecord{}
 	for part := range slices.Chunk(slices.Collect(attendees(r.Codelab.View())), pinsAtOnce) {

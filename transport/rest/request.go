@@ -14,8 +14,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Request is one call of an operation. It and everything it points to is valid
-// only until its handler returns.
+// Request is one call of an operation. The Request and everything it points to are valid only until
+// its handler returns.
 type Request struct {
 	*httpapi.Exchange
 	api *API
@@ -23,21 +23,21 @@ type Request struct {
 	who auth.Identity
 	// Caller is the identity for actors. It is set if the operation requires one.
 	Caller *codelab.Caller
-	// Codelab is the codelab in the path, for operations on one.
+	// Codelab is the codelab in the path, for operations on a codelab.
 	Codelab codelab.Codelab
 }
 
 // Identity returns the identity of the caller.
 func (r *Request) Identity() *auth.Identity { return &r.who }
 
-// IsAdmin reports whether the admin grant acts.
+// IsAdmin reports whether the request acts with the admin grant.
 func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
 
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
-// bucket returns the key under which requests are counted. It is the session or API token, if any;
-// else the browser, if an admin has logged in from it; else the address. So others at the address
-// of an admin's browser cannot lock it out.
+// bucket returns the key under which requests are counted. The key is the session or API token, if
+// any. Otherwise it is the browser, if an admin has logged in from it, else the address. Other
+// callers at the address of an admin's browser therefore cannot lock that browser out.
 func (r *Request) bucket() string {
 	if key := r.who.Key(); key != "" {
 		return key
@@ -86,13 +86,13 @@ func (r *Request) End(took time.Duration) {
 	r.api.Observe(r.Operation(), r.Response.StatusCode(), took)
 }
 
-// Detach is httpapi's, with errors in this interface's format.
+// Detach is the function of httpapi, with errors in this API's format.
 func (r *Request) Detach(serve func(d *httpapi.Detached)) {
 	name, began, api := r.Operation(), r.api.Now(), r.api
 	r.Exchange.Detach(problemOf, func(status int) { api.Observe(name, status, api.Now().Sub(began)) }, serve)
 }
 
-// Admit implements httpapi.Call. If it would refuse a request that another node may just have
+// Admit implements httpapi.Call. Before it refuses a request that another node may just have
 // permitted, it checks once more with current data.
 func (r *Request) Admit() error {
 	if r.api.Current == nil {
@@ -113,7 +113,7 @@ func (r *Request) Admit() error {
 
 func (r *Request) admit() error {
 	a, op := r.api, r.op
-	// With a misspelled value the caller would act in another role than intended.
+	// With a misspelled value the caller would act in a role other than the intended one.
 	if as := r.Query("as"); as != "" && as != "admin" && as != "attendee" {
 		return wire.Invalid("as must be admin or attendee")
 	}
@@ -186,8 +186,8 @@ func (r *Request) identify() (badToken bool, err error) {
 	return r.identifyBySession(string(h.Peek("Authorization")))
 }
 
-// mostSessions is the maximum number of session cookies in a request. A browser has at most
-// two, its own and that of a frame.
+// mostSessions is the maximum number of session cookies in a request. A browser sends at most two:
+// its own cookie and a frame's cookie.
 const mostSessions = 4
 
 // identifyBySession identifies the caller by a cookie or a token. Of several sessions it uses the
@@ -239,7 +239,7 @@ func (r *Request) ask(cmd codelab.Command) (any, error) {
 }
 
 // edit is do for a command that replaces an object. The command runs only if the object still has
-// the revision of If-Match. The answer has the new tag.
+// the revision in If-Match. The response has the new tag.
 func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 	v, err := r.ask(codelab.Command{Body: b, IfMatch: r.ifMatch()})
 	if err != nil {
@@ -250,7 +250,8 @@ func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 	return made, nil
 }
 
-// knows refuses unknown query options, because a request with a mistyped dry_run would change data.
+// knows refuses unknown query options, because otherwise a request with a mistyped dry_run would
+// change data.
 func (r *Request) knows(options ...string) error {
 	for name := range r.QueryArgs().All() {
 		if !slices.Contains(options, string(name)) && string(name) != "as" {

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// cached answers 200 with the encoded value in slot of e. If there is none, it encodes the result
-// of value and stores it. Variants have different slots.
+// cached responds 200 with the encoded value in the slot of e. If the slot is empty, cached encodes
+// the result of value and stores it there. Variants have different slots.
 func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	return r.cachedOr(e, slot, func() (any, error) { return value(), nil })
 }
@@ -33,10 +33,10 @@ func (r *Request) cachedOr(e *cow.Encoded, slot int, value func() (any, error)) 
 	return r.compressed(e, slot, b)
 }
 
-// stamped is cached for answers with their time in "now", the first member of the first object. All
-// answers within a tenth of a second have the time of the first. Otherwise, copying a codelab of 17
-// kB per answer took two thirds of the memory of reads. The compressed form is rebuilt once per
-// second.
+// stamped is cached for responses with their time in "now", the first member of the first object.
+// All responses within a tenth of a second have the time of the first response. Otherwise, copying
+// a codelab of 17 kB per response took two thirds of the memory for reads. The compressed form is
+// rebuilt once per second.
 func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 	now := r.api.TimeOf(r.Codelab)
 	plain, err := e.GetAt(slot, 0, now.UnixMilli()/100, func() ([]byte, error) {
@@ -62,20 +62,20 @@ func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 // nowIsAt is the text before the time.
 const nowIsAt = `[{"now":"`
 
-// compressed answers with an encoded value in the client's preferred coding. The value is
-// compressed once for all clients.
+// compressed sends an encoded value in the client's preferred coding. The value is compressed once
+// for all clients.
 //
-// Only answers that are the same for all their readers are compressed. The length of a compressed
-// answer reveals something about its content. So an answer with both confidential data and texts
-// of other people stays uncompressed. For example, facilitators' views have the e-mail addresses
-// of people who choose their own names.
+// Only responses that are the same for all their readers are compressed. The length of a compressed
+// response reveals something about its content. A response with both confidential data and texts
+// from other people therefore stays uncompressed. For example, facilitators' views contain the
+// e-mail addresses of people who choose their own names.
 func (r *Request) compressed(e *cow.Encoded, slot int, plain []byte) error {
 	return r.inCoding(plain, func(c wire.Coding) ([]byte, error) {
 		return e.GetCoded(slot, int(c), func() ([]byte, error) { return c.Compress(plain) })
 	})
 }
 
-// inCoding answers in the client's preferred coding.
+// inCoding sends the response in the client's preferred coding.
 func (r *Request) inCoding(plain []byte, coded func(wire.Coding) ([]byte, error)) error {
 	h := &r.Response.Header
 	h.Add("Vary", "Accept-Encoding")
@@ -96,8 +96,8 @@ func (r *Request) inCoding(plain []byte, coded func(wire.Coding) ([]byte, error)
 	return r.Answer(b)
 }
 
-// Slots of cow.Encoded: the variants for facilitators and for others. If registered people see
-// more than anyone, they have their own slot.
+// Slots of cow.Encoded: the variants for facilitators and for others. If registered people see more
+// than other people, they have their own slot.
 const (
 	forAdmins  = 0
 	forOthers  = 1
@@ -111,12 +111,12 @@ func (r *Request) slot() int {
 	return forOthers
 }
 
-// created is the answer of operations that create an object.
+// created is the response of operations that create an object.
 type created struct {
 	ID string `json:"id" is:"Id"`
 }
 
-// ok answers with plain success.
+// ok sends a plain success.
 func (r *Request) ok() error {
 	return r.Answer(statusOK)
 }

@@ -41,7 +41,7 @@ const (
 	Somebody
 )
 
-// Limits of bodies, bytes (RULES.md, "Limits").
+// Body limits, in bytes (RULES.md, "Limits").
 const (
 	maxJSON    = 4 << 20
 	maxUnknown = 64 << 10 // for unknown callers: login, registration, joining
@@ -49,7 +49,7 @@ const (
 	maxImport  = 256 << 20
 )
 
-// Operation is one operation of the interface.
+// Operation is one operation of the API.
 type Operation struct {
 	Method, Path string // Path is below /api; {id} is the id of a codelab
 	Access       Access
@@ -74,7 +74,8 @@ const (
 	del  = fasthttp.MethodDelete
 )
 
-// operations are the resources under /api, and the files. Others come from Config.Others.
+// operations lists the operations on the resources under /api and on the files. Other operations
+// are in Config.Others.
 var operations = []Operation{
 	{Method: post, Path: "/login", Access: Anyone, Unframed: true, Handle: logIn},
 	{Method: get, Path: "/login/oidc", Access: Anyone, Joins: true, Unframed: true, Handle: beginSignIn},
@@ -246,7 +247,7 @@ var operations = []Operation{
 	{Method: get, Path: "/openapi.json", Access: Anyone, Handle: openAPI},
 }
 
-// body returns the limit of the operation's body, bytes.
+// body returns the limit of the operation's body, in bytes.
 func (op *Operation) body() int {
 	switch {
 	case op.Body > 0:
@@ -257,7 +258,7 @@ func (op *Operation) body() int {
 	return maxJSON
 }
 
-// open reports whether the caller may be unknown before the body is read.
+// open reports whether the operation permits an unknown caller before the body is read.
 func (op *Operation) open() bool { return op.Access == Anyone || op.Access == Registrant }
 
 // Operations returns the operations of this package.

@@ -7,10 +7,10 @@ import (
 
 // A run is a copy of a codelab, for teaching it again (RULES.md, "Publishing").
 
-// maxRuns bounds the number of compared runs. The newest are used.
+// maxRuns bounds the number of compared runs. The newest runs are used.
 const maxRuns = 50
 
-// runRecord has the results of a run.
+// runRecord contains the results of a run.
 type runRecord struct {
 	ID        string `json:"id" is:"Id"`
 	Title     string `json:"title"`
@@ -39,8 +39,8 @@ type runFeedback struct {
 	Satisfaction map[string]int `json:"satisfaction" range:"any" doc:"The number of answers by value."`
 }
 
-// compareRuns answers with the runs of a codelab, newest first. With itself=1 the results of
-// the codelab itself follow.
+// compareRuns returns a codelab's runs, newest first. With itself=1, the results of the codelab
+// itself follow.
 func compareRuns(r *Request) error {
 	itself, err := r.flag("itself")
 	if err != nil {

@@ -62,8 +62,8 @@ func logIn(r *Request) error {
 	return r.loggedIn(auth.Login{Person: who, Name: name})
 }
 
-// proves reports whether pw is the login's password, and returns the person: nil for the owner. An
-// unknown login takes as long as a known one.
+// proves reports whether pw is the login's password, and returns the person: nil for the owner. The
+// check of an unknown login takes the same time as that of a known one.
 func (r *Request) proves(login, pw string, known bool) (*people.Person, bool, error) {
 	a := r.api
 	if login == a.AdminID {
@@ -85,8 +85,8 @@ func (r *Request) proves(login, pw string, known bool) (*people.Person, bool, er
 	return p, right, err
 }
 
-// known marks the browser after a login of a facilitator or assistant: person, or "" for the owner.
-// The owner's mark stays even if others sign in later.
+// known marks the browser after the login of a facilitator or assistant. person is that person's
+// id, or "" for the owner. The owner's mark stays even if others sign in later.
 func (r *Request) known(person string) error {
 	device := r.device()
 	marked := device != "" && !strings.HasPrefix(device, personDevice)
@@ -215,7 +215,8 @@ type logoutBody struct {
 	CodelabID string `json:"codelab_id,omitempty" doc:"End only the grant for this codelab. Empty ends the whole session."`
 }
 
-// logOut ends the caller's session. With a codelab it ends only the grant of the attendee there.
+// logOut ends the caller's session. With a codelab it ends only the attendee's grant in that
+// codelab.
 func logOut(r *Request) error {
 	if !r.api.Origins.Own(r.RequestCtx) { // it clears the browser's data
 		return errOrigin

@@ -20,8 +20,8 @@ func (r *Request) OpenKey(text string) (keys.Key, error) {
 	return k, slowed(err)
 }
 
-// StoredKey decrypts the key in the settings. It is zero if there is none or if it cannot be
-// decrypted.
+// StoredKey decrypts the key in the settings. The result is zero if there is no key or if it cannot
+// be decrypted.
 func (r *Request) StoredKey() (keys.Key, error) {
 	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
@@ -43,7 +43,7 @@ func slowed(err error) error {
 	return err
 }
 
-// maxAIKey bounds the text of a key before it is parsed.
+// maxAIKey bounds the length of a key's text before the text is parsed.
 const maxAIKey = 8192
 
 type settingsBody struct {
@@ -95,14 +95,14 @@ func getSettings(r *Request) error {
 	return r.JSON(settingsRecord{len(h.View().AIKey) > 0, !k.Zero(), r.api.AIModels.Provider, r.api.AIModels.Default, r.api.AIModels.All})
 }
 
-// AIModels are the permitted models.
+// AIModels lists the permitted models.
 type AIModels struct {
 	Provider, Default string
 	All               []string
 }
 
-// Used returns the model that answers a request for asked. The default replaces models that are not
-// on the list.
+// Used returns the model that answers a request for the model asked. The default model replaces
+// models that are not on the list.
 func (m AIModels) Used(asked string) string {
 	if asked = strings.TrimSpace(asked); slices.Contains(m.All, asked) {
 		return asked

@@ -11,7 +11,7 @@ import (
 const byteOrderMark = "\ufeff"
 
 // sheet writes tables as CSV that is safe to open in spreadsheets: RFC 4180, UTF-8, and no cell
-// that is taken for a formula, whichever separator is used. Not safe for concurrent use.
+// that a program interprets as a formula, regardless of the separator. Not safe for concurrent use.
 type sheet struct {
 	csv *csv.Writer
 	row []string
@@ -40,10 +40,10 @@ func (w *sheet) Close() error {
 }
 
 // sheetCell makes a text safe. A spreadsheet that is set to another separator reads a part of a
-// cell as a separate cell, despite the quotes around the cell. So each part that begins like a
-// formula is marked as text by an apostrophe. This includes parts with leading blanks and quotes,
-// and the wide forms of East Asian keyboards. Everything else stays unchanged, except NUL, which
-// many readers reject.
+// cell as a separate cell, despite the quotes around the cell. For this reason, each part that
+// begins like a formula is marked as text by an apostrophe. This includes parts with leading blanks
+// and quotes, and the wide forms of East Asian keyboards. Everything else stays unchanged, except
+// NUL, which many readers reject.
 func sheetCell(text string) string {
 	if strings.ContainsRune(text, 0) {
 		text = strings.ReplaceAll(text, "\x00", "")
@@ -76,11 +76,11 @@ func sheetCell(text string) string {
 }
 
 const (
-	// separators are the characters other than the comma that split cells, and line ends. Quotes
-	// protect the comma.
+	// separators contains the characters other than the comma that split cells, and line ends.
+	// Quotes protect the comma.
 	separators = ";|\t\r\n"
 	starters   = "=+-@＝＋－＠﹦﹢﹣﹫"
 )
 
-// blank reports whether a rune is invisible, and may be skipped before a formula.
+// blank reports whether a rune is invisible, so that a program can skip it before a formula.
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) }

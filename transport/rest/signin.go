@@ -17,10 +17,10 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// SignIn is the identity provider where people can sign in.
+// SignIn is the identity provider with which people can sign in.
 type SignIn struct {
 	Provider *oidc.Provider
-	// Label is the text of the button. Role is the role of people who sign in for the first time.
+	// Label is the button's text. Role is the role of people who sign in for the first time.
 	Label, Role string
 }
 
@@ -40,7 +40,7 @@ var errNoProvider = &httpapi.Error{Status: 404, Text: "there is no identity prov
 const (
 	// signInPath is the path of the sign-in cookie, which the browser sends only there.
 	signInPath = "/api/login/oidc"
-	// SignInCallback is the path to which the provider sends browsers back.
+	// SignInCallback is the path to which the provider redirects browsers.
 	SignInCallback = signInPath + "/callback"
 	// signInTime is the time limit for all requests to the provider together.
 	signInTime = 25 * time.Second
@@ -76,8 +76,8 @@ func beginSignIn(r *Request) error {
 	return nil
 }
 
-// finishSignIn creates a session for somebody who returns from the provider. It has a new id, even
-// if the browser already had a session.
+// finishSignIn creates a session for a person who returns from the provider. The session has a new
+// id, even if the browser already had a session.
 func finishSignIn(r *Request) error {
 	s := r.api.SignIn
 	if s == nil {
@@ -125,8 +125,8 @@ var refusals = []struct {
 	{people.ErrNoLogin, "no_login"}, {people.ErrFull, "full"},
 }
 
-// notSignedIn redirects to the sign-in page with a reason. The server's own errors are answered
-// like any other.
+// notSignedIn redirects to the sign-in page with a reason. The server's own errors get the usual
+// error response.
 func (r *Request) notSignedIn(to string, err error) error {
 	var why string
 	var reason oidc.Reason
@@ -143,7 +143,8 @@ func (r *Request) notSignedIn(to string, err error) error {
 	}
 	level := slog.LevelInfo
 	switch {
-	// Failures that anybody can cause without the provider are not recorded, so nothing grows.
+	// Failures that anybody can cause without the provider are not recorded, so that the audit
+	// trail does not grow.
 	case errors.Is(err, oidc.Expired), errors.Is(err, oidc.Busy), errors.Is(err, oidc.ErrPaused):
 		level = slog.LevelDebug
 	case errors.Is(err, oidc.Away):

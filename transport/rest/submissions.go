@@ -46,7 +46,7 @@ func submitFile(r *Request) error {
 	if err := r.own(); err != nil {
 		return err
 	}
-	// The actor checks again. This check avoids writing files that cannot be kept.
+	// The actor checks again. This check avoids writing files that the actor would refuse.
 	if r.Codelab.View().Submitted(r.Caller.ID) >= codelab.MaxAttendeeBytes {
 		return durable.Reject(durable.TooLarge, "your submissions are %d MiB together, which is as much as they may be; delete one first", codelab.MaxAttendeeBytes>>20)
 	}
@@ -97,7 +97,8 @@ func (r *Request) submit(s *pb.Submission) error {
 	return r.JSON(toSubmission(r.Codelab.ID(), r.Codelab.View().Attendee(out.AttendeeId).GetName(), out))
 }
 
-// getSubmissions answers with all submissions for admins, else the caller's; newest first.
+// getSubmissions returns all submissions to admins, and their own submissions to other callers,
+// newest first.
 func getSubmissions(r *Request) error {
 	v := r.view()
 	variant := "a"

@@ -10,7 +10,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// summaryRecord has a workshop's results for one page.
+// summaryRecord contains a workshop's results for one page.
 type summaryRecord struct {
 	People    int               `json:"people"`
 	Completed int               `json:"completed"`
@@ -56,14 +56,15 @@ type summaryFeedback struct {
 }
 
 const (
-	// fewest is the minimum number of times for a median, so that it reveals nobody's own time.
+	// fewest is the minimum number of times for a median, so that the median reveals no single
+	// person's time.
 	fewest = 5
-	// hardestSteps bounds the number of steps listed as hard, summaryWrong the wrong answers listed
-	// per question.
+	// hardestSteps bounds the number of steps listed as hard. summaryWrong bounds the wrong answers
+	// listed per question.
 	hardestSteps, summaryWrong = 3, 10
 )
 
-// summarize answers with the results of a workshop. People's own words in feedback and quizzes are
+// summarize returns the results of a workshop. People's own words in feedback and quizzes are
 // included only with names=1.
 func summarize(r *Request) error {
 	names, err := r.flag("names")
@@ -137,7 +138,7 @@ func hardest(steps []summaryStep) []string {
 	return out
 }
 
-// summaryQuizzes returns the wrong answers to each question that has a right one, most frequent
+// summaryQuizzes returns the wrong answers to each question that has a right answer, most frequent
 // first.
 func summaryQuizzes(v *codelab.View, names bool) []summaryQuiz {
 	counts := make([]map[string]int, len(v.Quizzes))
@@ -167,7 +168,7 @@ func summaryQuizzes(v *codelab.View, names bool) []summaryQuiz {
 }
 
 // chosenOf formats the answer to a choice question with the texts of its options. free means that
-// it is no choice, but the attendee's own words.
+// the answer is not a choice, but the attendee's own words.
 func chosenOf(q *pb.Quiz, answer string) (text string, free bool) {
 	var parts []string
 	for _, i := range codelab.Choices(answer) {

@@ -14,12 +14,12 @@ import (
 	"atelier/transport/wire"
 )
 
-// exportAll answers with everything about a codelab and its people as a ZIP.
+// exportAll sends all data about a codelab and its people as a ZIP.
 func exportAll(r *Request) error {
 	return r.takeOut("", "workshop-"+r.Codelab.ID()+".zip")
 }
 
-// exportAttendee answers with everything about one person, for them or an admin.
+// exportAttendee sends all data about one person to that person or an admin.
 func exportAttendee(r *Request) error {
 	id := r.Param("attendee_id")
 	if !r.IsAdmin() && id != r.Caller.ID {
@@ -67,8 +67,8 @@ func (r *Request) takeOut(person, name string) error {
 	return nil
 }
 
-// write writes the files first, so that records can contain their paths, and last the page, which
-// counts the records of each kind.
+// write writes the files first, so that records can contain their paths. It writes the page last,
+// because the page shows the number of records of each kind.
 func (t *takeout) write(p *archive.Pack) (err error) {
 	if t.person == "" {
 		if err := p.Folder("codelab").Codelab(t.v, t.uploads); err != nil {
@@ -128,7 +128,7 @@ func (t *takeout) records(p *archive.Pack, k *kind) error {
 	return Records(w, k.of, k.records(t))
 }
 
-// writeArray writes a JSON array with one record per line. It holds only one record in memory.
+// writeArray writes a JSON array with one record per line. It keeps only one record in memory.
 func writeArray(w io.Writer, records iter.Seq[any]) (n int, err error) {
 	between := "[\n"
 	for r := range records {

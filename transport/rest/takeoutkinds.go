@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// takeout exports everything about a codelab or one of its people.
+// takeout exports all data about a codelab or one of its people.
 type takeout struct {
 	v       *codelab.View
 	lab     string
@@ -21,16 +21,16 @@ type takeout struct {
 	at      string
 	uploads *files.Register
 	audit   []*audit.Record // about the person
-	// deletion is when the codelab will be deleted; nil for never.
+	// deletion is the time at which the codelab will be deleted; nil for never.
 	deletion *string
-	// submitted maps the ids of submissions to their paths in the ZIP.
+	// submitted maps submission ids to paths in the ZIP.
 	submitted map[string]string
 	written   []written
-	// texts of the page, in the caller's language.
+	// texts contains the page's texts, in the caller's language.
 	texts *language.Texts
 }
 
-// written is a kind of record and how many were written.
+// written is a kind of record and the number of written records.
 type written struct {
 	*kind
 	n int
@@ -39,9 +39,9 @@ type written struct {
 // maxAudited bounds the number of audit records about one person.
 const maxAudited = 10000
 
-// kind is a kind of record: as this interface returns it, and as a table.
+// kind is a kind of record, as the API returns it and as a table.
 type kind struct {
-	// name is the name of the files and of its texts in language.Takeout.
+	// name is the name of the kind's files, and of its texts in language.Takeout.
 	name    string
 	only    scope
 	of      any // an empty record, for the table's header
@@ -79,7 +79,7 @@ func (t *takeout) shows(m *pb.ChatMessage) bool {
 	return t.of(m.SenderId, m.TargetId) && codelab.Visible(m, t.reader)
 }
 
-// each converts those elements of a list that belong to the export.
+// each converts the list elements that belong to the export.
 func each[T any](list func(t *takeout) cow.View[T], about func(T) string, to func(t *takeout, x T) any) func(*takeout) iter.Seq[any] {
 	return func(t *takeout) iter.Seq[any] {
 		return func(yield func(any) bool) {
@@ -251,7 +251,7 @@ type pollAnswerRecord struct {
 	Votes        int     `json:"votes"`
 }
 
-// pollAnswersOf returns votes; for one person only their own.
+// pollAnswersOf returns votes; in an export of one person, only their own.
 func pollAnswersOf(t *takeout) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, p := range t.v.Polls {
@@ -265,14 +265,14 @@ func pollAnswersOf(t *takeout) iter.Seq[any] {
 	}
 }
 
-// progressRecord is when somebody reached a step.
+// progressRecord is the time at which a person reached a step.
 type progressRecord struct {
 	AttendeeID   string `json:"attendee_id"`
 	AttendeeName string `json:"attendee_name"`
 	StepNumber   int    `json:"step_number"`
 	StepTitle    string `json:"step_title"`
 	ReachedAt    string `json:"reached_at"`
-	// Seconds is the time on the step; null if they have not moved on.
+	// Seconds is the time spent on the step; null if the person has not moved on.
 	Seconds *int64 `json:"seconds"`
 }
 

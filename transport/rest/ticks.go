@@ -7,9 +7,9 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Tasks that attendees ticked in the task lists of steps (RULES.md, "Tasks").
+// The tasks that attendees ticked in the task lists of steps (RULES.md, "Tasks").
 
-// ticksRecord is the number of tasks that somebody has ticked, and the total.
+// ticksRecord is the number of tasks that a person has ticked, and the total.
 type ticksRecord struct {
 	Done int `json:"done"`
 	Of   int `json:"of"`
@@ -17,7 +17,7 @@ type ticksRecord struct {
 
 func toTicks(a *pb.Attendee, tasks int) *ticksRecord { return &ticksRecord{codelab.Ticks(a), tasks} }
 
-// tickRecord is a task that somebody has ticked.
+// tickRecord is a task that a person has ticked.
 type tickRecord struct {
 	StepID string `json:"step_id" is:"Id"`
 	Item   string `json:"item" is:"Task"`
@@ -40,7 +40,7 @@ type tickedRecord struct {
 	Text string `json:"text"`
 }
 
-// tickedBy returns somebody's ticks in the order of the text.
+// tickedBy returns a person's ticks in the order of the text.
 func tickedBy(v *codelab.View, a *pb.Attendee) iter.Seq[tickedRecord] {
 	return func(yield func(tickedRecord) bool) {
 		done := map[tickRecord]bool{}
@@ -77,11 +77,11 @@ const (
 	// leastTickers is the minimum number of people who tick something in a step before its tasks
 	// are counted. With fewer, the counts would reveal who ticked what.
 	leastTickers = 3
-	// maxTaskShown bounds a task's text in the overview, code points.
+	// maxTaskShown bounds a task's text in the overview, in code points.
 	maxTaskShown = 200
 )
 
-// taskCount is a task and how many people have ticked it.
+// taskCount is a task and the number of people who have ticked it.
 type taskCount struct {
 	Item string `json:"item" is:"Task"`
 	Text string `json:"text" length:"..200" doc:"The beginning of its text, without markup."`

@@ -18,7 +18,7 @@ type TimerRecord struct {
 	TotalSeconds int     `json:"total_seconds" range:"1.." doc:"The total duration, including extensions."`
 }
 
-// TimerKinds are the names of the kinds of timers.
+// TimerKinds lists the names of the timer kinds.
 var TimerKinds = []string{"exercise", "break"}
 
 // ToTimer returns a timer as sent to clients; nil for none.
@@ -33,16 +33,16 @@ func ToTimer(t *pb.Timer) *TimerRecord {
 	return out
 }
 
-// Spotlights are the names of the kinds of content that the projector can show.
+// Spotlights lists the names of the content kinds that the projector can show.
 var Spotlights = []string{codelab.SpotlightPoll, codelab.SpotlightQuestion, codelab.SpotlightTimer}
 
-// SpotlightRecord is the item that was put on the projector.
+// SpotlightRecord is the item that the projector shows.
 type SpotlightRecord struct {
 	Kind string  `json:"kind" enum:"poll|question|timer"`
 	ID   *string `json:"id" doc:"The id of the poll or question."`
 }
 
-// ToSpotlight returns the item that was put on the projector; nil for none.
+// ToSpotlight returns the item that the projector shows; nil for none.
 func ToSpotlight(s *pb.Spotlight) *SpotlightRecord {
 	if s.GetKind() == "" {
 		return nil

@@ -71,8 +71,8 @@ func uploadMaterial(r *Request) error {
 	return r.JSON(materialUploaded{files.Folder + u.Name, u.OriginalName})
 }
 
-// register records an upload and, in the same commit, its sender. On an error it may have been
-// recorded nevertheless; a sweep handles that.
+// register records an upload and, in the same commit, its sender. After an error the upload may
+// have been recorded nevertheless; a sweep handles this case.
 func (r *Request) register(u *pb.Upload, action string) error {
 	record := &audit.Record{
 		Action: action, TargetId: u.Name, Ip: r.Caller.IP, UserAgent: r.Caller.UserAgent, CreatedAt: u.CreatedAt,
@@ -89,7 +89,7 @@ var (
 	errSpool    = &httpapi.Error{Status: 503, Text: "the upload cannot be stored right now; try again", Retry: 10 * time.Second}
 )
 
-// storeError returns the answer for a file that was not stored.
+// storeError returns the response for a file that was not stored.
 func (r *Request) storeError(err error) error {
 	var own *httpapi.Error
 	var rejected *durable.Rejection
@@ -121,7 +121,7 @@ func (r *Request) release(f files.Forgotten) {
 const uploadFor = 10 * time.Minute
 
 // bodyReader returns the body as a stream. (RequestCtx's Body reads a stream into memory
-// completely, so it is used only for bodies that already are in memory.)
+// completely, so Body is used only for bodies that are already in memory.)
 func (r *Request) bodyReader() io.Reader {
 	if r.Request.IsBodyStream() {
 		return r.Request.BodyStream()
@@ -129,8 +129,8 @@ func (r *Request) bodyReader() io.Reader {
 	return bytes.NewReader(r.Request.Body())
 }
 
-// maxParts bounds the number of fields before the file, maxBeforeFile their bytes. The library
-// accepts 10 MiB of header fields per part.
+// maxParts bounds the number of fields before the file, and maxBeforeFile bounds their bytes. The
+// library accepts 10 MiB of header fields per part.
 const (
 	maxParts      = 100
 	maxBeforeFile = 64 << 10

@@ -16,7 +16,7 @@ const (
 	formatZip = "zip"
 )
 
-// downloadWorkspace answers with an archive of the branch or folder in the query, or of the whole
+// downloadWorkspace sends an archive of the branch or folder in the query, or of the whole
 // workspace. The latter needs the permission to export the whole codelab.
 func downloadWorkspace(r *Request) error {
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
@@ -57,7 +57,7 @@ func downloadWorkspace(r *Request) error {
 	return r.sendArchive(f, size, "codelab-"+r.Codelab.ID(), "", formatTar)
 }
 
-// downloadTree answers with the files of one branch or folder.
+// downloadTree sends the files of one branch or folder.
 func (r *Request) downloadTree(structure, name, format string) error {
 	w, tree, err := r.readableNamed(structure, structure, name)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *Request) downloadTree(structure, name, format string) error {
 	return r.sendArchive(f, size, name, name, format)
 }
 
-// sendArchive answers with an archive, and records who downloaded it.
+// sendArchive sends an archive, and records the person who downloaded it.
 func (r *Request) sendArchive(f io.ReadCloser, size int64, name, head, format string) error {
 	if _, err := r.do(codelab.TakeCode{Name: head}); err != nil {
 		_ = f.Close()

@@ -5,7 +5,7 @@ import (
 	"atelier/transport/archive"
 )
 
-// maxUnpacking bounds the archives of code that are unpacked concurrently: each takes up to
+// maxUnpacking bounds the code archives that are unpacked concurrently, because each takes up to
 // code.MaxTree of memory.
 const maxUnpacking = 2
 

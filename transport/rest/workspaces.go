@@ -14,10 +14,10 @@ import (
 	"atelier/transport/wire"
 )
 
-// The content of a workspace is in workspaces.Store. An event of the codelab names the current
-// trees, and is committed with its audit record. A write first stores the tree, then commits the
-// event, then updates the store. All of this runs under the codelab's lock in the store, outside
-// the actor.
+// The content of a workspace is in workspaces.Store. A codelab event contains the current trees,
+// and is committed with its audit record. A write first stores the tree, then commits the event,
+// then updates the store. All of this runs under the codelab's lock in the store, outside the
+// actor.
 
 const (
 	maxStepNumber = 200
@@ -216,7 +216,7 @@ func deleteWorkspace(r *Request) error {
 	return r.NoContent()
 }
 
-// headInput names the branch or folder to create.
+// headInput contains the branch or folder to create.
 type headInput struct {
 	StepNumber *int32
 	Type       *string

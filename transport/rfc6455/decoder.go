@@ -40,12 +40,12 @@ type Sink interface {
 }
 
 // Decoder decodes the bytes of a client to messages. The zero value is ready. It keeps bytes only
-// while a frame or a fragmented message is incomplete, so an idle connection needs none. Messages
-// do not depend on how the bytes were split in transit.
+// while a frame or a fragmented message is incomplete, so that an idle connection needs no memory
+// for them. Messages do not depend on how the bytes were split in transit.
 type Decoder struct {
 	// pending is the beginning of a frame whose end has not arrived.
 	pending []byte
-	// message has the received fragments of a message.
+	// message contains the received fragments of a message.
 	message []byte
 	// fragmented means that a message has begun, even if it is still empty.
 	fragmented bool

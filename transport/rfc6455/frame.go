@@ -19,7 +19,7 @@ const (
 	rsvBits = 0x70
 	maskBit = 0x80
 
-	// maxControl bounds the payload of a close, ping or pong, bytes.
+	// maxControl bounds the payload of a close, ping or pong, in bytes.
 	maxControl = 125
 )
 

@@ -10,8 +10,8 @@ import (
 )
 
 // patientListener continues when the process or the machine runs out of resources for connections,
-// such as descriptors. The HTTP server stops at any error of Accept, so a crowd of idle connections
-// could stop the whole service.
+// such as descriptors. The HTTP server stops at any error from Accept, so that otherwise a large
+// number of idle connections could stop the whole service.
 type patientListener struct {
 	net.Listener
 	// shed frees resources, if possible.
@@ -28,7 +28,7 @@ func patient(l net.Listener, shed func()) *patientListener {
 	return &patientListener{Listener: l, shed: shed, closed: make(chan struct{})}
 }
 
-// Length of a pause: short at first, because resources were just freed.
+// The length of a pause. The first pause is short, because resources were just freed.
 const (
 	shortPause = 5 * time.Millisecond
 	longPause  = 500 * time.Millisecond
@@ -70,8 +70,8 @@ func (l *patientListener) Close() (err error) {
 	return err
 }
 
-// passes reports whether to continue after an error of Accept: resources become available again, or
-// a client hung up in the queue.
+// passes reports whether to continue after an error from Accept, because resources become available
+// again or a client hung up in the queue.
 func passes(err error) bool {
 	for _, errno := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPERM, syscall.EPROTO,

@@ -7,14 +7,14 @@ import (
 	"atelier/transport/bus"
 )
 
-// ClusterStats are the metrics of a cluster node.
+// ClusterStats contains the metrics of a cluster node.
 type ClusterStats struct {
 	LeaseHeld  bool
 	LeasesLost int64
-	// Alive counts the nodes with a valid lease, Unreachable those of them that do not answer this
-	// one.
+	// Alive counts the nodes with a valid lease. Unreachable counts the nodes among them that do
+	// not answer this node.
 	Alive, Unreachable int
-	// Copies are the replicas by kind of actor.
+	// Copies contains the replica statistics by kind of actor.
 	Copies map[string]durable.ReplicaStats
 	Bus    bus.Stats
 	// Counters of all kinds of actors, see durable.Stats.

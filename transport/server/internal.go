@@ -17,21 +17,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Health is the answer of /readyz.
+// Health is the response of /readyz.
 type Health struct {
 	// Ready reports whether the server accepts traffic.
 	Ready bool `json:"ready"`
-	// Why is the reason, and Reason the same in one word: "starting", "stopping", "disk_full",
-	// "disk", "clock", "drained", "unreachable", "aside", "lease", "database" or "store".
+	// Why is the reason in a sentence, and Reason is the same in one word: "starting", "stopping",
+	// "disk_full", "disk", "clock", "drained", "unreachable", "aside", "lease", "database" or
+	// "store".
 	Why    string `json:"why,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// Error is Why again, under the usual name of errors.
 	Error string `json:"error,omitempty"`
-	// ReadOnly: reads work, writes answer 503.
+	// ReadOnly means that reads work and writes get 503.
 	ReadOnly bool `json:"read_only"`
-	// Quarantined names the actors that are suspended after too many failures.
+	// Quarantined lists the actors that are suspended after too many failures.
 	Quarantined []string `json:"quarantined"`
-	// QuarantinedTokens counts unusable tokens; no name of one is shown.
+	// QuarantinedTokens counts unusable tokens, without their names.
 	QuarantinedTokens int64 `json:"quarantined_tokens"`
 	// Cluster is set on a cluster node.
 	Cluster *ClusterHealth `json:"cluster,omitempty"`
@@ -43,7 +44,7 @@ type ClusterHealth struct {
 	// Lease reports whether the node's lease is valid; Alive counts the nodes with a valid lease.
 	Lease bool `json:"lease"`
 	Alive int  `json:"alive"`
-	// Unreachable names the living nodes that do not answer this one.
+	// Unreachable lists the living nodes that do not answer this node.
 	Unreachable []string `json:"unreachable"`
 }
 
@@ -125,8 +126,8 @@ func (i *Internal) Addr() net.Addr { return i.listener.Addr() }
 // Drain makes /readyz report not ready.
 func (i *Internal) Drain() { i.draining.Store(true) }
 
-// Close stops the listener. When it returns, the address is free. A server that was just about to
-// take over the listener closes it later.
+// Close stops the listener. When it returns, the address is free. An HTTP server that was just
+// about to take over the listener closes it later.
 func (i *Internal) Close() error {
 	err := i.server.Close()
 	if closed := i.listener.Close(); !errors.Is(closed, net.ErrClosed) {

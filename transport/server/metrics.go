@@ -15,8 +15,8 @@ import (
 	"atelier/transport/live"
 )
 
-// Metrics are the server's Prometheus metrics. Labels have operations, statuses and reasons, never
-// data of a person or codelab.
+// Metrics contains the server's Prometheus metrics. Labels contain operations, statuses and
+// reasons, but never data of a person or codelab.
 type Metrics struct {
 	Registry *prometheus.Registry
 
@@ -28,7 +28,7 @@ type Metrics struct {
 	waits    prometheus.Histogram
 	acks     prometheus.Histogram
 	delivery prometheus.Histogram
-	// Commits and waits of the last minutes.
+	// The commits and waits of the last minutes.
 	lateCommits, lateWaits recentDurations
 }
 
@@ -74,7 +74,7 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Request records an answer.
+// Request records a response.
 func (m *Metrics) Request(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
 }
@@ -137,7 +137,7 @@ type Sources struct {
 	Cluster func() *ClusterStats
 }
 
-// Machine has values of the machine; unknown or missing values are zero.
+// Machine contains values of the machine; unknown or missing values are zero.
 type Machine struct {
 	// Memory is the memory of the machine, or a container's limit, in bytes.
 	Memory uint64

@@ -20,13 +20,13 @@ import (
 	"atelier/transport/wire"
 )
 
-// answerBuffer is the size, in bytes, of the longest answer that is sent by one write(2). With the
-// library's 4 kB, the client wakes when the header and the first part of a body arrive, before it
-// can use them. Only answers being sent have a buffer.
+// answerBuffer is the size, in bytes, of the longest response that is sent by one write(2). With
+// the library's 4 kB, the client wakes when the header and the first part of a body arrive, before
+// it can use them. Only responses being sent have a buffer.
 const answerBuffer = 32 << 10
 
-// prefetch is how much of a body is read before its handler runs, bytes. A larger body is streamed
-// to the handler, which has the limit.
+// prefetch is how much of a body is read before its handler runs, in bytes. A larger body is
+// streamed to the handler, which applies the limit.
 const prefetch = 64 << 10
 
 // Public is the public listener.
@@ -47,11 +47,11 @@ type PublicOptions struct {
 	// MaxConnections bounds the connections with a request in progress.
 	MaxConnections int
 	// API serves the paths under /api, /uploads and /git. If the client of such a request waits for
-	// 100 Continue, APIExpect checks its header. It returns 100, or the status of the final answer.
-	// APIExpect may be nil.
+	// 100 Continue, APIExpect checks its header. It returns 100, or the status of the final
+	// response. APIExpect may be nil.
 	API       fasthttp.RequestHandler
 	APIExpect func(ctx *fasthttp.RequestCtx) int
-	// Access, if set, is called for each sent answer with the bytes of its body and the
+	// Access, if set, is called for each sent response with the number of its body's bytes and the
 	// duration of its handler.
 	Access func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration)
 	// Handler serves the tokenization handler, and reports whether a path is its own. May be nil.
@@ -66,7 +66,7 @@ type PublicOptions struct {
 	Proxy func(netip.Addr) bool
 	// Prefix is the path at which browsers reach the server.
 	Prefix httpapi.Prefix
-	// Web serves all other paths. It reads no body. If nil, they are not found.
+	// Web serves all other paths. It reads no body. If Web is nil, these paths are not found.
 	Web fasthttp.RequestHandler
 }
 
@@ -123,10 +123,10 @@ func listenError(key, addr string, err error) error {
 	return fmt.Errorf("%s: %w", key, err)
 }
 
-// slowAnswer is the time limit of an answer with a file.
+// slowAnswer is the time limit for a response with a file.
 const slowAnswer = 15 * time.Minute
 
-// timeouts allows more time for files, which the kernel sends, than for other answers.
+// timeouts allows more time for files, which the kernel sends, than for other responses.
 func timeouts(prefix httpapi.Prefix) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 		path, _, _ := bytes.Cut(h.RequestURI(), []byte{'?'})
@@ -137,7 +137,7 @@ func timeouts(prefix httpapi.Prefix) func(h *fasthttp.RequestHeader) fasthttp.Re
 	}
 }
 
-// Leave marks each answer from now on as the last of its connection. So an active client opens
+// Leave marks each response from now on as the last on its connection. An active client then opens
 // another connection before the listener closes, and does not send a request on a connection that
 // is just being closed.
 func (p *Public) Leave() { p.leaving.Store(true) }
@@ -172,7 +172,7 @@ func (p *Public) Serve(o PublicOptions) {
 		HeaderReceived:        timeouts(o.Prefix),
 		ReadBufferSize:        8 << 10,
 		WriteBufferSize:       answerBuffer,
-		// Otherwise each idle connection would keep the buffer of its last answer.
+		// Otherwise each idle connection would keep the buffer of its last response.
 		ReduceMemoryUsage:            true,
 		MaxRequestBodySize:           prefetch,
 		StreamRequestBody:            true,
@@ -204,7 +204,7 @@ func (p *Public) Serving() bool { return p.serving.Load() }
 type PublicStats struct {
 	// Pauses in accepting for lack of descriptors or memory.
 	Pauses uint64
-	// Silent connections now, and the number closed for it.
+	// The number of silent connections now, and the number of connections closed for being silent.
 	Silent int
 	Shed   uint64
 }
@@ -215,16 +215,16 @@ func (p *Public) Stats() PublicStats {
 	return PublicStats{Pauses: p.accept.pauses.Load(), Silent: now, Shed: shed}
 }
 
-// Failed receives the error that ended Serve, nil after Shutdown.
+// Failed receives the error that ended Serve; nil after Shutdown.
 func (p *Public) Failed() <-chan error { return p.failed }
 
-// Shutdown stops listening and waits for requests in progress until ctx ends. Remaining ones are
-// cut off, which is not an error: a client that sends half a body must not take the time for
+// Shutdown stops listening and waits for requests in progress until ctx ends. Remaining requests
+// are cut off, which is not an error: a client that sends half a body must not take the time for
 // writing snapshots. It does not wait for taken-over connections.
 //
 // The HTTP server counts a new connection as busy. It would wait for a silent one until its read
-// timeout, which is too long for a shutdown. So silent connections are closed first, but each new
-// one has a moment to send its request.
+// timeout, which is too long for a shutdown. For this reason, silent connections are closed first,
+// but each new connection has a moment to send its request.
 func (p *Public) Shutdown(ctx context.Context) error {
 	// The HTTP server does not close a listener that it is just about to take over.
 	if err := p.accept.Close(); err != nil || !p.serving.Swap(false) {
@@ -295,7 +295,7 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	}
 }
 
-// observed calls access for each answer.
+// observed calls access for each response.
 func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, int64, time.Duration)) fasthttp.RequestHandler {
 	if access == nil {
 		return next
@@ -313,7 +313,7 @@ func isAPI(path []byte) bool {
 	return string(path) == "/api" || bytes.HasPrefix(path, []byte("/api/")) || bytes.HasPrefix(path, []byte("/uploads/")) || bytes.HasPrefix(path, []byte("/git/"))
 }
 
-// expect answers clients that ask before they send a body.
+// expect responds to clients that ask before they send a body.
 func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
 		o.Prefix.Strip(ctx)
@@ -353,7 +353,7 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	return ""
 }
 
-// malformed answers requests that are not HTTP.
+// malformed responds to requests that are not HTTP.
 func malformed(ctx *fasthttp.RequestCtx, err error) {
 	status, text := fasthttp.StatusBadRequest, "malformed request"
 	var small *fasthttp.ErrSmallBuffer

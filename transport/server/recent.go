@@ -12,8 +12,8 @@ const RecentSpan = 2 * time.Minute
 const (
 	recentSlot  = RecentSpan / recentSlots
 	recentSlots = 12
-	// A bucket ends a tenth above the previous one, so a quantile can be too high by that
-	// much. The last one ends at 75 seconds and includes longer durations.
+	// A bucket ends a tenth above the previous one, so that a quantile can be a tenth too high. The
+	// last one ends at 75 seconds and includes longer durations.
 	recentFirst   = 100 * time.Microsecond
 	recentBuckets = 143
 )
@@ -29,13 +29,13 @@ type recentDurations struct {
 	slots [recentSlots + 1]recentTimes // guarded by mu; by the number of the slot
 }
 
-// recentTimes are the durations of one slot.
+// recentTimes contains the durations of one slot.
 type recentTimes struct {
 	number int64 // the slot's number since 1970
 	counts [recentBuckets]uint32
 }
 
-// Recent has the durations of an operation in the last minutes.
+// Recent summarizes the durations of an operation in the last minutes.
 type Recent struct {
 	// N is the number of durations; if 0, the quantiles are 0.
 	N uint64

@@ -13,10 +13,11 @@ import (
 )
 
 // silence tracks all connections. Those that wait for a request header are also in one of two
-// rings, the longest wait first. One ring has the connections that have never sent anything, the
-// other those that are idle between requests. The first ring is bounded, so a client that opens
-// many silent connections replaces only other silent ones. The connections per address are bounded,
-// too. Further ones are closed at once, silent or not. Safe for concurrent use.
+// rings, the longest wait first. One ring contains the connections that have never sent anything,
+// the other the connections that are idle between requests. The first ring is bounded, so that a
+// client that opens many silent connections replaces only other silent ones. The connections per
+// address are also bounded. Further ones are closed immediately, silent or not. Safe for concurrent
+// use.
 //
 // A connection enters and leaves the idle ring with each request, without an allocation.
 type silence struct {
@@ -75,7 +76,8 @@ func (s *silence) changed(c net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// keyOf returns the key under which connections of an address are counted; "" if they are not.
+// keyOf returns the key under which an address's connections are counted; "" if they are not
+// counted.
 func (s *silence) keyOf(c net.Conn) string {
 	t, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok || s.proxy != nil && s.proxy(t.AddrPort().Addr().Unmap()) {

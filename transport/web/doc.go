@@ -7,15 +7,15 @@
 // of their size; other codings are produced at the first request. A request is a look-up by its
 // path as sent. No path reaches a file system or is decoded, so path traversal is impossible.
 //
-// Requirements on index.html: one <html lang="en">, one <title>, and one <!--app:noscript--> in its
+// index.html must contain one <html lang="en">, one <title>, and one <!--app:noscript--> in its
 // body, where the server writes the text for people without JavaScript. For a certificate
-// (/verify/<id>) that is its validity. Title and text are in the language requested by the browser.
-// The page also names the file with the app's texts in that language, so that it is loaded together
-// with the program and not after it.
+// (/verify/<id>) this text is the certificate's validity. Title and text are in the language
+// requested by the browser. The page also names the file with the app's texts in that language, so
+// that it is loaded together with the program and not after it.
 //
 // The frame that draws authors' diagrams (/diagram.html) has its own policy, with a sandbox;
 // documents without an origin may load its scripts.
 //
-// A Handler is immutable and safe for concurrent use. It answers every request; only the look-up of
-// a certificate can fail, which is answered with 503.
+// A Handler is immutable and safe for concurrent use. It responds to every request. Only a
+// certificate look-up can fail, and then the response is 503.
 package web

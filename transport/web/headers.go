@@ -7,8 +7,8 @@ import (
 )
 
 // policyWith returns the Content-Security-Policy of pages and assets: only the app's own content,
-// except linked images in codelabs. The socket has the same origin. embed are hosts whose pages may
-// be shown in frames, and ancestors the origins that may frame this page.
+// except linked images in codelabs. The socket has the same origin. embed lists the hosts with
+// pages that may be shown in frames. ancestors lists the origins that may frame this page.
 func policyWith(embed, ancestors []string) string {
 	within := "'none'"
 	if len(ancestors) > 0 {
@@ -25,7 +25,7 @@ func policyWith(embed, ancestors []string) string {
 
 // ofDiagram is the Content-Security-Policy of the frame that draws authors' diagrams (diagramPage).
 // It permits scripts of this server, the necessary styles, and nothing else. In its sandbox the
-// frame has no origin, whichever page opens it.
+// frame has no origin, regardless of the page that opens it.
 const ofDiagram = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'self'; sandbox allow-scripts"
 
@@ -41,13 +41,13 @@ const permissions = "display-capture=(self), clipboard-write=(self), fullscreen=
 // domain, which are not ours to decide.
 const transport = "max-age=31536000"
 
-// How long answers can be cached.
+// How long responses can be cached.
 const (
-	// forever is for assets, whose names change with their contents.
+	// forever is for assets, because their names change with their contents.
 	forever = "public, max-age=31536000, immutable"
-	// ask is for files that keep their name: cached, and revalidated each time.
+	// ask is for files that keep their name. They are cached, and revalidated each time.
 	ask = "no-cache"
-	// never is for answers about one person.
+	// never is for responses about one person.
 	never = "no-store"
 )
 

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/language"
 )
 
-// The page of a server without the app.
+// The page that a server without the app shows.
 //
 //go:embed plain.html
 var plainPage string

@@ -12,11 +12,11 @@ type route struct {
 	title string
 	// verify means that the page shows the certificate whose id is the last segment.
 	verify bool
-	// framed means that it is an attendee's page, which other sites can show in frames.
+	// framed means that the page is an attendee's page, which other sites can show in frames.
 	framed bool
 }
 
-// routes are all addresses of the app. Other addresses get 404 with the app, which shows an error
+// routes lists all addresses of the app. Other addresses get 404 with the app, which shows an error
 // page.
 var routes = []route{
 	{pattern: "/", framed: true},
@@ -45,7 +45,7 @@ var routes = []route{
 	{pattern: "/verify/:id", title: "verify", verify: true, framed: true},
 }
 
-// notFound names the title of the page for all other addresses.
+// notFound is the key of the page title for all other addresses.
 const notFound = "missing"
 
 // node is a segment of a tree of paths.
@@ -81,7 +81,7 @@ func (n *node) add(pattern string, p *page) {
 	n.page = p
 }
 
-// find returns the page of a path, nil for none. A fixed segment has priority over a value, and a
+// find returns the page of a path; nil for none. A fixed segment has priority over a value, and a
 // value over the rest.
 func (n *node) find(path string) *page {
 	var rest *page

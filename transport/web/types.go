@@ -2,7 +2,7 @@ package web
 
 import "path"
 
-// kinds are the media types of a build's files, independent of the machine's configuration.
+// kinds lists the media types of a build's files, independent of the machine's configuration.
 var kinds = map[string]string{
 	".avif":        "image/avif",
 	".css":         "text/css; charset=utf-8",
@@ -26,7 +26,8 @@ var kinds = map[string]string{
 	".xml":         "application/xml",
 }
 
-// kindOf returns the media type of a file. Unknown files are bytes, which browsers do not execute.
+// kindOf returns the media type of a file. Unknown files have the type for arbitrary bytes, which
+// browsers do not execute.
 func kindOf(name string) string {
 	if kind, ok := kinds[path.Ext(name)]; ok {
 		return kind

@@ -16,7 +16,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Config of a Handler.
+// Config configures a Handler.
 type Config struct {
 	// Build is the built app, with its index.html at the root; see Built. Required. Without an
 	// index.html a plain page replaces the app.
@@ -27,15 +27,15 @@ type Config struct {
 	// Wait returns how long the caller must wait before the next certificate; 0 for no wait. May be
 	// nil.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
-	// HTTPS means that browsers reach the server over https, and that answers can restrict them to
-	// it.
+	// HTTPS means that browsers reach the server over https, and that responses can restrict them
+	// to https.
 	HTTPS bool
-	// FrameAncestors are the origins whose pages may show attendees' pages in frames.
+	// FrameAncestors lists the origins with pages that may show attendees' pages in frames.
 	FrameAncestors []string
 	// Prefix is the path at which browsers reach the server.
 	Prefix httpapi.Prefix
-	// Embed are the hosts whose pages the app may show in frames, over https; *.host includes all
-	// subdomains.
+	// Embed lists the hosts with pages that the app may show in frames, over https; the form *.host
+	// includes all subdomains.
 	Embed []string
 }
 
@@ -52,7 +52,7 @@ type Handler struct {
 	missing inLanguages
 }
 
-// page is the answer for an address of the app.
+// page is the response for an address of the app.
 type page struct {
 	inLanguages
 	verify bool // about a certificate, and rendered per request
@@ -136,7 +136,7 @@ func (w *Handler) page(framed bool) *entity {
 // App reports whether there is an app to serve.
 func (w *Handler) App() bool { return w.app }
 
-// Handle answers any request. It reads no body.
+// Handle responds to any request. It reads no body.
 func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	// The path is used as sent. Addresses of the app need no escaping, and an undecoded path has
 	// only one meaning.
@@ -157,8 +157,8 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	case p != nil:
 		w.answer(ctx, p.asked(ctx), fasthttp.StatusOK)
 	case strings.HasPrefix(string(path), assets):
-		// A page would not help a client that requested a script. The file may exist again after
-		// the next build, so the answer is not cached.
+		// A page would not help a client that requested a script. The file can exist again after
+		// the next build, so the response is not cached.
 		w.protect(&ctx.Response.Header, w.policy)
 		ctx.Response.Header.Set("Cache-Control", never)
 		ctx.SetStatusCode(fasthttp.StatusNotFound)
@@ -169,7 +169,7 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// refuse answers methods other than GET and HEAD, which browsers do not use here.
+// refuse responds to methods other than GET and HEAD, which browsers do not use here.
 func (w *Handler) refuse(ctx *fasthttp.RequestCtx, known bool) {
 	status, text := fasthttp.StatusNotFound, "not found"
 	if known {

@@ -21,23 +21,23 @@ import (
 )
 
 const (
-	// Timeout bounds a delivery, from resolving the name to the end of the answer.
+	// Timeout bounds a delivery, from resolving the name to the end of the response.
 	Timeout = 10 * time.Second
-	// maxAnswer is how much of an answer is read, in bytes. Its content is ignored, but a
-	// receiver could treat an unread answer as an error.
+	// maxAnswer is how much of a response is read, in bytes. The content is ignored, but a receiver
+	// could treat an unread response as an error.
 	maxAnswer = 4 << 10
 	// secretPrefix is the prefix of signing secrets in Standard Webhooks.
 	secretPrefix = "whsec_"
 	secretBytes  = 32
 )
 
-// Config of a Sender.
+// Config configures a Sender.
 type Config struct {
 	// Seal decrypts the webhooks' secrets.
 	Seal *keys.Seal
 	// Inside permits webhooks to reach our own network.
 	Inside bool
-	// Name returns an attendee's name, "" if the attendee no longer exists.
+	// Name returns an attendee's name; "" if the attendee no longer exists.
 	Name   func(codelab, attendee string) string
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -60,7 +60,7 @@ func (s *Sender) NewSecret() (shown string, sealed []byte) {
 	return shown, s.Seal.Close(shown)
 }
 
-// Send makes one delivery attempt. If there was no answer, the log has the reason.
+// Send makes one delivery attempt. If there was no response, the log contains the reason.
 func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) hooks.Outcome {
 	began := time.Now()
 	status, err := s.post(ctx, h, d)
@@ -79,7 +79,7 @@ func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) hoo
 	return out
 }
 
-// unreached is the error for a receiver that did not answer.
+// unreached is the error for a receiver that did not respond.
 type unreached struct {
 	error
 	kind string // one of hooks.Errors
@@ -130,8 +130,8 @@ func (s *Sender) post(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) (in
 		return 0, unreachedBy(err)
 	}
 	defer res.Body.Close()
-	// Only the status matters, so the rest of the answer may end in any way. After a change of
-	// protocols no rest follows, but the connection itself, which no timeout ends.
+	// Only the status matters, so the rest of the response can end in any way. After a protocol
+	// switch, the connection itself follows instead of a body, and no timeout ends it.
 	if res.StatusCode != http.StatusSwitchingProtocols {
 		_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
 	}

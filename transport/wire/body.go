@@ -28,8 +28,8 @@ func ReadBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, er
 	return readStream(ctx, limit, share)
 }
 
-// readStream reads a body into memory that grows with the received bytes, so an announced length
-// alone costs nothing.
+// readStream reads a body into memory that grows with the received bytes, so that an announced
+// length alone costs nothing.
 func readStream(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	declared := ctx.Request.Header.ContentLength()
 	if declared > limit {
@@ -46,12 +46,12 @@ func readStream(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, 
 	return b, err
 }
 
-// first is the initial size of the buffer, bytes: as much as the server has read before the handler
-// runs.
+// first is the initial size of the buffer, in bytes: the amount that the server has read before the
+// handler runs.
 const first = 8 << 10
 
 // readAll reads to EOF, into buffers that grow up to most bytes. It wipes replaced buffers, because
-// the body may be secret.
+// the body can be secret.
 func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 	size := min(first, most)
 	if err := share.resize(size); err != nil {
@@ -93,7 +93,7 @@ const (
 )
 
 // DiscardBody reads the rest of the body, at most limit bytes, so that a client that is still
-// sending can read the answer. If more remains, the connection is closed after the answer.
+// sending can read the response. If more remains, the connection is closed after the response.
 func DiscardBody(ctx *fasthttp.RequestCtx, limit int64) {
 	if !ctx.Request.IsBodyStream() {
 		return

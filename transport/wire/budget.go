@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// ErrBusy means that the bodies being read already take all permitted memory.
+// ErrBusy means that the bodies being read already use all permitted memory.
 var ErrBusy = errors.New("too many bodies are being read")
 
 // BodyBudget bounds the total size of all bodies in memory. The nil budget has no bound.
@@ -16,7 +16,7 @@ type BodyBudget struct {
 	used, open, refused atomic.Int64
 }
 
-// NewBodyBudget returns a budget in bytes; 0 is no bound.
+// NewBodyBudget returns a budget in bytes; 0 means no bound.
 func NewBodyBudget(bytes int64) *BodyBudget {
 	if bytes <= 0 {
 		return nil
@@ -43,8 +43,8 @@ func (b *BodyBudget) Used() int64 {
 // BodyShare is one request's part of a budget. It is used by one goroutine.
 type BodyShare struct {
 	Of *BodyBudget
-	// Open means that anybody may send such a body: all of them together get half of the budget, so
-	// that strangers do not block known callers.
+	// Open means that anybody may send such a body. All open bodies together get half of the
+	// budget, so that strangers do not block known callers.
 	Open bool
 	held int64
 }

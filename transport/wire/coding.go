@@ -13,7 +13,7 @@ import (
 // Coding is the compression of a body.
 type Coding int
 
-// Codings. Count is how many there are.
+// The codings. Count is their number.
 const (
 	Identity Coding = iota
 	Gzip
@@ -21,7 +21,7 @@ const (
 	Count
 )
 
-// names are the names of codings in HTTP.
+// names lists the HTTP names of codings.
 var names = [Count]string{Identity: "identity", Gzip: "gzip", Brotli: "br"}
 
 // String returns the name for Content-Encoding.

@@ -27,7 +27,7 @@ func Invalid(format string, args ...any) error {
 	return durable.Reject(durable.Invalid, format, args...)
 }
 
-// Decode reads a JSON body. Its errors name the field.
+// Decode reads a JSON body. Its errors contain the field's name.
 func Decode(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return Invalid("the body is not valid UTF-8")
@@ -116,8 +116,8 @@ func wholeNumber(number []byte) string {
 	return string(m[1]) + digits
 }
 
-// DecodeQuietly is Decode for bodies with secrets: its errors name the field and never repeat its
-// value, and it copies only decoded values.
+// DecodeQuietly is Decode for bodies with secrets: its errors contain the field's name but never
+// its value, and it copies only decoded values.
 func DecodeQuietly(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return Invalid("the body is not valid UTF-8")
@@ -139,8 +139,8 @@ func DecodeQuietly(body []byte, into any) error {
 	return Invalid("the body is not valid JSON")
 }
 
-// explain returns the fault of a body. sonic does not name the field, so the slow path uses the
-// standard library, whose errors do.
+// explain returns the fault of a body. sonic's errors do not contain the field's name, so the slow
+// path uses the standard library.
 func explain(body []byte, into any) error {
 	dec := json.NewDecoder(strings.NewReader(string(body)))
 	err := dec.Decode(into)

@@ -180,7 +180,7 @@ func (m *members) object(into *node, depth int) error {
 	}
 }
 
-// few is the number of names up to which each is compared with every other.
+// few is the number of names up to which each name is compared with every other.
 const few = 16
 
 func once(names [][]byte) error {

@@ -21,10 +21,10 @@ func ReadSecretBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]by
 	return readStream(ctx, limit, share)
 }
 
-// WipeBody overwrites the server's remaining copies of the request's body, and of all other
-// bytes that the client sent before its end. Afterwards the body is gone; call it after
-// DiscardBody. It cannot reach the server's copies of header fields, and bytes that a
-// client sends after an unread body.
+// WipeBody overwrites the server's remaining copies of the request's body, and of all other bytes
+// that the client sent before its end. Afterwards the body is no longer available; call WipeBody
+// after DiscardBody. It cannot reach the server's copies of header fields, and bytes that a client
+// sends after an unread body.
 func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 	wipe := func(b []byte) {
 		if wiping != nil {

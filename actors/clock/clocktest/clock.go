@@ -44,8 +44,8 @@ func (c *Clock) Stop() {
 	c.stopped = true
 }
 
-// Continue fires the timers that became due since Stop, at once and in order. A ticker fires once,
-// however often it was due, and keeps its rhythm.
+// Continue fires the timers that became due since Stop, immediately and in order. A ticker fires
+// once, regardless of how often it was due, and keeps its rhythm.
 func (c *Clock) Continue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -446,7 +446,7 @@ var Words = map[string]Word{
 	},
 }
 
-// Names are the sorted names of Words, so that a seed always draws the same.
+// Names lists the sorted names of Words, so that a seed always draws the same commands.
 var Names = slices.Sorted(maps.Keys(Words))
 
 // Subjects are groups of related commands, with weights. Behaviour that needs several of them, like

@@ -18,7 +18,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Codelab has the models of one codelab. Not safe for concurrent use.
+// Codelab contains the models of one codelab. Not safe for concurrent use.
 type Codelab struct {
 	room      *room
 	models    []model

@@ -1,5 +1,5 @@
-// Package bustest has an in-process durable.Bus, whose network a test can disturb, and the
-// conformance suite for every bus.
+// Package bustest provides an in-process durable.Bus with a network that a test can disturb, and
+// the conformance suite for every bus.
 package bustest
 
 import (
@@ -16,7 +16,7 @@ type Net struct {
 	mu    sync.Mutex
 	nodes map[string]*node
 	cut   map[[2]string]bool // guarded by mu; from, to
-	// fate returns the Fate of each message; nil delivers all at once.
+	// fate returns the Fate of each message; nil delivers all messages immediately.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
 	// stopped contains the paused nodes and the waiting messages of each.
@@ -40,7 +40,7 @@ const (
 	News     Sort = "news"
 )
 
-// Fate is what happens to a message. The zero value delivers it at once.
+// Fate determines what happens to a message. The zero value delivers the message immediately.
 type Fate struct {
 	Lost  bool
 	Delay time.Duration

@@ -1,12 +1,12 @@
-// Package held has a mutex for operations that wait for a store.
+// Package held provides a mutex for operations that wait for a store.
 package held
 
 import "sync"
 
-// Lock is a mutex whose holder may wait for a disk or another machine. Waiting goroutines get it in
-// order of arrival. In a bubble of testing/synctest time advances while somebody waits for it,
-// unlike for a sync.Mutex, where a simulated disk would never answer the holder. It costs 60 ns
-// more. The zero value is unlocked.
+// Lock is a mutex that a goroutine can hold while it waits for a disk or another machine. Waiting
+// goroutines get the lock in order of arrival. In a bubble of testing/synctest time advances while
+// somebody waits for it, unlike for a sync.Mutex, where a simulated disk would never answer the
+// holder. It costs 60 ns more. The zero value is unlocked.
 type Lock struct {
 	mu      sync.Mutex
 	held    bool            // guarded by mu

@@ -1,7 +1,7 @@
 // Package pbwire is the runtime of the generated codecs for stored messages: the protobuf wire
 // format, encoded and decoded without reflection.
 //
-// A message is written from its last byte to its first. So the length of a nested message is known
-// when it is written before the message. Sizes are computed once, for the buffer. Unknown fields
-// are kept and written again, so an older binary loses no data of a newer one.
+// A message is written from its last byte to its first. The length of a nested message is therefore
+// known when it is written before the message. Sizes are computed once, for the buffer. Unknown
+// fields are kept and written again, so that an older binary loses no data from a newer one.
 package pbwire

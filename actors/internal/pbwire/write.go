@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Message is a generated message. Its methods accept nil, which is empty.
+// Message is a generated message. Its methods accept nil as an empty message.
 type Message interface {
 	// EncodedSize returns the size of the encoding in bytes.
 	EncodedSize() int

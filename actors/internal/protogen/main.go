@@ -4,7 +4,7 @@
 //
 //	go run atelier/actors/internal/protogen
 //
-// They can import those of other actors by file name only.
+// These files can import other actors' .proto files by file name only.
 package main
 
 import (

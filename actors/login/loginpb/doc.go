@@ -1,4 +1,4 @@
-// Package loginpb has the stored messages of login sessions.
+// Package loginpb contains the stored messages of login sessions.
 package loginpb
 
 //go:generate go run atelier/actors/internal/protogen

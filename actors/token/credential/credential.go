@@ -1,6 +1,6 @@
 // Package credential parses the source credentials that are tokenized (transport/handler/RULES.md):
-// the required fields of each type, the fields that can be shown, and the most sensitive ones. It
-// keeps a credential unchanged. Pure.
+// the required fields of each type, the fields that can be shown, and the most sensitive ones. A
+// credential stays unchanged. Pure.
 package credential
 
 import (
@@ -19,14 +19,14 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// MaxBytes bounds a credential of any type, bytes.
+// MaxBytes bounds a credential of any type, in bytes.
 const MaxBytes = 16 << 10
 
-// Rules are the settings for accepting credentials.
+// Rules contains the settings for accepting credentials.
 type Rules struct {
-	// RefuseExpired refuses cards whose month has passed.
+	// RefuseExpired refuses cards after their expiry month.
 	RefuseExpired bool
-	// Opaque are additional types that are stored without being parsed.
+	// Opaque lists additional types that are stored without being parsed.
 	Opaque []string
 }
 
@@ -35,14 +35,14 @@ type Shape struct{ Text string }
 
 func (e *Shape) Error() string { return e.Text }
 
-// Refused means that the credential has the right form but is not accepted. Its text contains names
-// of fields, never contents.
+// Refused means that the credential has the right form but is not accepted. Its text contains field
+// names, but never contents.
 type Refused struct{ Text string }
 
 func (e *Refused) Error() string { return e.Text }
 
-// Credential is an accepted credential. It is never printed. It shares the bytes from which it was
-// parsed: to wipe it, wipe those.
+// Credential is an accepted credential. It is never printed. A Credential shares the bytes from
+// which it was parsed: to wipe the credential, wipe these bytes.
 type Credential struct {
 	raw     []byte
 	display pb.Display
@@ -63,7 +63,7 @@ func (*Credential) GoString() string { return "[redacted]" }
 // CardType is the type whose fields and tags describe a credential of type card.
 var CardType = reflect.TypeFor[card]()
 
-// card has the fields of all card types; a missing one is nil. The tags are about type card.
+// card contains the fields of all card types; a missing field is nil. The tags describe type card.
 type card struct {
 	Type       *string `json:"type" const:"card"`
 	NumberType *string `json:"card_number_type" enum:"fpan|dpan|network_token"`
@@ -128,11 +128,10 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	return nil, &Refused{"credential.type is not one this handler accepts"}
 }
 
-// Types are the types that this package parses (commerce protocol, "Tokenization
-// resources").
+// Types lists the types that this package parses (commerce protocol, "Tokenization resources").
 var Types = []string{"card", "pan", "network_token"}
 
-// NumberTypes are the possible types of a card number.
+// NumberTypes lists the possible types of a card number.
 var NumberTypes = []string{"fpan", "dpan", "network_token"}
 
 // Known reports whether this package parses a type.
@@ -193,8 +192,8 @@ func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	return nil
 }
 
-// wrongType returns the field with the wrong type, which the fast decoder does not name. The error
-// contains no content.
+// wrongType returns the field with the wrong type, because the fast decoder does not state it. The
+// error contains no content.
 func wrongType(raw []byte, into any) error {
 	var wrong *json.UnmarshalTypeError
 	err := json.Unmarshal(raw, into)

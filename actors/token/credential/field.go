@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// field is a copy of one JSON value of a credential. It is wiped after use, which is
-// impossible for a string.
+// field is a copy of one JSON value of a credential. It is a byte slice because a string cannot be
+// wiped after use.
 type field []byte
 
 // wiping is called before bytes are wiped; for tests.
@@ -29,7 +29,7 @@ func (f *field) unquote() bool {
 		*f = b[1 : len(b)-1]
 		return true
 	}
-	// Escaped, which is unusual for digits. This Go string cannot be wiped.
+	// The value is escaped, which is unusual for digits. This Go string cannot be wiped.
 	var text string
 	if json.Unmarshal(b, &text) != nil {
 		return false

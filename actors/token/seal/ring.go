@@ -32,7 +32,7 @@ type Key struct {
 	Version  uint32 // from 1
 	Material Material
 	MadeAt   time.Time
-	// RetiredAt is when a newer version replaced it; zero for the newest.
+	// RetiredAt is the time at which a newer version replaced the key; zero for the newest.
 	RetiredAt time.Time
 	// Pending means that the key only opens data from other nodes. It is not used for new data
 	// here, because not all nodes have it yet. Only the newest key can be pending.
@@ -125,7 +125,7 @@ func (k Key) Check(stream string) []byte {
 	return newKeyed(k.Material).mac("atelier key check v1", []byte(stream))
 }
 
-// keyed is HMAC-SHA256 under one key. Creating one per call took a third of the time of a call.
+// keyed is HMAC-SHA256 under one key. Creating an HMAC per call took a third of the call's time.
 // Safe for concurrent use.
 type keyed struct{ spare sync.Pool }
 

@@ -64,8 +64,8 @@ const (
 // a call.
 type Opener struct{ aead cipher.AEAD }
 
-// Opener derives the key of a token's masked data, which is valid as long as the token is
-// remembered. It needs the token and the server's key.
+// Opener derives the key for a token's masked data from the token and the server's key. The key is
+// valid as long as the token's record is stored.
 func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
 // SharedOpener derives the key of a token's credential from the token, the server's key, and the
@@ -135,7 +135,8 @@ func (v *Version) AnswerOpener(caller, key string, s *Share) (Opener, error) {
 // ForAnswer is the purpose of stored answers.
 const ForAnswer Purpose = "answer"
 
-// RequestHash returns a hash to recognize a repeated request, which reveals nothing about it.
+// RequestHash returns a hash for recognizing a repeated request. The hash reveals nothing about the
+// request.
 func (v *Version) RequestHash(caller, key string, body []byte) []byte {
 	return v.idem.mac("request", []byte(caller), []byte(key), body)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Quarter is the period whose tokens have a common share.
+// Quarter is the period in which expiring tokens have a common share.
 const Quarter = 15 * time.Minute
 
 // QuarterEnd returns the end of t's quarter of an hour, or t itself if a quarter ends then.
@@ -24,7 +24,7 @@ func QuarterEnd(t time.Time) time.Time {
 // ShareBytes is the length of a share's secret.
 const ShareBytes = 32
 
-// ShareID is a hash of a share's secret, so a modified secret has another id.
+// ShareID is a hash of a share's secret, so that a modified secret has a different id.
 type ShareID [8]byte
 
 // String returns the id as a file name.
@@ -35,8 +35,8 @@ var ErrOver = errors.New("seal: the share has ended")
 
 // Share is the common part of the sealing keys of all tokens that end in one quarter of an hour
 // (transport/handler/RULES.md, "Secrets"). Replaced data can remain on the disk of a store for
-// long. Without the share it cannot be opened, not even with the token and the server's key. Safe
-// for concurrent use.
+// long. Without the share, this data cannot be opened, not even with the token and the server's
+// key. Safe for concurrent use.
 type Share struct {
 	id   ShareID
 	ends time.Time

@@ -19,13 +19,13 @@ const (
 	saltSize = 16
 	tagSize  = sha256.Size
 	rounds   = 100_000
-	// maxKey bounds a decrypted key, maxText its encrypted text, in bytes.
+	// maxKey bounds a decrypted key and maxText its encrypted text, both in bytes.
 	maxKey  = 4096
 	maxText = 8192
 )
 
-// errEncrypted is the only error for keys that cannot be decrypted. It does not reveal whether
-// password, form or content is wrong.
+// errEncrypted is the only error for keys that cannot be decrypted. The error does not reveal
+// whether the password, the form or the content is wrong.
 var errEncrypted = wire.Invalid("the AI key is not encrypted with ADMIN_PW, or was tampered with")
 
 // envelope is a parsed encrypted key.
@@ -52,7 +52,8 @@ func parse(text string) (*envelope, error) {
 	}, nil
 }
 
-// derived are the keys derived from a password and a salt: encryption, MAC.
+// derived contains the keys derived from a password and a salt: the encryption key, then the MAC
+// key.
 type derived [64]byte
 
 func derive(password string, salt []byte) (derived, error) {

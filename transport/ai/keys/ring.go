@@ -11,10 +11,10 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// Bounds on the work of a Ring for derivations.
+// Bounds on a Ring's derivations.
 const (
-	// maxRemembered bounds the cached salts, rememberFor the time that each is cached after its
-	// last use.
+	// maxRemembered bounds the cached salts. rememberFor bounds how long each salt is cached after
+	// its last use.
 	maxRemembered = 64
 	rememberFor   = 15 * time.Minute
 	// maxWaiting bounds the callers that wait for a derivation.
@@ -31,7 +31,7 @@ type Ring struct {
 	password string
 	seal     *Seal
 	now      func() time.Time
-	// all limits derivations, wrong the wrong keys of one caller.
+	// all limits derivations. wrong limits the wrong keys of one caller.
 	all, wrong *httpapi.Limiter
 
 	turn    chan struct{} // allows one derivation at a time
@@ -75,7 +75,7 @@ func NewRing(password, serverKey string, now func() time.Time) (*Ring, error) {
 	return r, nil
 }
 
-// Open decrypts a key that somebody sent. Its errors are an Invalid rejection or *Slow.
+// Open decrypts a key that a caller sent. Its error is an Invalid rejection or *Slow.
 func (r *Ring) Open(who, text string) (Key, error) {
 	e, err := parse(text)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *Ring) Open(who, text string) (Key, error) {
 }
 
 // open looks up or derives the keys of the salt. Only salts whose tag was correct are cached, so
-// that a flood of others evicts none.
+// that a flood of other salts does not evict them.
 func (r *Ring) open(e *envelope) (Key, error) {
 	id := r.id(e.salt)
 	if d, ok := r.recall(id); ok {
@@ -185,9 +185,9 @@ func (r *Ring) remember(id saltID, d derived) {
 // Seal encrypts an encrypted key again, for the store.
 func (r *Ring) Seal(text string) []byte { return r.seal.Close(text) }
 
-// OpenStored decrypts the result of Seal. It returns false if that is no longer possible: the
-// password has changed, or the store came from another server. A key that failed is not tried
-// again.
+// OpenStored decrypts the result of Seal. It returns false if decryption is no longer possible,
+// because the password has changed or the store belongs to another server. A key that failed is not
+// tried again.
 func (r *Ring) OpenStored(sealed []byte) (Key, bool, error) {
 	text, ok := r.seal.Open(sealed)
 	if !ok {

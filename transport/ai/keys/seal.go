@@ -44,8 +44,8 @@ func (s *Seal) Close(text string) []byte {
 	return s.aead.Seal(out, out[1:], []byte(text), s.purpose)
 }
 
-// Open decrypts the result of Close; false if that was sealed under another key or for another
-// purpose.
+// Open decrypts the result of Close. It returns false if the text was sealed under another key or
+// for another purpose.
 func (s *Seal) Open(b []byte) (string, bool) {
 	n := 1 + s.aead.NonceSize()
 	if len(b) < n || b[0] != sealVersion {

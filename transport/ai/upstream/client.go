@@ -50,7 +50,7 @@ type Client struct {
 
 // protocol has the functions for one kind of upstream.
 type protocol interface {
-	// request returns the address, headers and body of a request.
+	// request returns a request's address, headers and body.
 	request(base string, key keys.Key, q *Query) (url string, h http.Header, body any, err error)
 	// answer returns a reader for one answer.
 	answer() reader
@@ -68,8 +68,8 @@ type reader interface {
 	reasoned() bool
 }
 
-// done recognizes the end of a stream in OpenAI's protocol. Some servers and proxies end every
-// stream with it.
+// done reports whether data marks the end of a stream in OpenAI's protocol. Some servers and
+// proxies end every stream with this marker.
 func done(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
 
 // New returns a client; Close ends its idle connections.
@@ -95,7 +95,7 @@ func New(o Options) (*Client, error) {
 		MaxIdleConnsPerHost:    4,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-		// A compressed stream could hide its size, and is delayed.
+		// Compression could hide a stream's size, and would delay the stream.
 		DisableCompression: true,
 	}
 	c.http = &http.Client{
@@ -108,7 +108,7 @@ func New(o Options) (*Client, error) {
 // Close ends idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// maxRefusal bounds how much of a 400 is read, bytes.
+// maxRefusal bounds how much of a 400 response is read, in bytes.
 const maxRefusal = 64 << 10
 
 // Check returns an error if the upstream would not accept a query.
@@ -120,8 +120,9 @@ func (c *Client) Check(q *Query) error {
 	return err
 }
 
-// Ask sends a query and calls emit for each part of the answer when it arrives. It returns nil when
-// the answer is complete, emit's error, or a *Failure. It blocks until then; ctx cancels it.
+// Ask sends a query and calls emit for each part of the answer when the part arrives. It returns
+// nil when the answer is complete, emit's error, or a *Failure. Ask blocks until then; ctx cancels
+// it.
 func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chunk) error) error {
 	ctx, cancelTotal := context.WithTimeoutCause(ctx, c.Total, errTimeout)
 	defer cancelTotal()
@@ -207,7 +208,7 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// word bounds a short name from outside.
+// word limits the length of a short name from an upstream.
 func word(s string) string {
 	if len(s) > 40 || strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' }) {
 		return "OTHER"

@@ -24,7 +24,7 @@ func newEvents(r io.Reader) *events {
 	return &events{r: bufio.NewReaderSize(r, 16<<10), left: maxAnswer}
 }
 
-// next returns the data of the next event that has any. It is valid until the next call. An
+// next returns the data of the next event that has any. The data is valid until the next call. An
 // incomplete event at the end is ignored.
 func (e *events) next() ([]byte, error) {
 	e.data = e.data[:0]

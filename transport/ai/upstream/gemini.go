@@ -28,7 +28,7 @@ func (gemini) request(base string, key keys.Key, q *Query) (string, http.Header,
 	return at, http.Header{"X-Goog-Api-Key": {key.Reveal()}}, body, nil
 }
 
-// geminiEvent has the used parts of an event.
+// geminiEvent contains the used parts of an event.
 type geminiEvent struct {
 	Candidates []struct {
 		Content struct {

@@ -48,7 +48,7 @@ func (openAI) request(base string, key keys.Key, q *Query) (string, http.Header,
 	return strings.TrimSuffix(base, "/") + "/chat/completions", http.Header{"Authorization": {"Bearer " + key.Reveal()}}, body, nil
 }
 
-// openAIEvent has the used parts of an event.
+// openAIEvent contains the used parts of an event.
 type openAIEvent struct {
 	Choices []struct {
 		Delta struct {
@@ -86,7 +86,7 @@ func (openAI) blocked(body []byte) bool {
 
 // openAIAnswer reads one answer.
 type openAIAnswer struct {
-	// refused is set if the model refuses in words: the finish reason is "stop" then.
+	// refused is set if the model refuses in words. The finish reason is then "stop".
 	refused bool
 	// reason is the last finish reason; "" for none.
 	reason string

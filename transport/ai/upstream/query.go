@@ -8,11 +8,11 @@ import (
 type Query struct {
 	// Model is one of the configured models.
 	Model string
-	// Contents are the turns of the conversation, oldest first.
+	// Contents lists the turns of the conversation, oldest first.
 	Contents []Content
 	// System is the system instruction; "" for none.
 	System string
-	// Config has the generation parameters, under Gemini's names.
+	// Config contains the generation parameters, under Gemini's names.
 	Config map[string]any
 	// Tools are forwarded to Gemini; nil for none.
 	Tools []any
@@ -24,7 +24,7 @@ type Content struct {
 	Parts []map[string]any `json:"parts"`
 }
 
-// Safety is the finish reason of a blocked answer, whatever the upstream's word.
+// Safety is the finish reason of a blocked answer, regardless of the upstream's word.
 const Safety = "SAFETY"
 
 // Blocked reports whether a finish reason means that the answer was blocked.
@@ -39,12 +39,11 @@ func Blocked(finish string) bool {
 // Chunk is a part of an answer.
 type Chunk struct {
 	Parts []Part
-	// Finish is why the model stopped; "" while it continues.
+	// Finish is the reason why the model stopped; "" while it continues.
 	Finish string
 	// Usage is the count so far; nil if the upstream reported none.
 	Usage *Usage
-	// Grounding has the sources of the answer, as the upstream wrote them; nil if it
-	// reported none.
+	// Grounding contains the answer's sources, as the upstream wrote them; nil if it reported none.
 	Grounding any
 }
 

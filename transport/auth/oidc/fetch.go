@@ -13,15 +13,15 @@ const (
 	maxAnswer  = 1 << 20 // bytes
 )
 
-// client sends requests to the provider. It does not follow redirects: a redirect is an
-// unexpected answer.
+// client sends requests to the provider. It does not follow redirects: a redirect is an unexpected
+// response.
 var client = &http.Client{
 	Timeout:       answerTime,
 	Transport:     bounded{http.DefaultTransport.(*http.Transport).Clone()},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// bounded returns an error for answers that are longer than maxAnswer.
+// bounded returns an error for responses that are longer than maxAnswer.
 type bounded struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

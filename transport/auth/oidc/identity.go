@@ -17,14 +17,14 @@ import (
 type Identity struct {
 	// Issuer and Subject identify the person, even if everything else changes.
 	Issuer, Subject string
-	// Email is verified and permitted, in lower case. Name is the provider's.
+	// Email is verified, permitted and in lower case. Name is the name that the provider returned.
 	Email, Name string
 }
 
-// Answer is the provider's answer, delivered by the browser.
+// Answer is the provider's response, delivered by the browser.
 type Answer struct {
 	State, Code, Error string
-	// Issuer is the issuer of the answer; "" if it is not stated (RFC 9207).
+	// Issuer is the response's issuer; "" if the response does not state one (RFC 9207).
 	Issuer string
 }
 
@@ -94,10 +94,10 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 	return Identity{Issuer: p.cfg.Issuer, Subject: id.Subject, Email: email, Name: c.name}, nil
 }
 
-// maxToken bounds an ID token, bytes.
+// maxToken bounds an ID token, in bytes.
 const maxToken = 16 << 10
 
-// exchangeFailed keeps only the standard's error code of a refusal. The rest of the answer is not
+// exchangeFailed keeps only the refusal's standard error code. The rest of the response is not
 // trusted.
 func exchangeFailed(err error) error {
 	var refused *oauth2.RetrieveError
@@ -111,7 +111,7 @@ func exchangeFailed(err error) error {
 	return fmt.Errorf("%w: the provider refuses the code (%d %s)", Invalid, refused.Response.StatusCode, word)
 }
 
-// claims are the claims with further data of a person.
+// claims contains the claims with a person's further data.
 type claims struct {
 	email, name, party string
 	// verified is set only by the boolean true.
@@ -119,7 +119,7 @@ type claims struct {
 }
 
 // claimsOf decodes claims by their exact names: encoding/json would accept names that differ in
-// case, which people may choose at some providers.
+// case, which people can choose at some providers.
 func claimsOf(from interface{ Claims(any) error }) (c claims, err error) {
 	var all map[string]json.RawMessage
 	if err := from.Claims(&all); err != nil {
@@ -131,8 +131,8 @@ func claimsOf(from interface{ Claims(any) error }) (c claims, err error) {
 	return c, nil
 }
 
-// merge fills gaps of the ID token from the userinfo of the same person. Without it they have no
-// address.
+// merge fills gaps of the ID token from the userinfo of the same person. Without the userinfo, the
+// person has no address.
 func (c *claims) merge(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, subject string) {
 	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil || info.Subject != subject {
@@ -161,7 +161,7 @@ func (p *Provider) admit(c claims) (string, error) {
 }
 
 // fold normalizes an address for comparison. Only ASCII is folded: some other characters have ASCII
-// lower cases, and would become somebody else's address.
+// lower cases, and the result would be somebody else's address.
 func fold(email string) (string, bool) {
 	at := strings.IndexByte(email, '@')
 	if at < 1 || at == len(email)-1 || strings.Count(email, "@") != 1 {

@@ -16,8 +16,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Lifetime of the provider's keys: as stated by the provider, within these bounds. After it a
-// withdrawn key is not accepted.
+// Lifetime of the provider's keys: as stated by the provider, within these bounds. After this
+// lifetime a withdrawn key is not accepted.
 const (
 	minKeys = time.Minute // also the default
 	maxKeys = time.Hour
@@ -29,7 +29,7 @@ var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 }
 
-// keySet are the provider's keys. It implements oidc.KeySet. Safe for concurrent use.
+// keySet contains the provider's keys. It implements oidc.KeySet. Safe for concurrent use.
 type keySet struct {
 	address string
 	now     func() time.Time
@@ -121,7 +121,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, time.Duration, e
 	return keys, lifetime(resp.Header), nil
 }
 
-// lifetime returns how long an answer is fresh (RFC 9111, 4.2).
+// lifetime returns how long a response is fresh (RFC 9111, 4.2).
 func lifetime(h http.Header) time.Duration {
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
@@ -140,7 +140,7 @@ func lifetime(h http.Header) time.Duration {
 	return minKeys
 }
 
-// accepted returns those of the provider's offered algorithms that are accepted here.
+// accepted returns the algorithms that the provider offers and this package accepts.
 func accepted(offered []string) []string {
 	out := slices.DeleteFunc(slices.Clone(offered), func(a string) bool { return !slices.Contains(algorithms, a) })
 	if len(out) == 0 {

@@ -17,14 +17,15 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// Config of a Provider. All fields except ClientSecret and TrustEmail are required.
+// Config configures a Provider. All fields except ClientSecret and TrustEmail are required.
 type Config struct {
 	// Issuer is the provider's address in its discovery document.
 	Issuer                 string
 	ClientID, ClientSecret string
 	// Redirect is the address of the callback.
 	Redirect string
-	// Allowed are permitted addresses, and domains as *@example.org. If empty, nobody may sign in.
+	// Allowed lists permitted addresses, and permitted domains in the form *@example.org. If it is
+	// empty, nobody can sign in.
 	Allowed []string
 	// TrustEmail accepts addresses that the provider has not verified.
 	TrustEmail bool
@@ -35,19 +36,19 @@ type Config struct {
 const (
 	// Life is the time limit for signing in.
 	Life = 10 * time.Minute
-	// fresh is the lifetime of a discovery document. Keys are fetched again when a token names an
-	// unknown one.
+	// fresh is the lifetime of a discovery document. Keys are fetched again when a token refers to
+	// an unknown key.
 	fresh = time.Hour
-	// pause is the time without requests after the provider did not answer.
+	// pause is the time without requests after a request that the provider did not answer.
 	pause = 5 * time.Second
-	// atOnce bounds concurrent requests to the provider, and eachAtOnce those of one address.
-	// Browsers with an earlier login of a facilitator have knownAtOnce additional places.
+	// atOnce bounds concurrent requests to the provider, and eachAtOnce bounds them per address.
+	// Browsers with an earlier facilitator login have knownAtOnce additional places.
 	atOnce, eachAtOnce, knownAtOnce = 16, 2, 8
-	// maxUsed bounds the remembered completed sign-ins.
+	// maxUsed bounds the stored records of completed sign-ins.
 	maxUsed = 20_000
 )
 
-// Reason is why somebody cannot sign in. It contains no text of the provider. The app has a
+// Reason is why somebody cannot sign in. It contains no text from the provider. The app has a
 // sentence for each Reason.
 type Reason string
 
@@ -55,9 +56,9 @@ type Reason string
 const (
 	// Away: the provider does not answer, or answers incorrectly.
 	Away Reason = "away"
-	// Busy: too many people are signing in at once.
+	// Busy: too many people are signing in concurrently.
 	Busy Reason = "busy"
-	// Expired: it took too long, was begun in another browser, or was already completed.
+	// Expired: the sign-in took too long, was begun in another browser, or was already completed.
 	Expired Reason = "expired"
 	// Denied: the provider refused.
 	Denied Reason = "denied"
@@ -75,8 +76,8 @@ func (r Reason) Error() string { return "signing in with the identity provider: 
 // Provider is one identity provider. Safe for concurrent use.
 type Provider struct {
 	cfg Config
-	// Places for sign-ins that send requests to the provider; early is for those that wait for the
-	// first discovery, without which nobody can sign in.
+	// Places for sign-ins that send requests to the provider. early is for sign-ins that wait for
+	// the first discovery, because nobody can sign in without it.
 	strangers, known, early *httpapi.Places
 	asking                  chan struct{} // held while the discovery document is fetched
 
@@ -88,13 +89,13 @@ type Provider struct {
 	used   map[string]time.Time // guarded by usedMu; completed states and their expiry
 }
 
-// found has the results of discovery.
+// found contains the results of discovery.
 type found struct {
 	at       time.Time
 	provider *oidc.Provider
 	style    oauth2.AuthStyle
 	verifier *oidc.IDTokenVerifier
-	// names: the provider states its issuer in each answer (RFC 9207).
+	// names is true if the provider states its issuer in each response (RFC 9207).
 	names bool
 }
 
@@ -111,8 +112,8 @@ func New(cfg Config) *Provider {
 // Issuer returns the provider's address.
 func (p *Provider) Issuer() string { return p.cfg.Issuer }
 
-// state returns the results so far, nil for none. old means that they should be refreshed, and
-// paused that this failed a moment ago.
+// state returns the results of the last discovery; nil if there was none. old means that the
+// results should be refreshed. paused means that a refresh failed a moment ago.
 func (p *Provider) state() (f *found, old, paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,8 +121,8 @@ func (p *Provider) state() (f *found, old, paused bool) {
 	return p.found, p.found == nil || now.Sub(p.found.at) >= fresh, !p.tried.IsZero() && now.Sub(p.tried) < pause
 }
 
-// discover returns the provider's document. An old one is used while a caller refreshes it; without
-// one, callers wait for one shared fetch.
+// discover returns the provider's document. An old document is used while a caller refreshes it;
+// without a document, callers wait for one shared fetch.
 func (p *Provider) discover(ctx context.Context) (*found, error) {
 	f, old, paused := p.state()
 	switch {
@@ -159,7 +160,8 @@ func (p *Provider) discover(ctx context.Context) (*found, error) {
 	return f, nil
 }
 
-// ErrPaused means that the provider did not answer a moment ago and is not asked again yet.
+// ErrPaused means that the provider did not answer a moment ago and does not receive further
+// requests yet.
 var ErrPaused = errors.New("the identity provider did not answer a moment ago")
 
 // learn fetches the document and records the result or the failure.
@@ -195,7 +197,8 @@ func (p *Provider) ask(ctx context.Context) (*found, error) {
 	if info := provider.UserInfoEndpoint(); info != "" {
 		addresses = append(addresses, info)
 	}
-	// No weaker than the issuer: otherwise anybody on the network path could be the provider.
+	// Endpoints must be as secure as the issuer: otherwise anybody on the network path could
+	// impersonate the provider.
 	https := strings.HasPrefix(p.cfg.Issuer, "https:")
 	for _, address := range addresses {
 		u, err := url.Parse(address)
@@ -230,17 +233,17 @@ type Attempt struct {
 	Verifier string `json:"v"`
 	// To is the path to open afterwards.
 	To string `json:"t"`
-	// Device identifies a browser with an earlier login of a facilitator, "" for others. It is
+	// Device identifies a browser with an earlier facilitator login; "" for other browsers. It is
 	// stored here because a browser that returns from another site does not send SameSite=Strict
 	// cookies.
 	Device string `json:"d,omitempty"`
 }
 
-// Caller has the address and the browser of a person who signs in.
+// Caller identifies the network address and the browser of a person who signs in.
 type Caller struct {
 	// Address identifies the network for limits.
 	Address string
-	// Device identifies a browser with an earlier login of a facilitator.
+	// Device identifies a browser with an earlier facilitator login.
 	Device string
 	// Charge is called before the provider checks a code; false refuses it as Busy. nil means no
 	// limit.
@@ -255,8 +258,8 @@ func (p *Provider) enter(c Caller) (leave func(), ok bool) {
 	return p.strangers.Enter(httpapi.Address(c.Address))
 }
 
-// Begin returns the address at which the browser signs in, and the state that it keeps meanwhile.
-// It does not wait if the provider's document is known.
+// Begin returns the address at which the browser signs in, and the state that the browser keeps
+// meanwhile. Begin does not wait if the provider's document is known.
 func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address string, a Attempt, err error) {
 	if f, _, _ := p.state(); f == nil {
 		leave, ok := p.early.Enter("")
@@ -273,8 +276,8 @@ func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address s
 	return p.oauth(f).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
 }
 
-// Path returns to if it is a path of this server, and otherwise if not. A text that browsers would
-// interpret as an address of another server is not such a path.
+// Path returns the argument to if that is a path of this server, else the argument otherwise. A
+// text that browsers would interpret as another server's address is not a path of this server.
 func Path(to, otherwise string) string {
 	bad := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`\"<>`, r) }
 	if len(to) > 256 || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsFunc(to, bad) {
@@ -283,8 +286,8 @@ func Path(to, otherwise string) string {
 	return to
 }
 
-// once reports whether an attempt was not completed before, and records it. It is called only with
-// results verified by the provider, so that strangers cannot fill the list.
+// once reports whether an attempt was not completed before, and records the attempt. It is called
+// only with results verified by the provider, so that strangers cannot fill the list.
 func (p *Provider) once(state string) bool {
 	p.usedMu.Lock()
 	defer p.usedMu.Unlock()

@@ -1,4 +1,4 @@
-// Package lint has the authoring conventions as rules, each with a permanent code, and checks
+// Package lint contains the authoring conventions as rules, each with a permanent code, and checks
 // schemas, profiles and service descriptions against them. Rules is the list; AUTHORING.md beside
 // the parent package explains it.
 //

@@ -31,7 +31,7 @@ func Rules() []Rule { return rules }
 
 var rules = slices.Concat(ofRuns, ofDocuments)
 
-// ofRuns are about a run or a payload.
+// ofRuns lists the rules about a run or a payload.
 var ofRuns = []Rule{
 	{"io", Error, "a file can be read"},
 	{"usage", Error, "the arguments of the command are valid"},

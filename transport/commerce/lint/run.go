@@ -13,9 +13,9 @@ import (
 // maxFindings bounds the findings about one file.
 const maxFindings = 200
 
-// Options of a run. The zero Options work offline with our published schemas.
+// Options configures a run. The zero Options work offline with our published schemas.
 type Options struct {
-	// Published are the schemas found by $id; nil means ours under their default base.
+	// Published contains the schemas found by $id; nil means our schemas under their default base.
 	Published *schema.Set
 	// Fetcher gets schemas by address; nil is offline.
 	Fetcher schema.Fetcher
@@ -77,7 +77,7 @@ type linter struct {
 	compiler  *schema.Compiler
 	base      string
 	subjects  []*subject
-	// latest maps names to the latest of the linted schemas.
+	// latest maps each name to the latest linted schema.
 	latest map[string]*schema.Resource
 	report Report
 }

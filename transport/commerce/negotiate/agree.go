@@ -8,7 +8,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Options are the sources for a negotiation.
+// Options contains the sources for a negotiation.
 type Options struct {
 	// Published has schemas whose requirements apply; it may be nil.
 	Published *schema.Set

@@ -4,7 +4,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Result has the versions and capabilities on which both sides agree.
+// Result contains the versions and capabilities on which both sides agree.
 type Result struct {
 	Version         string              `json:"version"`
 	Capabilities    map[string][]Chosen `json:"capabilities"`

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxAgent bounds the header UCP-Agent, bytes.
+// maxAgent bounds the header UCP-Agent, in bytes.
 const maxAgent = 2048
 
 // ParseAgent returns the address of a profile in the header UCP-Agent, as in

@@ -13,11 +13,11 @@ import (
 // ErrSilent means that a payload does not declare the capabilities that it follows.
 var ErrSilent = errors.New("the payload has no ucp.capabilities that say which schemas it follows")
 
-// Followed has the schemas that a payload follows.
+// Followed contains the schemas that a payload follows.
 type Followed struct {
-	// Bases are the capabilities that extend none of the others, sorted by name.
+	// Bases lists the capabilities that extend none of the others, sorted by name.
 	Bases []*schema.Resource
-	// Extensions are the other capabilities.
+	// Extensions lists the other capabilities.
 	Extensions []*schema.Resource
 	// Protocol is the version of the protocol.
 	Protocol string

@@ -41,7 +41,7 @@ type Service struct {
 // Capability is a capability in one version.
 type Capability struct {
 	Name, Version string
-	// Extends names the parents of an extension.
+	// Extends lists an extension's parents.
 	Extends      []string
 	Spec, Schema string
 	Config       map[string]any
@@ -117,7 +117,7 @@ type Business struct {
 }
 
 // NewBusiness builds the profile and checks it against the conventions and the published schema.
-// The error names each violated rule.
+// The error lists each violated rule.
 func NewBusiness(ctx context.Context, config BusinessConfig) (*Business, error) {
 	published := config.Schemas
 	if published == nil {

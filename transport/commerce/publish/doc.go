@@ -4,5 +4,5 @@
 //
 // A Business is built from configuration at startup, and refused if it violates a convention or
 // does not match the published schemas. An Endpoint bounds the concurrent negotiations that fetch a
-// profile, and answers further ones with 503.
+// profile, and responds to further ones with 503.
 package publish

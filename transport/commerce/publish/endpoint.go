@@ -22,12 +22,12 @@ const (
 	schemasPath   = "/schemas/"
 	negotiatePath = "/api/commerce/negotiate"
 
-	// maxBody bounds an inline profile, bytes.
+	// maxBody bounds an inline profile, in bytes.
 	maxBody = 1 << 20
 	// negotiateFor is the time limit of a negotiation, including its fetches.
 	negotiateFor = 15 * time.Second
-	// atOnce bounds the concurrent negotiations that fetch from other servers, and eachAtOnce those
-	// requested by one address.
+	// atOnce bounds the concurrent negotiations that fetch from other servers, and eachAtOnce
+	// bounds those requested by one address.
 	atOnce, eachAtOnce = 16, 2
 )
 
@@ -123,7 +123,7 @@ func (e *Endpoint) schema(r *httpapi.Exchange) error {
 	return document(r, f.Data, f.ETag)
 }
 
-// document answers with a public document, or with 304 if the client has it.
+// document responds with a public document, or with 304 if the client has the document.
 func document(r *httpapi.Exchange, data []byte, tag string) error {
 	// Pages of other origins may read public documents.
 	r.Response.Header.Set("Access-Control-Allow-Origin", "*")
@@ -133,7 +133,7 @@ func document(r *httpapi.Exchange, data []byte, tag string) error {
 	return r.Answer(data)
 }
 
-// negotiate answers with the agreement of a platform and this business.
+// negotiate responds with the agreement of a platform and this business.
 func (e *Endpoint) negotiate(r *httpapi.Exchange) error {
 	if e.Wait != nil {
 		if wait := e.Wait(r.RequestCtx); wait > 0 {
@@ -148,7 +148,7 @@ func (e *Endpoint) negotiate(r *httpapi.Exchange) error {
 	if err != nil {
 		return err
 	}
-	// The standard encoder sorts names, so equal agreements have equal bytes.
+	// The standard encoder sorts names, so that equal agreements have equal bytes.
 	b, err := json.Marshal(result)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Limits of one fetch, bytes and time.
+// Limits of one fetch, in bytes and time.
 const (
 	MaxBytes = 1 << 20
 	Timeout  = 5 * time.Second
@@ -186,10 +186,10 @@ func Plain(err error) error {
 	return errors.New("the connection failed")
 }
 
-// errInside is the only error for addresses of our own network.
+// errInside is the only error for addresses in our own network.
 var errInside = errors.New("the host is not on the public internet")
 
-// inside are ranges that package netip does not classify as private.
+// inside lists ranges that package netip does not classify as private.
 var inside = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network
 	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT

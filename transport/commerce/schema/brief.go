@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Foreign input in errors must not fill logs, screens and answers: texts and lists are
-// truncated.
+// Foreign input in errors must not fill logs, screens and responses: texts and lists are truncated.
 const (
 	// maxText bounds a name or an address.
 	maxText = 120

@@ -9,7 +9,7 @@ import (
 
 const maxExtensions = 64
 
-// ComposeOptions are the options of Compose.
+// ComposeOptions configures Compose.
 type ComposeOptions struct {
 	View View
 	// Bundle includes every referenced document, so that the result is self-contained. Otherwise

@@ -92,7 +92,7 @@ func (c *comparer) members(below, above []place, path pathTo, depth int) {
 }
 
 // all returns the schemas that apply together with one: itself, those that it refers to, and its
-// allOf. Schemas of the document without are left out.
+// allOf. Schemas of the document without are omitted.
 func (c *comparer) all(p place, without *Resource) (list []place) {
 	if c.parts++; c.parts > maxParts || p.node == nil {
 		return nil

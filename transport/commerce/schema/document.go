@@ -40,15 +40,16 @@ const (
 	MaxDepth = 96
 	// maxValues bounds memory: a value takes far more than the byte or two of its text.
 	maxValues = 500_000
-	// maxPaths bounds the total length, in bytes, of the pointers to all values. An answer with
-	// the places of values writes them out, and a long name is part of every pointer below it.
+	// maxPaths bounds the total length, in bytes, of the pointers to all values. A response with
+	// the positions of values contains these pointers, and a long name is part of every pointer
+	// below it.
 	maxPaths  = 64 << 20
 	maxDigits = 400
 )
 
-// Document is a parsed file or answer. Immutable after Parse.
+// Document is a parsed file or response. Immutable after Parse.
 type Document struct {
-	// File is the name shown in messages: a path or an address.
+	// File is the name that messages show: a path or an address.
 	File string
 	// Value is the root of the tree.
 	Value any
@@ -56,7 +57,7 @@ type Document struct {
 	data []byte
 }
 
-// Size returns the length of the document's text, bytes.
+// Size returns the length of the document's text, in bytes.
 func (d *Document) Size() int { return len(d.data) }
 
 // SyntaxError is the reason why a document could not be read.
@@ -214,7 +215,7 @@ func (p *parser) below(pointer, token string) string {
 	return pointer + "/" + Escape(token)
 }
 
-// Lines has the line of every value of a document.
+// Lines contains the line of every value in a document.
 type Lines struct{ byPointer map[string]int }
 
 // lineIndex collects the lines while a parser reads a document.

@@ -14,7 +14,7 @@ import (
 const (
 	// maxLoads bounds the documents loaded through references.
 	maxLoads = 512
-	// maxTotal bounds the text of all files together, bytes; trees take some ten times as much
+	// maxTotal bounds the text of all files together, in bytes; trees take some ten times as much
 	// memory.
 	maxTotal = 64 << 20
 )
@@ -24,14 +24,14 @@ type Fetcher interface {
 	Fetch(ctx context.Context, address string) ([]byte, error)
 }
 
-// LibraryOptions are the sources of a library in addition to added documents.
+// LibraryOptions contains a library's sources in addition to added documents.
 type LibraryOptions struct {
-	// Published has schemas found by their $id; it may be nil.
+	// Published contains schemas found by their $id; it may be nil.
 	Published *Set
 	// Fetcher is used for addresses that no other source has; nil is offline.
 	Fetcher Fetcher
-	// Folders are the folders to whose files relative references may lead. If empty, they lead only
-	// to added files.
+	// Folders lists the folders with files to which relative references may lead. If it is empty,
+	// references lead only to added files.
 	Folders []string
 }
 
@@ -274,7 +274,8 @@ func (l *Library) Entity(name, version, address string) (*Resource, error) {
 	return nil, &RefError{Kind: RefUnknown, Ref: name, Reason: "it is not published here, and the entry states no address"}
 }
 
-// named finds a file by its name and version; of several, the one whose path comes first.
+// named finds a file by its name and version. Of several files, it returns the one with the first
+// path.
 func (l *Library) named(name, version string) *Resource {
 	if len(l.byName) == 0 {
 		l.byName = map[[2]string]*Resource{}

@@ -11,9 +11,9 @@ type word struct {
 	visibility, extension string
 }
 
-// overrule applies the annotations of the additions to their members, whichever document declared
-// the members. If an extension omits a member of its base, the result does not have it. If an
-// extension makes it optional, it can be missing. Extensions that disagree do not compose.
+// overrule applies the additions' annotations to their members, regardless of the document that
+// declared the members. If an extension omits a member of its base, the result does not have it. If
+// an extension makes it optional, it can be missing. Extensions that disagree do not compose.
 func (b *bundler) overrule(root map[string]any, additions []addition) error {
 	said := map[string]word{}
 	for _, a := range additions {

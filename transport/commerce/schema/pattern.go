@@ -10,7 +10,7 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// maxPattern bounds the text of a pattern, bytes.
+// maxPattern bounds a pattern's text, in bytes.
 const maxPattern = 4096
 
 // expression is a compiled pattern. Safe for concurrent use.

@@ -15,7 +15,7 @@ const DefaultBase = "https://atelier.example/schemas"
 // Release is the protocol release for new profiles.
 const Release = "2026-01-23"
 
-// Releases are all published versions, oldest first. None is ever removed.
+// Releases lists all published versions, oldest first. No version is ever removed.
 var Releases = []string{"2026-01-23"}
 
 //go:embed published
@@ -32,7 +32,7 @@ type PublishedFile struct {
 	ETag string
 }
 
-// Set has the schemas that are published under one base. Immutable after Published and
+// Set contains the schemas that are published under one base. Immutable after Published and
 // WithFolder; safe for concurrent use.
 type Set struct {
 	base   string

@@ -40,7 +40,7 @@ func (r Range) String() string {
 	return r.Min + " to " + r.Max
 }
 
-// Requires has the versions of the protocol and of capabilities that an extension requires.
+// Requires contains the versions of the protocol and of capabilities that an extension requires.
 type Requires struct {
 	// Protocol is nil if any version is suitable.
 	Protocol     *Range
@@ -148,7 +148,7 @@ func checkRange(at string, value any) (wrong []*RequiresError) {
 	return wrong
 }
 
-// Unmet returns an unmet requirement, "" if there is none. version returns the chosen version of a
+// Unmet returns an unmet requirement; "" if there is none. version returns the chosen version of a
 // capability; an empty protocol is not checked.
 func (r Requires) Unmet(protocol string, version func(name string) (string, bool)) string {
 	if r.Protocol != nil && protocol != "" && !r.Protocol.Holds(protocol) {

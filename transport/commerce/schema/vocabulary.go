@@ -12,7 +12,7 @@ const (
 	PaymentHandlers = "payment_handlers"
 )
 
-// Registries are all registries, in the order of findings about them.
+// Registries lists all registries, in the order of findings about them.
 var Registries = []string{Services, Capabilities, PaymentHandlers}
 
 // Variants of an entity's declaration, under $defs ("Variants").
@@ -31,7 +31,7 @@ type Category struct {
 	Variants []string
 }
 
-// Categories are all categories.
+// Categories lists all categories.
 var Categories = []Category{
 	{"capability", Capabilities, []string{PlatformVariant, BusinessVariant, ResponseVariant}},
 	{"service", Services, []string{PlatformVariant, BusinessVariant}},
@@ -50,7 +50,7 @@ func CategoryNames() []string {
 // Transport is a way in which a service is offered.
 type Transport struct {
 	Name string
-	// Needs are the members that its entries need in every profile.
+	// Needs lists the members that the transport's entries need in every profile.
 	Needs []string
 }
 
@@ -71,8 +71,8 @@ func TransportNames() []string {
 	return names
 }
 
-// Operations are the operations of the protocol. A vendor's capability can have others, named in
-// its annotations.
+// Operations lists the protocol's operations. A vendor's capability can have others, which its
+// annotations contain.
 var Operations = []string{"create", "read", "update", "complete", "cancel"}
 
 // IsOperation reports whether the protocol has an operation.
@@ -90,9 +90,9 @@ const (
 	Required = "required"
 )
 
-// Visibilities are the values of an annotation.
+// Visibilities lists the values of an annotation.
 var Visibilities = []string{Omit, Optional, Required}
 
-// CheckoutStates are the states of a checkout, the only set of values in payloads that can never
+// CheckoutStates lists the states of a checkout, the only set of values in payloads that can never
 // grow ("Checkout payload").
 var CheckoutStates = []string{"open", "completed", "expired"}

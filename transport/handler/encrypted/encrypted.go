@@ -25,8 +25,8 @@ import (
 var (
 	// ErrKey means that a key is unusable. Its text contains no part of the key.
 	ErrKey = errors.New("the key cannot be used")
-	// ErrMessage means that a message cannot be decrypted: malformed, modified, or encrypted to
-	// another key.
+	// ErrMessage means that a message cannot be decrypted, because it is malformed, modified, or
+	// encrypted to another key.
 	ErrMessage = errors.New("the message does not open")
 	// ErrCheckout means that a checkout's id has an invalid length.
 	ErrCheckout = errors.New("checkout_id must have 1 to 255 bytes")

@@ -1,4 +1,4 @@
-// Package oidctest is an identity provider for tests, which can send forged answers.
+// Package oidctest is an identity provider for tests. It can send forged responses.
 package oidctest
 
 import (
@@ -48,10 +48,10 @@ type Provider struct {
 	AgainAndAgain bool
 	// InfoOnly returns the identity only at the userinfo endpoint.
 	InfoOnly bool
-	// Names: the provider announces an issuer in each response (RFC 9207), but omits it.
+	// Names makes the provider announce an issuer in each response (RFC 9207) but omit it.
 	Names bool
-	// KeysFor is the Cache-Control header of the keys. Withdrawn: the provider publishes no keys,
-	// but still signs with the earlier one.
+	// KeysFor is the Cache-Control header of the keys. With Withdrawn, the provider publishes no
+	// keys, but still signs with the earlier one.
 	KeysFor   string
 	Withdrawn bool
 	// Valid is the lifetime of the tokens. 0 means one minute.
@@ -64,7 +64,7 @@ type Provider struct {
 	codes map[string]url.Values // guarded by mu; the browser's parameters, by code
 }
 
-// KeyID names the published key.
+// KeyID identifies the published key.
 const KeyID = "one"
 
 // New starts a provider that is closed at the end of the test.
@@ -109,7 +109,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.Genuine(w, r)
 }
 
-// Genuine responds without replacements.
+// Genuine sends the provider's own response, without replacements.
 func (p *Provider) Genuine(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
