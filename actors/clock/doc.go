@@ -1,8 +1,7 @@
 // Package clock provides time and timers to all packages under actors. Each node of a cluster has
-// one Clock. Package time is shared by the whole process, so the simulator
-// (cmd/atelier/simulation), which runs several nodes in one process, could not delay, shift or
-// pause the time of a single node. cmd/internal/house forbids package time's clock and timers
-// elsewhere under actors.
+// one Clock. The simulator (cmd/atelier/simulation) runs several nodes in one process. With package
+// time, which the whole process shares, it could not delay, shift or pause the time of a single
+// node. cmd/internal/house forbids package time's clock and timers elsewhere under actors.
 //
 // Two times must not be confused. The time of day (Now) is for people and other machines, and it
 // jumps when somebody sets it. Durations and ages are differences of two uptimes (Uptime),

@@ -35,7 +35,7 @@ func entryName(f *zip.File) (name string, ok bool) {
 	case f.Flags&flagUTF8 != 0, (maker == madeByUnix || maker == madeByMacOS) && utf8.ValidString(f.Name):
 		name = f.Name
 	default:
-		// Every byte is a valid character in code page 437.
+		// In code page 437 every byte is a valid character.
 		name, _ = charmap.CodePage437.NewDecoder().String(f.Name)
 	}
 	name = norm.NFC.String(strings.ReplaceAll(name, `\`, "/"))

@@ -4,7 +4,7 @@
 // code.
 //
 // A request is checked in this order: the caller (401), the rate (429), the scope (403), the shape
-// of the request (400, 413, 415), the participant for whom it is made (403), and only then the
+// of the request (400, 413, 415), the participant of the request (403), and only then the
 // token. Token rules are in actors/token and participant rules in actors/participant; this package
 // maps their results to the API's codes.
 //

@@ -43,7 +43,7 @@ class Tab {
       'message' in h ? [JSON.parse(h.message) as { type: string; seq: number; head?: number; now?: string; you?: unknown }] : [],
     )
   }
-  /** A summary of what arrived. */
+  /** A summary of the received messages. */
   get short() {
     return this.messages.map((m) => `${m.type} ${m.seq}`)
   }
