@@ -242,6 +242,10 @@ peers-build: $(if $(HAVE_NODE),$(PEERS)/node/node_modules/.installed)
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier ./cmd/atelier-bench
 	cd $(PEERS) && $(GO) build -o ../../bin/peers .
 
+# COPY_SOURCES copies this tree to a folder, with uncommitted files and without ignored ones. Git
+# also lists deleted files, which ls drops.
+COPY_SOURCES = git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C $(1)
+
 # Both servers are built in folders of their own without the app, because an embedded app takes
 # memory. Uncommitted changes are included.
 REGRESS_FLAGS ?=
@@ -253,7 +257,7 @@ regress: need-go
 	@dir=$$(mktemp -d) || exit 1; trap 'rm -rf "$$dir"' EXIT; trap 'exit 130' INT TERM HUP; \
 	set -e; mkdir "$$dir/base" "$$dir/new"; echo 'building the servers of $(BASE) and of this tree'; \
 	git archive '$(BASE)' | tar -x -C "$$dir/base"; \
-	git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C "$$dir/new"; \
+	$(call COPY_SOURCES,"$$dir/new"); \
 	(cd "$$dir/base" && $(call REGRESS_BUILD,base)); (cd "$$dir/new" && $(call REGRESS_BUILD,new)); \
 	bin/atelier-bench regress --base "$$dir/base-atelier" --base-name "$$(git log -1 --format='%h %s' '$(BASE)')" \
 		--new "$$dir/new-atelier" --new-name "$$(git log -1 --format='%h %s')$$(git diff --quiet HEAD || echo ', with changes')" \
@@ -386,11 +390,10 @@ generate:
 # Checks that make generate changes nothing. It runs in a copy, because other suites compile these
 # files at the same time.
 fresh:
-	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && \
-	git ls-files -co --exclude-standard -z | xargs -0 sha256sum 2>/dev/null > "$$copy/.sums"; \
-	sed 's/^[0-9a-f]*  //' "$$copy/.sums" | tar -cf - -T - | tar -xf - -C "$$copy" && \
-	$(MAKE) --no-print-directory -C "$$copy" generate >/dev/null && cd "$$copy" && sha256sum --quiet -c .sums || { \
-	echo 'these generated files are out of date: run make generate'; exit 1; }
+	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && mkdir "$$copy/tree" && $(call COPY_SOURCES,"$$copy/tree") && \
+	cd "$$copy/tree" && $(SUMS) > ../before && $(MAKE) --no-print-directory generate >/dev/null && $(SUMS) > ../after && \
+	diff ../before ../after || { echo 'these generated files are out of date: run make generate'; exit 1; }
+SUMS := find . -type f -print0 | sort -z | xargs -0 sha256sum
 
 # Hand-written lines by folder, packages, and generated lines, for the table in
 # CONTRIBUTING.md. Lines of tests and test support are left out; a line of over 120 columns

@@ -120,8 +120,8 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	}
 }
 
-// The number of saved conversations per codelab is bounded. The latest ones stay, whoever saved
-// them.
+// The number of saved conversations per codelab is bounded. The latest ones stay. The
+// person who saved them does not matter.
 func TestTheOldestConversationsGo(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -25,7 +25,7 @@ func (l *lab) register(t *testing.T, r Register) *pb.Attendee {
 }
 
 // Rate limits count only registrations that Admit accepts. The codelab refuses the others for the
-// same reason, whoever is registered.
+// same reason, regardless of the registered attendees.
 func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	l := newLab()
 	l.create(t)

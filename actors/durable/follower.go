@@ -32,9 +32,9 @@ type follower[C, E, V any] struct {
 	looked time.Duration
 	// soon means that a look-up is scheduled.
 	soon bool
-	// left means that the owner has announced its end, but its release was not committed yet at
-	// the last look-up.
-	left bool
+	// leaving is until when the release of an owner that has announced its end is expected. If it
+	// is not committed by then, silence will show that there is no owner.
+	leaving time.Duration
 	// giving means that another node was asked to take the actor, and commands wait for its answer.
 	giving bool
 
@@ -119,7 +119,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 	case lookNow:
 		if m.f == any(f) {
 			f.soon = false
-			if !f.giving && (f.left || len(f.homeless) > 0) {
+			if !f.giving && (f.left() || len(f.homeless) > 0) {
 				f.lookAgain(ctx)
 			}
 		}
@@ -138,7 +138,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 // begin follows an owner. It subscribes before it reads the log, so that no event in between is
 // missed.
 func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
-	f.owner, f.begun, f.quiet, f.left = owner, owner, 0, false
+	f.owner, f.begun, f.quiet, f.leaving = owner, owner, 0, 0
 	f.handle.owner.Store(&owner)
 	f.askFollow(ctx)
 }
@@ -200,7 +200,7 @@ func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if m.told.kind == tellBye {
 		if m.from == f.owner {
-			f.left = true
+			f.leaving = f.now() + f.host.opts.Cluster.Patience
 			f.lookAgain(ctx)
 		}
 		return
@@ -321,7 +321,6 @@ func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
 
 // beat checks the owner and the waiting callers.
 func (f *follower[C, E, V]) beat(ctx actor.Context) {
-	f.left = false // the release should have come by now; silence will show that there is no owner
 	f.quiet++
 	f.beats++
 	now := f.now()
@@ -370,10 +369,13 @@ const lookPause = 20 * time.Millisecond
 // lookNow asks a follower to look for the owner.
 type lookNow struct{ f any }
 
+// left reports whether the owner has announced its end and its release can still be in progress.
+func (f *follower[C, E, V]) left() bool { return f.now() < f.leaving }
+
 // lookAgain looks up the owner, and again soon if the owner has left but its release is still not
 // committed.
 func (f *follower[C, E, V]) lookAgain(ctx actor.Context) {
-	if !f.lookForOwner(ctx) && f.left {
+	if !f.lookForOwner(ctx) && f.left() {
 		f.lookSoon(ctx)
 	}
 }

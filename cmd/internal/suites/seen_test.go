@@ -8,7 +8,10 @@ import (
 	"go/token"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestOutputOfSuitesIsCounted(t *testing.T) {
@@ -91,4 +94,23 @@ func TestWhereGoroutinesCanMeet(t *testing.T) {
 			t.Errorf("%s: %v", source, got)
 		}
 	}
+}
+
+// Suites of a group start in order, and two run in parallel: a third waits for one of them.
+func TestTwoSuitesRunInParallel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var starts []string
+		began := time.Now()
+		twoAtATime([]*result{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, func(r *result) {
+			mu.Lock()
+			starts = append(starts, fmt.Sprint(r.name, time.Since(began)))
+			mu.Unlock()
+			time.Sleep(map[string]time.Duration{"a": 3, "b": 1, "c": 1, "d": 1}[r.name] * time.Second)
+		})
+		slices.Sort(starts)
+		if want := []string{"a0s", "b0s", "c1s", "d2s"}; !slices.Equal(starts, want) || time.Since(began) != 3*time.Second {
+			t.Errorf("started %v, ended after %v", starts, time.Since(began))
+		}
+	})
 }
