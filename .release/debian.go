@@ -111,7 +111,8 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 			return nil, err
 		}
 	}
-	// Minimal systems do not install /usr/share/doc, so files that are needed are in /usr/share.
+	// Minimal systems do not install /usr/share/doc, so files that people need go into
+	// /usr/share/atelier.
 	const doc, share = "/usr/share/doc/atelier/", "/usr/share/atelier/"
 	add(files.TypeFile, filepath.Join(r.root, "LICENSE"), doc+"copyright", 0o644)
 	add(files.TypeFile, filepath.Join(r.root, "config.toml"), share+"config.toml", 0o644)

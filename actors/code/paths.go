@@ -32,7 +32,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 // no "..", and neither a dot nor ".lock" at the end.
 func CheckName(name string) error {
 	if len(name) > maxName || !nameForm.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
-		return Fault("a name has the form [a-z0-9][a-z0-9._-]*, at most %d characters, without .. and without a dot or .lock at its end", maxName)
+		return Fault("a name must match [a-z0-9][a-z0-9._-]*, have at most %d characters, not contain .., and not end with a dot or .lock", maxName)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func checkPart(part string) error {
 	case part == "":
 		return Fault("a path has an empty part")
 	case part == "." || part == "..":
-		return Fault("a path has the part %s", part)
+		return Fault("a path contains the part %q", part)
 	case len(part) > maxPart:
 		return Fault("a path has a part longer than %d bytes", maxPart)
 	case isGit(part):

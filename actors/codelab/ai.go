@@ -10,8 +10,8 @@ import (
 )
 
 // AskAI decides whether the caller may ask the AI about this codelab. The question itself is not
-// sent to the actor, which must not wait for an upstream. Permitted questions are in the audit
-// trail.
+// sent to the actor, which must not wait for an upstream. Permitted questions are recorded in
+// the audit trail.
 type AskAI struct {
 	Model string
 	// 0 for none.
@@ -39,13 +39,13 @@ func (a AskAI) decide(c call) (decision, error) {
 
 func (c call) stepExists(n int32) error {
 	if n < 1 || int(n) > len(c.s.steps) {
-		return durable.Reject(durable.Invalid, "step_number must be that of a step")
+		return durable.Reject(durable.Invalid, "step_number must be the number of a step")
 	}
 	return nil
 }
 
 // NoteAIUse counts the tokens of a query. The codelab's row in the list is written in the
-// same commit, so the sums need no codelab in memory.
+// same commit, so totals are computed without loading codelabs.
 type NoteAIUse struct {
 	Usage *usage.AIUsage
 }

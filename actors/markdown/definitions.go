@@ -16,8 +16,9 @@ type Definition struct {
 // MaxLabel bounds a label, in bytes; CommonMark permits 999 characters.
 const MaxLabel = 4 * 999
 
-// define parses a definition at the beginning of a line. Its address, or its title, can be on the
-// next line, the first of follow; more is the length of that part.
+// define parses a definition at the beginning of a line. Its address and its title can be
+// on the following lines, at the beginning of follow; more is the number of bytes of follow that
+// belong to the definition.
 func define(text, follow []byte) (l Definition, more int, ok bool) {
 	label, rest, ok := cutLabel(text)
 	if !ok || len(rest) == 0 || rest[0] != ':' {
@@ -104,7 +105,7 @@ func cutAddress(text []byte) (address, rest []byte, ok bool) {
 	return text[:end], bytes.TrimLeft(text[end:], " \t"), true
 }
 
-// isTitle reports whether a text is only a title in quotation marks.
+// isTitle reports whether the whole text is a title in quotation marks or parentheses.
 func isTitle(text []byte) bool {
 	if len(text) < 2 {
 		return false
@@ -124,7 +125,8 @@ func isTitle(text []byte) bool {
 	return false
 }
 
-// Normal returns the normalized form of a label: without case, white space as one space.
+// Normal returns the normalized form of a label: case is ignored, and each run of white
+// space becomes one space.
 func Normal(label []byte) string {
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(string(label)), " ")))
 }

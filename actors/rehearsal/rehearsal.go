@@ -41,7 +41,7 @@ func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 		}
 		now := lab.Clock().Uptime()
 		if now-began > total+beat {
-			return // the time of day, which determines the end, was set back
+			return // the wall clock, which determines the end, was set back
 		}
 		for _, p := range c.people {
 			if now < p.next || p.left || ctx.Err() != nil {
@@ -93,7 +93,7 @@ func (c *cast) enter(lab codelab.Codelab, p *person, now time.Duration) {
 	}
 }
 
-// person is a member of the cast. Times are as in the clock's Uptime.
+// person is a member of the cast. Times are on the scale of the clock's Uptime.
 type person struct {
 	id, place string
 	here      bool
@@ -104,7 +104,7 @@ type person struct {
 	skill  float64 // 0 to 1
 	step   int32   // the step to which ends applies
 	ends   time.Duration
-	stuck  time.Duration // when they have solved their problem; 0: they have not asked
+	stuck  time.Duration // when their problem will be solved; 0 if they have not asked for help
 	ballot string        // round of the poll in which they have voted
 	stage  int           // number of finished activities after the steps
 }

@@ -175,7 +175,7 @@ func (s *Service) read(r *rest.Request) (*upstream.Query, *body, error) {
 		in.CodelabID = &own
 	}
 	if n := in.StepNumber; n != nil && text(in.CodelabID) != "" && (*n < 1 || int(*n) > len(r.Codelab.View().Steps)) {
-		return nil, nil, wire.Invalid("step_number must be that of a step")
+		return nil, nil, wire.Invalid("step_number must be the number of a step")
 	}
 	q, err := s.query(in, r.IsAdmin())
 	if err != nil {

@@ -61,7 +61,7 @@ func saveConversation(r *Request) error {
 		return wire.Invalid("answer is required")
 	}
 	if in.StepNumber != nil && *in.StepNumber < 1 {
-		return wire.Invalid("step_number must be that of a step")
+		return wire.Invalid("step_number must be the number of a step")
 	}
 	v, err := r.do(codelab.SaveConversation{
 		StepNumber: or(in.StepNumber, 0), Question: *in.Question, Answer: *in.Answer, Model: r.api.AIModels.Used(in.Model),

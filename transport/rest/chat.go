@@ -120,7 +120,7 @@ func postDirects(r *Request) error {
 	case utf8.RuneCountInString(ref) > MaxRef:
 		return wire.Invalid("ref is longer than %d characters", MaxRef)
 	case in.StepNumber != nil && *in.StepNumber < 1: // 0 would mean no step
-		return wire.Invalid("step_number must be that of a step")
+		return wire.Invalid("step_number must be the number of a step")
 	case in.StepNumber != nil:
 		wanted.StepNumber = *in.StepNumber
 	case wanted.To == codelab.ToStep:

@@ -11,7 +11,7 @@ interface Estimate {
   sure: boolean
 }
 
-/** The age after which even a less exact estimate replaces an estimate, milliseconds. */
+/** The age at which an estimate is replaced even by a less exact one, milliseconds. */
 const old = 10 * 60_000
 
 let estimate: Estimate | null = null
@@ -19,12 +19,12 @@ let estimate: Estimate | null = null
 /**
  * Estimates the offset from a response that contains the server's time. sent and received are the
  * request and response times by the device's clock. Never pass timestamps of replayed or stored
- * messages, since those are older than the response. sure is false if the response could come from
- * a cache. A recent time from a connection is then preferred.
+ * messages, since those are older than the response. sure is false if the response may come from a
+ * cache: a recent estimate from a connection then takes precedence.
  */
 export function noteTime(stamp: string, sent = Date.now(), received = Date.now(), sure = true): void {
   const there = Date.parse(stamp)
-  // The device's clock was set back during the request.
+  // Ignore invalid timestamps, and requests during which the device's clock was set back.
   if (Number.isNaN(there) || received < sent) return
   // The server made the timestamp between sent and received.
   const next = { offset: Math.round(there - (sent + received) / 2), spread: (received - sent) / 2, at: received, sure }
