@@ -17,15 +17,15 @@ test('a key runs its shortcut and does nothing else', () => {
   expect(pressed('constructor')).toEqual([])
 })
 
-test.each(['input', 'textarea', 'select', '[contenteditable]', 'dialog', '[role=menu]'])('keys in %s belong to it', (place) => {
+test.each(['input', 'textarea', 'select', '[contenteditable]', 'dialog', '[role=menu]'])('keys in %s run no shortcut', (place) => {
   expect(pressed('j', [place])).toEqual([])
 })
 
-test.each(['[role=tablist]', 'pre', 'table'])('arrow keys in %s belong to it, letters do not', (place) => {
+test.each(['[role=tablist]', 'pre', 'table'])('in %s, arrow keys run no shortcut but letters do', (place) => {
   expect(pressed('ArrowRight', [place])).toEqual([])
   expect(pressed('j', [place])).toEqual(['prevented', 'j'])
 })
 
-test.each(['ctrlKey', 'metaKey', 'altKey', 'defaultPrevented'])('a key with %s is left alone', (member) => {
+test.each(['ctrlKey', 'metaKey', 'altKey', 'defaultPrevented'])('a key with %s runs no shortcut', (member) => {
   expect(pressed('j', [], { [member]: true })).toEqual([])
 })
