@@ -55,7 +55,7 @@ function thing(b: Browser, name: string, open: string[]) {
 }
 
 describe('Back', () => {
-  test('closes open things, the topmost first, before it leaves the page', async () => {
+  test('closes open overlays, the topmost first, before it leaves the page', async () => {
     const b = new Browser()
     const open: string[] = []
     thing(b, 'panel', open)
@@ -71,7 +71,7 @@ describe('Back', () => {
     expect(b.routed).toEqual(['before'])
   })
 
-  test('removes the history entry of a thing that is closed otherwise', async () => {
+  test('removes the history entry of an overlay that is closed otherwise', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'steps', open)
@@ -85,7 +85,7 @@ describe('Back', () => {
     expect(b.shown).toBe('before')
   })
 
-  test('reuses the entry when one thing replaces another', async () => {
+  test('reuses the entry when one overlay replaces another', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'person', open)
@@ -99,7 +99,7 @@ describe('Back', () => {
     expect(b.where).toBe('lab')
   })
 
-  test('adds an entry for a thing that opens while another entry is removed', async () => {
+  test('adds an entry for an overlay that opens while another entry is removed', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'one', open)
@@ -124,7 +124,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('leads back to the page after a link was followed in a panel', async () => {
+  test('leads back to the page after a link in an overlay was followed', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'panel', open)
@@ -139,7 +139,7 @@ describe('Back', () => {
     expect(b.routed).toEqual(['lab'])
   })
 
-  test('removes the entries of open things after a reload', async () => {
+  test('removes the entries of open overlays after a reload', async () => {
     const b = new Browser()
     b.entries = [{ page: 'before' }, { page: 'lab' }, { page: 'lab', over: 1 }, { page: 'lab', over: 2 }]
     b.at = 3
@@ -149,7 +149,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('asks a thing that stayed open to close again the next time', async () => {
+  test('asks an overlay that stayed open to close again the next time', async () => {
     const b = new Browser()
     let asked = 0
     b.back.open(() => asked++)
@@ -161,7 +161,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('closes all things in a jump over several entries, the topmost first', async () => {
+  test('closes all overlays in a jump over several entries, the topmost first', async () => {
     const b = new Browser()
     const closed: string[] = []
     for (const name of ['panel', 'dialog', 'menu']) {
@@ -178,7 +178,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('removes only their own entries when things close faster than the history moves', async () => {
+  test('removes only their own entries when overlays close faster than the history moves', async () => {
     const b = new Browser()
     const open: string[] = []
     const panel = thing(b, 'panel', open)
@@ -216,14 +216,14 @@ describe('a visit to another address of the page', () => {
     return b
   }
 
-  test('adds an entry at once when nothing is open', async () => {
+  test('adds an entry at once when no overlay is open', async () => {
     const b = browser()
     b.back.visit('?step=2')
     await b.rest()
     expect(addresses(b)).toEqual(['before', 'lab', '?step=2'])
   })
 
-  test('waits until the open thing has closed, and replaces its entry', async () => {
+  test('waits until the open overlay has closed, and replaces its entry', async () => {
     const b = browser()
     const open: string[] = []
     const close = thing(b, 'steps', open)
