@@ -7,7 +7,7 @@ import { barriers, stage, still, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
-test('axe finds nothing serious on any screen, light or dark', async (scene) => {
+test('axe finds no serious barrier on any screen, light or dark', async (scene) => {
   const set = await busy(scene)
   const bad = []
   const guest = await scene.visitor()
@@ -194,7 +194,7 @@ long('the language can be switched, and the catalogues have the same keys and pa
     assert.deepEqual(Object.keys(de).toSorted(), Object.keys(en).toSorted(), area.name)
     for (const key of Object.keys(en)) {
       if (key.startsWith('$')) continue
-      assert.ok(!seen.has(key), `${key} is in ${seen.get(key)} and ${area.name}`)
+      assert.ok(!seen.has(key), `the key ${key} is in both ${seen.get(key)} and ${area.name}`)
       seen.set(key, area.name)
       const parameters = (text) => [...new Set(JSON.stringify(text).match(/\{[a-z]\w*\}/g))].toSorted()
       assert.deepEqual(parameters(de[key]), parameters(en[key]), key)

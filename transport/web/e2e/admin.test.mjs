@@ -200,7 +200,7 @@ async function taught({ facilitator, person }) {
 }
 
 test(
-  'results: attendance, quiz, feedback, work, questions, certificates, and a draw',
+  'the results show attendance, quiz, feedback, work, questions and certificates, and draw a person',
   async (scene) => {
     const { lead, lab, people } = await taught(scene)
     const { page } = await scene.visitor({ as: lead, reducedMotion: 'reduce' })

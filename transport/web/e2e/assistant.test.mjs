@@ -45,7 +45,7 @@ function encrypted(key, password) {
   return 'v1:' + Buffer.concat([text, createHmac('sha256', keys.subarray(32)).update(text).digest()]).toString('base64')
 }
 
-test('an attendee asks about the text', async ({ server, facilitator, person, visitor }) => {
+test('an attendee asks the AI about the text, and stops an answer', async ({ server, facilitator, person, visitor }) => {
   const lead = await facilitator()
   await lead.post('/admin/settings', { ai_api_key: encrypted('a-key', server.adminPw) })
   const lab = await lead.codelab({ steps: ['# One\n\nThe handler answers.', '# Two\n\nMore.'] })

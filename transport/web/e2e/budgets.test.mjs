@@ -45,7 +45,7 @@ long('thousands of people need few elements', async ({ server, facilitator, visi
   assert.ok(elements <= 700, `got ${elements} elements, want at most 700`)
 })
 
-long('a long chat does not grow the page, and older messages come back', async ({ facilitator, visitor, person, note }) => {
+long('a long chat does not grow the page, and older messages load on scrolling', async ({ facilitator, visitor, person, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const speaker = await person(lab, 'Speaker')

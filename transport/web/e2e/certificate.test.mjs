@@ -113,7 +113,7 @@ test('the owner creates a webhook, tests it, and sees the result', async ({ visi
   for (const width of [375, 320]) {
     await page.setViewportSize({ width, height: 812 })
     const frames = part.locator('[role=region]:has(> table)')
-    assert.deepEqual(await frames.evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth)), [0, 0], `tables scroll sideways at ${width}`)
+    assert.deepEqual(await frames.evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth)), [0, 0], `tables scroll sideways at ${width} pixels`)
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
     const cells = await part
       .locator('tbody tr')

@@ -59,7 +59,7 @@ test('an attendee who fell behind takes the start of the step that a facilitator
   const behind = panel.getByRole('link', { name: 'I fell behind: start of step 2' })
   await behind.waitFor()
   await panel.getByText('git stash -u git fetch git switch --detach origin/step-2-start').waitFor()
-  assert.equal(await panel.getByText('End of step 1').count(), 0, 'a solution is shown')
+  assert.equal(await panel.getByText('End of step 1').count(), 0, 'the end of a step is shown')
   await sound(page, 'code-panel-phone')
 
   // It is downloaded.

@@ -454,7 +454,7 @@ long('without a network the text stays, whatever the person presses', async ({ s
   await network.remove()
 })
 
-long('the chat opens at its newest message, and stays there', async ({ visitor, facilitator, person }) => {
+long('the chat opens at its newest message, and stays at its end', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ben = await person(lab, 'Attendee 2')

@@ -51,7 +51,7 @@ test('on a phone the search is above the page, and words in tables are not broke
   await page.goto('/help/operations')
   await page.getByRole('heading', { name: 'Trouble' }).waitFor()
   const box = await page.getByRole('searchbox', { name: 'Search the handbook' }).boundingBox()
-  assert.ok(box && box.y + box.height < 700, `the search is at ${JSON.stringify(box)}`)
+  assert.ok(box && box.y + box.height < 700, `the search is at ${JSON.stringify(box)}, want it within 700 pixels`)
   const broken = await page.locator('main :is(td, th)').evaluateAll((cells) =>
     cells.flatMap((cell) => {
       const out = []

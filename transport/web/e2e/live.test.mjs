@@ -126,7 +126,7 @@ long('the queue lists own claims and waiting requests first, and those of others
   const page = await desk(visitor, lead, lab)
   const help = page.getByRole('region', { name: 'Help queue' })
   const listed = () => help.getByRole('listitem').filter({ visible: true }).locator('.who').allTextContents()
-  const order = (names) => until(`the order ${names}`, async () => (await listed()).join() === names)
+  const order = (names) => until(`the queue to be ${names}`, async () => (await listed()).join() === names)
   await help.getByText('2 waiting').waitFor()
   await order('Attendee 4,Attendee 2,Attendee 3')
   await help.getByText('1 with Alan', { exact: true }).click()
@@ -142,7 +142,7 @@ long('the queue lists own claims and waiting requests first, and those of others
 })
 
 long(
-  'one message goes to all who are stuck, and they can answer',
+  'one message goes to all people who are stuck, and they can answer',
   async ({ visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab()

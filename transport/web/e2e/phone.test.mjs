@@ -171,7 +171,7 @@ long('bars and panels fit their contents at 390 pixels', async ({ visitor, facil
   await boss.page.getByText(/of \d+ here/).waitFor()
   await still(boss.page)
   const header = await box(boss.page.locator('header').first())
-  assert.ok(header.height < 120, `the bar of the live view is ${header.height} pixels high`)
+  assert.ok(header.height < 120, `the bar of the live view is ${header.height} pixels high, want less than 120`)
   await boss.page.getByRole('button', { name: 'Help', exact: true }).click()
   await boss.page.getByRole('complementary').waitFor()
   assert.ok((await box(boss.page.getByRole('complementary'))).top >= header.bottom, 'the side panel covers the bar')

@@ -71,7 +71,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   // The poll appears next to the text: nothing moves, the focus stays, and the poll is announced.
   await strip(page).getByRole('button', { name: 'Coffee' }).waitFor()
   assert.equal(await firstLine(), before, 'the text has moved')
-  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'MAIN', 'the focus was taken')
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'MAIN', 'the focus has moved from the text')
   await page.locator('[aria-live=polite]', { hasText: 'Poll: Tea or coffee?' }).waitFor()
   await accessible(page)
 
@@ -140,7 +140,7 @@ long('an open poll leaves two thirds of a small phone for the text', async ({ vi
     assert.ok((await line.boundingBox()).height <= 667 / 3, `the poll is ${(await line.boundingBox()).height} pixels high, want at most a third of 667`)
     for (const option of options) {
       const at = await line.getByRole('button', { name: option }).boundingBox()
-      assert.ok(at.height >= 44 && at.width >= 44, `${option}: ${at.width} x ${at.height}`)
+      assert.ok(at.height >= 44 && at.width >= 44, `${option}: got ${at.width} x ${at.height}, want at least 44 x 44`)
     }
     // The last answer is reached, and the question stays in view.
     await line.getByRole('button', { name: options[4] }).scrollIntoViewIfNeeded()
@@ -152,7 +152,7 @@ long('an open poll leaves two thirds of a small phone for the text', async ({ vi
   }
 })
 
-long('an anonymous poll says so before and after, and shows nothing while it is open', async ({ visitor, facilitator, person }) => {
+long('an anonymous poll says so before the vote, hides all answers while it is open, and cannot be reopened', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => person(lab, `Attendee ${n}`)))

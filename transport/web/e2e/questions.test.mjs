@@ -121,7 +121,7 @@ long('the list does not move under a pointer, a focus or a finger', async ({ vis
   await until('the list to be sorted', async () => (await order(page)).length === 3)
 })
 
-long('checked questions wait for a facilitator, and only their author sees them', async ({ visitor, facilitator, person }) => {
+long('checked questions are hidden from other attendees until a facilitator shows them', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await asking(lead, 'checked')
   const [ann, ben] = [await person(lab, 'Ann'), await person(lab, 'Ben')]

@@ -344,7 +344,7 @@ test('the line of notices stays low, does not hide the focus or move the text, a
     for (let i = 20; i < 40; i++) await page.keyboard.press('Tab')
     assert.ok(await last.evaluate((e) => e === document.activeElement))
     const [focused, top] = [await last.boundingBox(), (await line.boundingBox()).y]
-    assert.ok(focused.y + focused.height <= top, `the focus is below the line at ${viewport.width}`)
+    assert.ok(focused.y + focused.height <= top, `the line covers the focus at ${viewport.width} pixels`)
     await page.getByRole('main').evaluate((e) => e.scrollTo(0, 0))
     await page.evaluate(() => scrollTo(0, 0))
 

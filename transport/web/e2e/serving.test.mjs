@@ -10,7 +10,7 @@ const { test } = stage()
 /** The assets that a page names. */
 const assetsOf = (html) => [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path)
 
-test('the app is built', async ({ server }) => {
+test('the page contains the built app', async ({ server }) => {
   const { text } = await ask(server, '/')
   assert.ok(assetsOf(text).length > 0, 'the page has no assets: was bin/atelier built before the app?')
 })
@@ -21,7 +21,7 @@ test('pages and assets have the security headers', async ({ server }) => {
     const { headers } = await ask(server, path)
     const policy = headers['content-security-policy']
     for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"]) {
-      assert.ok(policy?.includes(part), `${path}: ${policy}`)
+      assert.ok(policy?.includes(part), `the policy of ${path} is ${policy}, want ${part}`)
     }
     assert.doesNotMatch(policy, /unsafe/, path)
     assert.equal(headers['x-content-type-options'], 'nosniff', path)
@@ -47,7 +47,7 @@ test('unchanged files are not sent again', async ({ server }) => {
   }
 })
 
-test('assets are named after their contents, kept for ever, and compressed', async ({ server }) => {
+test('assets have a hash in their names, are cached for ever, and are compressed', async ({ server }) => {
   const paths = assetsOf((await ask(server, '/')).text)
   let compressed = 0
   for (const path of paths) {

@@ -43,7 +43,7 @@ describe('lines', () => {
     ['unbreakable', 4, 3, ['unbr', 'eaka', 'ble']],
     ['  spaces   between ', 20, 1, ['spaces between']],
     ['', 5, 2, []],
-  ])('of %j within %i', (text, width, most, want) => {
+  ])('of %j at width %i', (text, width, most, want) => {
     expect(lines(text, width, most, measure)).toEqual(want)
   })
   it('never exceed the width or the number of lines', () => {
@@ -71,7 +71,7 @@ describe('the extent', () => {
     [1, 2, '1 step, 2 hours'],
     [3, null, '3 steps'],
     [0, 2.5, '2½ hours'],
-  ])('of %i steps and %d hours is "%s"', (steps, hours, words) => {
+  ])('of %i steps and %d hours is shown as "%s"', (steps, hours, words) => {
     expect(extent({ steps, hours })).toBe(words)
   })
 })

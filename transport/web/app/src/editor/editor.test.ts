@@ -28,7 +28,7 @@ describe('formatting', () => {
     expect(done('good', 'x\nca|r|e\ny')).toBe('x\n\n<aside class="positive">\n\n|care|\n\n</aside>\n\ny')
     expect(done('hint', '||')).toBe('<details><summary>A hint</summary>\n\n|text|\n\n</details>')
   })
-  it('makes links of words and of addresses', () => {
+  it('makes links from words and from addresses', () => {
     expect(done('link', '|here|')).toBe('[here](|https://|)')
     expect(done('link', '|https://example.org|')).toBe('[|text|](https://example.org)')
   })

@@ -64,7 +64,7 @@ test('a reread keeps the loaded chat, and whether older messages exist', async (
   expect(await (await reads('attendee')).part('chat')).toEqual({ chat: messages(1, 3), olderChat: false })
 })
 
-test('an older page says whether there is more before it', async () => {
+test('an older page of chat reports whether there are messages before it', async () => {
   answer = (_, q) => (q.get('before') === 'c00300' ? messages(100, 299) : messages(1, 99))
   const r = await reads('attendee')
   expect((await r.chatBefore('c00300')).more).toBe(true)

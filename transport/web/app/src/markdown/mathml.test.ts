@@ -26,7 +26,7 @@ describe('formulas', () => {
     const table = of('\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}', true)
     expect(table).toMatch(/<mtd class=right joined>.*<mtd class=left joins>/)
   })
-  test('keep words together', () => expect(of('\\text{if so}')).toMatch(/<mtext>if\sso<\/>/))
+  test('keep a text with a space together', () => expect(of('\\text{if so}')).toMatch(/<mtext>if\sso<\/>/))
   test('report syntax errors', () => {
     expect(of('\\frac{1}{')).toBe("why: Unexpected end of input in a macro argument, expected '}'")
     expect(of('a}')).toMatch(/^why: Expected 'EOF', got '}' at position 2$/)

@@ -42,7 +42,7 @@ test('many direct messages do not displace the chat of the room', () => {
   expect(held(all([100, 'chat'], [5000, 'dm']))).toBe(4000)
 })
 
-test('a direct message is unread until it is read, answered, or hours old', () => {
+test('a direct message is unread until it is read, answered or two hours old', () => {
   const now = Date.parse('2026-03-02T12:00:00Z')
   const at = (m: ChatMessage, created_at = '2026-03-02T11:59:00.000Z') => ({ ...m, created_at })
   const chat = [

@@ -10,7 +10,7 @@ function pressed(key: string, inside: string[] = [], more: Partial<KeyboardEvent
   return ran
 }
 
-test('a key runs its shortcut and does nothing else', () => {
+test('a key runs only its own shortcut, and other keys run none', () => {
   expect(pressed('j')).toEqual(['prevented', 'j'])
   expect(pressed('x')).toEqual([])
   // An inherited property of every object is not a shortcut.
