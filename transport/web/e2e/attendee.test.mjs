@@ -175,7 +175,7 @@ test('an attendee gets from the short code to a valid certificate', async ({ vis
   await page.getByLabel(/What should we know/).fill('More of it')
   await page.getByRole('button', { name: 'Send feedback' }).click()
   await page.getByText('Thank you').first().waitFor()
-  // The list of steps ticks what was done, also after a reload.
+  // The list of steps ticks completed pages, even after a reload.
   for (const name of ['Quiz', 'Feedback'])
     await page
       .getByRole('navigation', { name: 'Steps' })

@@ -780,7 +780,7 @@ const kept = (page, key, text) =>
   until('the draft to be stored', () =>
     page.evaluate(
       async ([key, text]) =>
-        // Opening what is not there would make it, without what the app puts in.
+        // Opening a missing database would create it without the app's store.
         (await indexedDB.databases()).some(({ name }) => name === 'keyval-store') &&
         new Promise((done) => {
           const open = indexedDB.open('keyval-store')

@@ -483,7 +483,7 @@ long('a page without an answer from the server does not say that it is connected
   const { page } = guest
   await page.goto(`/codelabs/${lab.id}`)
   await connected(page)
-  await guest.context.setOffline(true) // what is open stays open, and says nothing
+  await guest.context.setOffline(true) // open connections stay open, but silent
   await page.getByText('The server does not answer.').or(page.getByText('Connection lost.')).first().waitFor()
   await guest.context.setOffline(false)
   await connected(page)

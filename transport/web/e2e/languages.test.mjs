@@ -111,7 +111,7 @@ for (const language of languages) {
       (async () => {
         await visit(reader, set.ann)
         const { page } = reader
-        // The pages behind the steps, what opens over the text, and what the bar below leads to.
+        // The pages after the steps, the overlays, and the panels that the lower bar opens.
         for (let i = 0; i < 7; i++) {
           await page.keyboard.press('j')
           await still(page)

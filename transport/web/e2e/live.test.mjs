@@ -320,7 +320,7 @@ test('a crowded step is split into columns; keys move between people, and the fo
   await page.keyboard.press('Escape')
   await until('the focus to return', async () => (await on()) === people[0].id)
 
-  // The key t takes the longest wait, and what is done next has the focus.
+  // The key t claims the longest wait, and the button for the next action has the focus.
   await page.keyboard.press('t')
   const queue = page.getByRole('region', { name: 'Help queue' })
   const solved = queue.getByRole('listitem').filter({ hasText: 'Attendee 1' }).getByRole('button', { name: 'Solved' })
@@ -406,7 +406,7 @@ test('notes of any step can be read without moving the room; a separate button m
   await line.getByText('Draw two curves.').waitFor()
   await line.getByRole('button', { name: 'Back to step 1' }).waitFor()
   assert.equal(await at(), null)
-  // The key b leads to the button alone.
+  // The key b only moves the focus to the button.
   await page.keyboard.press('b')
   const bring = line.getByRole('button', { name: 'Bring everybody to step 2' })
   await until('the button to have the focus', () => bring.evaluate((e) => e === document.activeElement))
@@ -483,7 +483,7 @@ test('buttons in the bar have words, and a row of the floor is as high as the la
   const opened = await visitor({ as: lead, ...wide })
   opened.expect(/404/) // it has no code yet
   const { page } = opened
-  /** Buttons and links of the bar that show neither a word nor one of the signs that need none. */
+  /** Buttons and links of the bar without words, except for signs that need none. */
   const mute = () =>
     page
       .locator('header')

@@ -152,7 +152,7 @@ long(
     }
     await queue.getByRole('listitem').filter({ hasText: 'Cem' }).waitFor({ state: 'detached' })
 
-    // No control leads to what is forbidden, and the server refuses it.
+    // No control leads to forbidden pages, and the server refuses forbidden operations.
     await page.getByRole('button', { name: 'Whole view' }).tap()
     await page.getByRole('group', { name: 'People by step' }).waitFor()
     const none = async (...words) => {
@@ -164,7 +164,7 @@ long(
     await page.getByRole('button', { name: 'Appearance and language' }).tap()
     await page.getByRole('menuitem', { name: 'Account' }).waitFor()
     await none('Add a helper', 'People', 'Audit log', 'Tokenization', 'Settings')
-    // And back to the queue alone.
+    // Back to the view of only the queue.
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'More', exact: true }).tap()
     await page.getByRole('menuitem', { name: 'Only the help queue' }).tap()
@@ -250,7 +250,7 @@ long('a helper is added in two taps, and works through the queue on a phone', as
   const link = (await (await answer).json()).invitation.url
   await desk.page.getByRole('img', { name: 'Link for Helper' }).waitFor()
   await accessible(desk.page)
-  // The printed page has its purpose, and no part of the page behind it.
+  // The printed page says its purpose, and contains nothing of the page behind it.
   await onPaper(desk.page, async () => {
     await desk.page.getByText('Scan this with your phone to help today.').waitFor()
     await desk.page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
@@ -397,7 +397,7 @@ long('the account page ends another session and changes the password', async ({ 
   await page.getByLabel('Repeat the password').fill('staple battery horse')
   await page.getByRole('button', { name: 'Change the password' }).click()
   await page.getByText('The password is changed').waitFor()
-  // A facilitator leads assistants alone.
+  // A facilitator can invite only assistants.
   await page.goto('/admin/people')
   await page.getByRole('button', { name: 'Invite somebody' }).click()
   assert.equal(await page.getByRole('option', { name: 'Facilitator, leads all codelabs' }).count(), 0)

@@ -193,7 +193,7 @@ long('every tab beside the text is visible', async ({ visitor, facilitator, pers
   await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
   await page.getByRole('tab', { name: 'Q&A' }).waitFor()
   await still(page)
-  // In one row; what has no room is in a menu at its end.
+  // The tabs are in one row. Those without room are in a menu at its end.
   const tabs = await page.getByRole('tab').all()
   const row = await box(page.getByRole('tablist').locator('..'))
   for (const tab of tabs) {

@@ -141,7 +141,7 @@ long('checked questions are hidden from other attendees until a facilitator show
   await row(boss, 'What is a slice?').getByRole('button', { name: 'Answered aloud' }).click()
   await row(other, 'What is a slice?').getByText('answered aloud').waitFor()
 
-  // One's own can be taken back while it is not answered.
+  // Authors can delete their own question until it is answered.
   await page.getByLabel('Ask a question').fill('And an array?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await row(page, 'And an array?').getByRole('button', { name: 'Delete' }).click()

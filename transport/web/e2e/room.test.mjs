@@ -73,7 +73,7 @@ long('the chat follows a lively room without scrolling by hand', async ({ visito
   const log = page.getByRole('log')
   const left = () => log.evaluate((e) => e.scrollHeight - e.scrollTop - e.clientHeight)
   await until('the chat to be at its end', async () => (await log.getByText('number 40').count()) === 1 && (await left()) < 3)
-  // A message lands between the jump to the end and the event that tells of it.
+  // A message lands between the jump to the end and its event.
   await log.evaluate((e) => {
     const late = document.createElement('div')
     late.style.height = '90px'
@@ -338,7 +338,7 @@ test('the line of notices stays low, does not hide the focus or move the text, a
     await line.getByText('Daily').waitFor()
     await low('a poll')
 
-    // Whatever has the focus is seen above it.
+    // The element with the focus is visible above the line.
     const last = page.getByRole('link', { name: 'link 40' })
     await page.getByRole('link', { name: 'link 20', exact: true }).focus()
     for (let i = 20; i < 40; i++) await page.keyboard.press('Tab')

@@ -420,7 +420,7 @@ describe('the connection', () => {
     for (let i = 0; i < 3; i++) {
       s.hands.pass(15_000)
       first.on.messages([])
-      s.connection.hurry() // it was heard a moment ago
+      s.connection.hurry() // a heartbeat arrived a moment ago
     }
     expect([s.attempts.length, first.sent]).toEqual([1, []])
     s.hands.pass(20_000)

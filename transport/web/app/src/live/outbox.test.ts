@@ -83,7 +83,7 @@ describe('the outbox', () => {
     o.box.add({ type: 'pulse', state: null }, 5)
     expect(o.box.waiting().map((e) => e.message.step_number ?? e.message.state)).toEqual([3, null])
     for (const e of o.box.waiting()) o.box.send(e.ref, 6)
-    // A sent message has perhaps arrived, so it is not withdrawn.
+    // A sent message may have arrived, so it is not withdrawn.
     o.box.add({ type: 'step_progress', step_number: 4 }, 7)
     expect(o.box.entries.filter((e) => e.message.type === 'step_progress')).toHaveLength(2)
     const late = o.box.entries.find((e) => e.message.step_number === 4)!

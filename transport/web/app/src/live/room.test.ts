@@ -108,7 +108,7 @@ describe('a room', () => {
     const late = vi.spyOn(Math, 'random').mockReturnValue(0.99)
     for (const seq of [11, 12]) {
       ws.says({ type: 'inline_comment_changed', seq, ts: '' })
-      await vi.advanceTimersByTimeAsync(260) // it is part of what is true, but not read yet
+      await vi.advanceTimersByTimeAsync(260) // the part is marked, but not read yet
     }
     await rest()
     late.mockRestore()
