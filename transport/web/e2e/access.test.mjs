@@ -7,7 +7,7 @@ import { barriers, stage, still, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
-test('axe finds nothing serious on any screen, light or dark', async (scene) => {
+test('axe finds no serious barrier on any screen, light or dark', async (scene) => {
   const set = await busy(scene)
   const bad = []
   const guest = await scene.visitor()
@@ -19,8 +19,8 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
     await page.goto(path)
     await page.getByRole('heading', { name: heading }).first().waitFor()
     await still(page)
-    assert.equal(await page.locator('h1').count(), 1, `${path} has not one h1`)
-    assert.equal(await page.locator('main').count(), 1, `${path} has not one main`)
+    assert.equal(await page.locator('h1').count(), 1, `the number of h1 elements on ${path} is wrong`)
+    assert.equal(await page.locator('main').count(), 1, `the number of main elements on ${path} is wrong`)
     assert.notEqual(await page.title(), '', path)
     for (const f of await barriers(page)) bad.push(`${path}, ${f}`)
   }
@@ -56,9 +56,9 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
 })
 
 /** Waits until an element has the focus. */
-const isFocused = (what) => until('it has the focus', () => what.evaluate((e) => e === document.activeElement))
+const isFocused = (what) => until('the element to have the focus', () => what.evaluate((e) => e === document.activeElement))
 
-test('a keyboard alone gets from joining to the certificate', async ({ facilitator, visitor }) => {
+test('an attendee can get from joining to the certificate with only the keyboard', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -80,16 +80,16 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
         const s = getComputedStyle(e)
         return s.outlineStyle !== 'none' || e.matches('main') || e.type === 'radio'
       })
-      assert.ok(seen, `the focus is not seen on ${await focused()}`)
+      assert.ok(seen, `the focus is not visible on ${await focused()}`)
     }
-    assert.fail(`${what} is not reached; the focus is on ${await focused()}`)
+    assert.fail(`Tab does not reach ${what}; the focus is on ${await focused()}`)
   }
   await page.goto('/')
   await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
   await isFocused(page.getByLabel('Code', { exact: true }))
   await page.getByRole('link', { name: 'Skip to content' }).focus()
   await page.keyboard.press('Enter')
-  await until('the content has the focus', () => page.evaluate(() => document.activeElement?.matches('main')))
+  await until('the content to have the focus', () => page.evaluate(() => document.activeElement?.matches('main')))
   await page.keyboard.press('Tab')
   await isFocused(page.getByLabel('Code', { exact: true }))
   await page.keyboard.type(lab.join_code)
@@ -102,13 +102,13 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   await page.keyboard.press('j')
   await page.getByRole('heading', { name: 'Two' }).waitFor()
   await page.keyboard.press('2')
-  await until('it is known', async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0].pulse?.state === 'slow')
+  await until('the server to have the pulse', async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0].pulse?.state === 'slow')
   await page.keyboard.press('h')
   await isFocused(page.getByRole('dialog').getByLabel(/What is it about/))
   await page.keyboard.type('hjk123?')
   await reach(/^Ask for help$/)
   await page.keyboard.press('Enter')
-  await until('it is asked', async () => (await lead.get(`/codelabs/${lab.id}/help`))[0]?.message === 'hjk123?')
+  await until('the help request to be on the server', async () => (await lead.get(`/codelabs/${lab.id}/help`))[0]?.message === 'hjk123?')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   for (const name of ['Three', 'Hand in work', 'Feedback', 'Complete']) {
     await page.keyboard.press('j')
@@ -122,7 +122,7 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   await page.getByText('has completed').waitFor()
 })
 
-long('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {
+long('in a right-to-left test language no text is left in English', async (scene) => {
   const set = await busy(scene)
   const own =
     /A codelab|Attendee|small service|Install it|main\(\)|Good to know|Write it|Run it|Set up|Look|A hint|done|Hello all|It says|break at ten|laptop|slides|listens|A client|A server|Why|More|Text|Atelier|English|Deutsch|admin|gemini|Gemini|OpenAI|Facilitator|Administrator|Exercise|How sure|Ready\?|not at all|completely|What does it cost/
@@ -166,14 +166,14 @@ long('from right to left, in a language that nobody speaks, no text is left in E
             ),
         ),
         [],
-        `on ${path}`,
+        `texts in English on ${path}`,
       )
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${path} is too wide`)
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${path} is wider than the window`)
     }
   }
 })
 
-long('the language is switched without a text that is missing', async ({ facilitator, visitor }) => {
+long('the language can be switched, and the catalogues have the same keys and parameters', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -194,7 +194,7 @@ long('the language is switched without a text that is missing', async ({ facilit
     assert.deepEqual(Object.keys(de).toSorted(), Object.keys(en).toSorted(), area.name)
     for (const key of Object.keys(en)) {
       if (key.startsWith('$')) continue
-      assert.ok(!seen.has(key), `${key} is in ${seen.get(key)} and ${area.name}`)
+      assert.ok(!seen.has(key), `the key ${key} is in both ${seen.get(key)} and ${area.name}`)
       seen.set(key, area.name)
       const parameters = (text) => [...new Set(JSON.stringify(text).match(/\{[a-z]\w*\}/g))].toSorted()
       assert.deepEqual(parameters(de[key]), parameters(en[key]), key)
@@ -203,19 +203,19 @@ long('the language is switched without a text that is missing', async ({ facilit
 })
 
 long(
-  'the theme follows the system until one chooses',
+  'the theme follows the system until the person chooses one',
   async ({ visitor }) => {
     const { page } = await visitor({ colorScheme: 'dark' })
     await page.goto('/')
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme)
     assert.equal(await theme(), 'dark')
     await page.emulateMedia({ colorScheme: 'light' })
-    await until('it follows', async () => (await theme()) === 'light')
+    await until('the theme to follow the system', async () => (await theme()) === 'light')
     await page.getByRole('button', { name: 'Appearance and language' }).click()
     await page.getByRole('menuitemradio', { name: 'Dark' }).click()
-    await until('it is dark', async () => (await theme()) === 'dark')
+    await until('the theme to be dark', async () => (await theme()) === 'dark')
     await page.reload()
     assert.equal(await theme(), 'dark')
   },
-  { chromium: 'Firefox is not told which theme its system has' },
+  { chromium: 'Firefox does not receive the emulated theme' },
 )

@@ -24,7 +24,7 @@ const { test, long } = stage({
   args: ['--use-fake-ui-for-media-stream'],
 })
 
-long('the AI key is set, used and removed, and a token is made and revoked', async ({ server, visitor, facilitator }) => {
+long('the AI key is set, used and removed, and a token is created and revoked', async ({ server, visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const guest = await visitor({ as: lead })
@@ -104,7 +104,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
   await page.getByRole('heading', { level: 1, name: 'Einstellungen dieses Servers' }).waitFor()
 })
 
-long('the owner sees how the server is, what to do, and when it is well again', async ({ server, visitor, facilitator, person }) => {
+long('the owner sees the health of the server, a remedy, and the recovery', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const seat = await visitor({ as: lead })
@@ -131,9 +131,9 @@ long('the owner sees how the server is, what to do, and when it is well again', 
   // A page that stays open reloads its data automatically.
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
   await guest.page.goto(`/codelabs/${lab.id}`)
-  await until('somebody has come', async () => (await lead.get('/admin/health')).people.here === 1)
+  await until('the server to count one person', async () => (await lead.get('/admin/health')).people.here === 1)
   await server.command('backup', 'b.atelier')
-  await until('the page has read it', async () => {
+  await until('the page to show the person', async () => {
     await page.clock.runFor(10_000)
     return (await line('People').getByText('1 connected').count()) === 1 && (await backup.getByText('problem').count()) === 0
   })
@@ -200,7 +200,7 @@ async function taught({ facilitator, person }) {
 }
 
 test(
-  'results: attendance, quiz, feedback, work, questions, certificates, and a draw',
+  'the results show attendance, quiz, feedback, work, questions and certificates, and draw a person',
   async (scene) => {
     const { lead, lab, people } = await taught(scene)
     const { page } = await scene.visitor({ as: lead, reducedMotion: 'reduce' })
@@ -214,7 +214,7 @@ test(
 
     await page.getByText('3 people joined').waitFor()
     const heat = page.getByRole('region', { name: 'Where people were, and when' })
-    await until('the last column counts everybody', async () => {
+    await until('the last column to count everybody', async () => {
       const last = heat.locator('tbody tr td:last-child')
       const counts = (await last.allTextContents()).map(Number)
       return counts.join() === '0,1,0,2'
@@ -264,14 +264,14 @@ test(
     await page.getByRole('button', { name: 'Look at main.go' }).click()
     await page.getByRole('dialog').getByText('package main').waitFor()
     await page.keyboard.press('Escape')
-    await until('the thumbnail is drawn', () =>
+    await until('the thumbnail to be drawn', () =>
       page.locator('.picture canvas').evaluate((canvas) => {
         const blank = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height })
         return canvas.toDataURL() !== blank.toDataURL()
       }),
     )
     await page.getByRole('button', { name: 'Look at picture.png' }).click()
-    await until('the picture is drawn', () =>
+    await until('the picture to be drawn', () =>
       page
         .getByRole('dialog')
         .locator('img')
@@ -304,16 +304,16 @@ test(
     // The draw is stored on the device. With motion, the names run and stop.
     await page.emulateMedia({ reducedMotion: 'no-preference' })
     await page.reload()
-    await until('who was drawn is still known', async () => (await drawn.count()) === 2)
+    await until('the drawn people to be listed again', async () => (await drawn.count()) === 2)
     await page.getByRole('button', { name: 'Start over' }).click()
     await page.getByRole('button', { name: 'Draw', exact: true }).click()
     await page.getByRole('button', { name: 'Draw another' }).waitFor()
-    await until('one is drawn', async () => (await drawn.count()) === 1)
+    await until('one person to be drawn', async () => (await drawn.count()) === 1)
   },
-  { chromium: 'content processes of Firefox 153 crash when its tables are searched by roles' },
+  { chromium: 'content processes of Firefox 153 crash when tables are searched by role' },
 )
 
-test('the projector shows how one gets in and where the workshop is, and nobodyâ€™s name', async ({ visitor, facilitator, person }) => {
+test('the projector shows how to join and where the workshop is, and no names', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const { page } = await visitor({ as: lead })
@@ -330,7 +330,7 @@ test('the projector shows how one gets in and where the workshop is, and nobodyâ
   await page.getByText('1 person here').waitFor()
   const figure = page.locator('.here b')
   assert.equal(await figure.innerText(), '1')
-  assert.ok(Number(await figure.evaluate((e) => getComputedStyle(e).fontWeight)) >= 600, 'the figure is not bold')
+  assert.ok(Number(await figure.evaluate((e) => getComputedStyle(e).fontWeight)) >= 600, 'the number is not bold')
   await lead.say(lab, { type: 'pointer', step_number: 2 })
   await page.getByText('We are at step 2 of 3').waitFor()
   await page.getByText('Two', { exact: true }).waitFor()
@@ -350,7 +350,7 @@ test('the projector shows how one gets in and where the workshop is, and nobodyâ
   await page.getByText('The workshop has ended').waitFor()
 })
 
-long('participants of the tokenization handler, from the first key to the end', async ({ server, visitor, facilitator }) => {
+long('a participant of the tokenization handler is added, changes its key and is disabled', async ({ server, visitor, facilitator }) => {
   const lead = await facilitator()
   const { page } = await visitor({ as: lead })
   await page.goto('/admin/participants')
@@ -415,7 +415,7 @@ long('participants of the tokenization handler, from the first key to the end', 
     .textContent()
   await page.getByRole('button', { name: `Remove key ${one.keys[0].id}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-  await until('the first key is refused', async () => (await ask('tokenize', shop, card)).status === 401)
+  await until('the first key to be refused', async () => (await ask('tokenize', shop, card)).status === 401)
   assert.equal((await ask('tokenize', second, card)).status, 200)
   await page.getByRole('button', { name: 'Disable' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
@@ -423,7 +423,7 @@ long('participants of the tokenization handler, from the first key to the end', 
   assert.notEqual((await ask('tokenize', second, card)).status, 200)
 })
 
-long('the audit log is narrowed, opened, and read far back', async ({ visitor, facilitator, person }) => {
+long('the audit log is filtered, opened, and read back to older records', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Audited' })
   const ann = await person(lab, 'Attendee 1')
@@ -440,7 +440,7 @@ long('the audit log is narrowed, opened, and read far back', async ({ visitor, f
   // Filters by action and codelab, by actor, and by a word.
   await page.getByLabel('Codelab').selectOption({ label: 'Audited' })
   await page.getByLabel('What happened').selectOption({ label: 'Joined' })
-  await until('one is left', async () => (await list.getByRole('listitem').count()) === 1)
+  await until('one record to be left', async () => (await list.getByRole('listitem').count()) === 1)
   await list.getByText('Joined').click()
   await list.getByText(ann.id).first().waitFor()
   await list.getByText('Attendee 1', { exact: true }).waitFor()
@@ -451,11 +451,11 @@ long('the audit log is narrowed, opened, and read far back', async ({ visitor, f
   await accessible(page)
   await page.getByLabel('What happened').selectOption({ label: 'anything' })
   await page.getByLabel('Who').selectOption({ label: 'Attendee' })
-  await until('only attendees', async () => (await list.getByRole('listitem').count()) === 1)
+  await until('only the records of attendees to be listed', async () => (await list.getByRole('listitem').count()) === 1)
   await page.getByLabel('Text').fill('no such word')
   await page.getByText('No record matches').waitFor()
   await page.getByRole('button', { name: 'Show everything' }).click()
-  await until('all are back', async () => (await list.getByRole('listitem').count()) === 50)
+  await until('all records to be listed again', async () => (await list.getByRole('listitem').count()) === 50)
 })
 
 /** Gives a page a changing canvas as its screen to share, since a test cannot select a screen. */
@@ -479,9 +479,9 @@ const screenOf = (page) =>
   })
 
 /** Waits until frames of another person's screen arrive. */
-const watches = (page) => until('pictures arrive', () => page.locator('video').evaluate((v) => v.videoWidth > 0 && !v.paused && v.currentTime > 0.2))
+const watches = (page) => until('the video to play', () => page.locator('video').evaluate((v) => v.videoWidth > 0 && !v.paused && v.currentTime > 0.2))
 
-long('an attendee shows their screen when they agree, and a facilitator shows theirs', async ({ visitor, facilitator, person }) => {
+long('an attendee who agrees shares their screen, and a facilitator shares theirs', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab({ title: 'Screens' })
   const [ann, ben] = [await person(lab, 'Attendee 1'), await person(lab, 'Attendee 2')]
@@ -563,7 +563,7 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
   for (const v of [one, two]) await v.page.getByText('Grace stopped sharing their screen').waitFor()
 })
 
-long('over plain http it says what needs https, and the rest works', async ({ visitor, facilitator }) => {
+long('over plain HTTP the app says what needs HTTPS, and the rest works', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor({ as: lead })

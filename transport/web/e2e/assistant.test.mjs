@@ -45,7 +45,7 @@ function encrypted(key, password) {
   return 'v1:' + Buffer.concat([text, createHmac('sha256', keys.subarray(32)).update(text).digest()]).toString('base64')
 }
 
-test('an attendee asks about the text', async ({ server, facilitator, person, visitor }) => {
+test('an attendee asks the AI about the text, and stops an answer', async ({ server, facilitator, person, visitor }) => {
   const lead = await facilitator()
   await lead.post('/admin/settings', { ai_api_key: encrypted('a-key', server.adminPw) })
   const lab = await lead.codelab({ steps: ['# One\n\nThe handler answers.', '# Two\n\nMore.'] })
@@ -65,7 +65,7 @@ test('an attendee asks about the text', async ({ server, facilitator, person, vi
   piece(' must**. <img src=x onerror="window.owned=1"> <script>window.owned=1</script> [press](javascript:window.owned=1)')
   await page.locator('.ask strong', { hasText: 'it must' }).waitFor()
   current.end()
-  await until('it is kept', async () =>
+  await until('the conversation to be stored', async () =>
     (await lead.get(`/codelabs/${lab.id}/ai/conversations`)).some((c) => c.question.includes('Why does it') && c.answer.startsWith('Because')),
   )
   assert.equal(await page.evaluate(() => window.owned), undefined)
@@ -81,6 +81,6 @@ test('an attendee asks about the text', async ({ server, facilitator, person, vi
   await page.getByText('It goes on and').waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByText('Stopped.').waitFor()
-  await until('the upstream is let go', () => gone)
+  await until('the upstream connection to be closed', () => gone)
   assert.ok(await page.getByText('It goes on and').isVisible())
 })

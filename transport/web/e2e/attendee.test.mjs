@@ -32,7 +32,7 @@ async function whole(lead, record = {}) {
   return lab
 }
 
-test('from the short code to a certificate that verifies', async ({ visitor, facilitator }) => {
+test('an attendee gets from the short code to a valid certificate', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await whole(lead)
   const guest = await visitor({ permissions: ['clipboard-write'] })
@@ -70,10 +70,10 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   // The mood ends when the attendee moves on.
   const own = async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0]
   await page.getByRole('button', { name: 'Stuck' }).click()
-  await until('the facilitator sees it', async () => (await own()).pulse?.state === 'stuck')
+  await until('the server to have the pulse', async () => (await own()).pulse?.state === 'stuck')
   await page.keyboard.press('j')
   await page.getByRole('heading', { name: 'Write it' }).waitFor()
-  await until('the step is known', async () => (await own()).current_step === 2)
+  await until('the server to have the step', async () => (await own()).current_step === 2)
   assert.equal((await own()).pulse, null)
   assert.equal(await page.getByRole('button', { name: 'Stuck' }).getAttribute('aria-pressed'), 'false')
 
@@ -87,7 +87,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await lead.post(`/codelabs/${lab.id}/help/${help.id}/claim`)
   await page.getByText('is on the way').waitFor()
   await page.getByRole('button', { name: 'It is solved' }).click()
-  await until('the queue is empty', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 0)
+  await until('the queue to be empty', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 0)
 
   // Chat, a direct message, a broadcast, the pinned note, the pointer.
   await page.getByLabel('Write to everybody').fill('Hello all')
@@ -99,7 +99,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByLabel(/^Write to /).fill('Thank you')
   await page.keyboard.press('Enter')
   await page.getByRole('log').getByText('Thank you').waitFor()
-  await until('it is there once', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).filter((m) => m.message === 'Thank you').length === 1)
+  await until('the message to be stored once', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).filter((m) => m.message === 'Thank you').length === 1)
   await lead.say(lab, { type: 'broadcast', message: 'A break until ten' })
   await page.getByText('To everybody: A break until ten').first().waitFor({ state: 'attached' })
   await page.getByRole('button', { name: 'Seen' }).click()
@@ -117,7 +117,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByRole('button', { name: 'Comment', exact: true }).click()
   await page.getByRole('dialog').getByLabel('Comment').fill('From whom?')
   await page.getByRole('dialog').getByRole('button', { name: 'Comment' }).click()
-  const [thread] = await until('the thread is there', async () => {
+  const [thread] = await until('the thread to be stored', async () => {
     const threads = await lead.get(`/codelabs/${lab.id}/inline-comments`)
     return threads.length > 0 && threads
   })
@@ -138,7 +138,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Complete' }).click()
   const gate = (name) => page.getByRole('main').getByRole('listitem').filter({ hasText: name })
   for (const name of ['Quiz', 'Hand in work', 'Feedback']) await gate(name).getByText('still missing').waitFor()
-  assert.equal(await page.getByText('Not yet').count(), 0, 'nobody has tried to complete yet')
+  assert.equal(await page.getByText('Not yet').count(), 0, '"Not yet" is shown before an attempt to complete')
   await page.getByRole('button', { name: 'Complete the codelab' }).click()
   guest.expect(/409/)
   await page.getByText('Not yet').waitFor()
@@ -175,7 +175,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByLabel(/What should we know/).fill('More of it')
   await page.getByRole('button', { name: 'Send feedback' }).click()
   await page.getByText('Thank you').first().waitFor()
-  // The list of steps ticks what was done, also after a reload.
+  // The list of steps ticks completed pages, even after a reload.
   for (const name of ['Quiz', 'Feedback'])
     await page
       .getByRole('navigation', { name: 'Steps' })
@@ -213,7 +213,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
 })
 
 long(
-  'a lost answer to the registration is a return, and a taken name says what to do',
+  'a registration whose response was lost is repeated as a return, and a taken name can be used with its code',
   async ({ visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab()
@@ -249,10 +249,10 @@ long(
     await other.page.getByRole('heading', { name: 'One' }).waitFor()
     assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 2)
   },
-  { chromium: 'playwright does not repeat a request of Firefox with its cookies' },
+  { chromium: 'Playwright does not repeat a Firefox request with its cookies' },
 )
 
-long("another device opens where this one was, and foreign clients' comments stand at their words", async ({ visitor, facilitator, person }) => {
+long('another device opens at the same step, and comments of other clients are located by their words', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps })
   const ann = await person(lab, 'Attendee 1')
@@ -300,11 +300,11 @@ async function selectWords(page, words) {
       node.parentElement.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }))
       return
     }
-    throw new Error(`no text has ${words}`)
+    throw new Error(`no text contains ${words}`)
   }, words)
 }
 
-test('each step is an address and one press of Back; a panel over the text closes when the window shrinks', async ({ visitor, facilitator, person }) => {
+test('each step has an address and a history entry; a panel over the text closes when the window shrinks', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One', '# Two', '# Three'] })
   const ann = await person(lab, 'Attendee 1')
@@ -348,7 +348,7 @@ test('each step is an address and one press of Back; a panel over the text close
   await panel.waitFor({ state: 'hidden' })
 })
 
-long('a link to a paragraph leads there, and commands are copied without prompts and answers', async ({ visitor, facilitator, person }) => {
+long('a link to a paragraph leads there, and commands are copied without prompts and output', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const filler = 'A line of the text that is being read. '.repeat(60)
   const listing = '```console\n$ go build \\\n    -o queue .\n$ ./queue\nlistening on 8080\n```'
@@ -366,20 +366,20 @@ long('a link to a paragraph leads there, and commands are copied without prompts
   await copies(page)
   await selectWords(page, 'place that')
   await page.getByRole('button', { name: 'Copy link' }).click()
-  const link = await until('the link is copied', () => copied(page))
+  const link = await until('the link to be copied', () => copied(page))
   assert.equal(new URL(link).search, '?step=2&at=3')
   await page.getByRole('button', { name: 'Copy 2 commands' }).click()
-  assert.equal(await until('the commands are copied', async () => (await copied(page)) !== link && copied(page)), 'go build \\\n    -o queue .\n./queue')
+  assert.equal(await until('the commands to be copied', async () => (await copied(page)) !== link && copied(page)), 'go build \\\n    -o queue .\n./queue')
 
   // For another person, the link opens the step at that place, and the keyboard continues from
   // there.
   const other = await visitor({ as: ben, viewport: { width: 1280, height: 700 } })
   await other.page.goto(link)
   const place = other.page.getByText('The place that is meant.')
-  await until('the place has the focus', () => place.evaluate((e) => document.activeElement === e))
-  await until('the place is at the top', () =>
+  await until('the place to have the focus', () => place.evaluate((e) => document.activeElement === e))
+  await until('the place to be at the top', () =>
     place.evaluate((e) => Math.abs(e.getBoundingClientRect().top - e.closest('main').getBoundingClientRect().top) < 100),
   )
   await other.page.keyboard.press('Tab')
-  assert.ok(await other.page.evaluate(() => document.activeElement.closest('.code') !== null), 'the listing is next')
+  assert.ok(await other.page.evaluate(() => document.activeElement.closest('.code') !== null), 'Tab does not lead to the listing after the place')
 })

@@ -54,11 +54,11 @@ async function sound(page, name) {
   await page.setViewportSize({ width: 320, height: 640 })
   await page.waitForFunction(() => innerWidth === 320)
   const wide = await page.evaluate(() => document.documentElement.scrollWidth)
-  assert.ok(wide <= 320, `${name} is ${wide} wide on a screen of 320`)
+  assert.ok(wide <= 320, `${name} is ${wide} pixels wide on a screen of 320`)
   await page.setViewportSize(size)
 }
 
-long('the list begins with what to do first, and takes a file', async ({ visitor, facilitator }) => {
+long('the list is empty at first; a codelab is imported, copied, deleted and exported', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const browser = await visitor({ as: lead, ...wide })
   const { page } = browser
@@ -98,14 +98,14 @@ long('the list begins with what to do first, and takes a file', async ({ visitor
       .path()
       .then(async (path) => ({ name: 'again.zip', mimeType: 'application/zip', buffer: await (await import('node:fs/promises')).readFile(path) })),
   )
-  await until('both to be there', async () => (await page.getByRole('link', { name: 'Greet the world', exact: true }).count()) === 2)
+  await until('both codelabs to be listed', async () => (await page.getByRole('link', { name: 'Greet the world', exact: true }).count()) === 2)
 
   // A long list has a filter, and its numbers are updated automatically.
   for (let i = 1; i <= 8; i++) await lead.codelab({ title: `Workshop ${i}`, is_public: i % 2 === 0 })
   await page.getByRole('link', { name: 'Workshop 8', exact: true }).waitFor()
   await sound(page, 'labs')
   await page.getByLabel(/^Filter/).fill('workshop 3')
-  await until('one to be left', async () => (await page.getByRole('button', { name: /^More for/ }).count()) === 1)
+  await until('one codelab to be left', async () => (await page.getByRole('button', { name: /^More for/ }).count()) === 1)
 
   // An invalid file causes an error message.
   browser.expect(/400 \(Bad Request\).*import/)
@@ -121,7 +121,7 @@ const editor = (page) => page.locator('.cm-content')
 /** The content on the server. */
 const stepsOf = async (person, id) => (await person.get(`/codelabs/${id}`))[1]
 
-test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
+test('a codelab is written from scratch', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const { page } = await visitor({ as: lead, ...wide })
   await page.goto('/admin')
@@ -172,17 +172,17 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   // A second step is moved before the first by keyboard, and back by mouse.
   await page.getByRole('button', { name: 'Add a step' }).click()
   const titled = page.getByLabel('Title of the step')
-  await until('one to be able to type its title', () => titled.evaluate((e) => e === document.activeElement))
-  assert.equal(await titled.getAttribute('aria-invalid'), null, 'nothing is wrong before any typing')
+  await until('the title to have the focus', () => titled.evaluate((e) => e === document.activeElement))
+  assert.equal(await titled.getAttribute('aria-invalid'), null, 'the empty title is invalid before any typing')
   await page.keyboard.press('Tab')
-  await until('a title to be asked for', async () => (await titled.getAttribute('aria-invalid')) === 'true')
+  await until('the empty title to be invalid', async () => (await titled.getAttribute('aria-invalid')) === 'true')
   await titled.fill('Set up')
   const rail = page.getByRole('navigation', { name: 'Steps' }).getByRole('listitem')
   const titles = async () => (await rail.locator('.name').allTextContents()).join(', ')
   await rail.getByRole('button', { name: /Set up/ }).focus()
   await page.keyboard.press('Alt+ArrowUp')
   await until('the steps to be moved', async () => (await titles()) === 'Set up, Say hello')
-  await until('the moved one to have the focus', () => rail.getByRole('button', { name: /Set up/ }).evaluate((e) => e === document.activeElement))
+  await until('the moved step to have the focus', () => rail.getByRole('button', { name: /Set up/ }).evaluate((e) => e === document.activeElement))
   // The mouse moves to the position of a step, so all steps must be in place.
   await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
   const from = await rail.nth(0).locator('.grip').boundingBox()
@@ -191,16 +191,16 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await page.mouse.down()
   await page.mouse.move(from.x + 8, from.y + 30, { steps: 4 })
   await page.mouse.move(to.x + 8, to.y + to.height - 4, { steps: 8 })
-  await until('the dragged step to show where it lands', async () => (await titles()).startsWith('Say hello'))
+  await until('the dragged step to be shown in its new place', async () => (await titles()).startsWith('Say hello'))
   await page.mouse.up()
-  await until('the steps to be dragged', async () => (await titles()) === 'Say hello, Set up')
+  await until('the steps to be in the dragged order', async () => (await titles()) === 'Say hello, Set up')
 
   // The step is removed and restored.
   await page.getByRole('button', { name: 'More for this step' }).click()
   await page.getByRole('menuitem', { name: 'Remove this step' }).click()
-  await until('one to be left', async () => (await titles()) === 'Say hello')
+  await until('one step to be left', async () => (await titles()) === 'Say hello')
   await page.getByRole('button', { name: 'Undo' }).click()
-  await until('it to be back', async () => (await titles()) === 'Say hello, Set up')
+  await until('the step to be back', async () => (await titles()) === 'Say hello, Set up')
 
   await page.getByRole('button', { name: /Preparation guide/ }).click()
   await editor(page).click()
@@ -288,7 +288,7 @@ long('text and preview scroll together', async ({ visitor, facilitator }) => {
   await until('the text to follow', async () => together(await seen()))
 })
 
-long('two people write, comments are told of, and nothing is lost', async ({ visitor, facilitator, person }) => {
+long('two people can write at once without loss, and a warning names affected comments', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Together', steps: ['# One\n\nThe first step.', '# Two\n\nThe second step.', '# Three\n\nThe third step.'] })
   const guest = await person(lab, 'Attendee 1')
@@ -369,7 +369,7 @@ long('two people write, comments are told of, and nothing is lost', async ({ vis
   await two.getByLabel('Keep mine').check()
   await both.getByRole('button', { name: 'Save this' }).click()
   await both.waitFor({ state: 'detached' })
-  await until('it to be saved', async () => (await stepsOf(lead, lab.id))[1].content_markdown === 'Changed by the helper. And by me.')
+  await until('the merged text to be saved', async () => (await stepsOf(lead, lab.id))[1].content_markdown === 'Changed by the helper. And by me.')
   assert.deepEqual(
     (await stepsOf(lead, lab.id)).map((s) => s.content_markdown),
     ['The helper was here, too.', 'Changed by the helper. And by me.', 'A new step.'],
@@ -404,7 +404,7 @@ long('two people write, comments are told of, and nothing is lost', async ({ vis
   assert.match((await stepsOf(lead, lab.id))[1].content_markdown, /Unsaved words\.$/)
 })
 
-test('settings, quiz and files, also while somebody else changes them', async ({ visitor, facilitator }) => {
+test('settings, quiz and files are edited, even while somebody else changes them', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Settings' })
   const browser = await visitor({ as: lead, ...wide })
@@ -426,14 +426,14 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await section(page, 'Data retention')
   await page.getByLabel('E-mail addresses, days').fill('30')
   await page.getByText('5 changes are not saved.').waitFor()
-  assert.equal(await unsaved.count(), 5, 'not each section with a change has a mark')
+  assert.equal(await unsaved.count(), 5, 'the number of sections marked as changed is wrong')
   // Other people's changes to other settings stay.
   await lead.put(`/codelabs/${lab.id}`, { author: 'Attendee 1' })
   const save = page.getByRole('button', { name: 'Save', exact: true })
   browser.expect(/412 \(Precondition Failed\)/)
   await save.click()
   await page.getByText('Saved.', { exact: true }).first().waitFor()
-  await until('no section has a mark', async () => (await unsaved.count()) === 0)
+  await until('the marks of all sections to disappear', async () => (await unsaved.count()) === 0)
   const now = async () => (await lead.get(`/codelabs/${lab.id}`))[0]
   const kept = await now()
   assert.deepEqual([kept.title, kept.author, kept.is_public, kept.require_quiz, kept.email_retention_days], ['Better settings', 'Attendee 1', false, true, 30])
@@ -454,24 +454,24 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   // For a conflict in one setting, the person is notified and decides. A draft survives a reload
   // and is offered.
   await title.fill('Mine')
-  await until('it to be kept', () => page.evaluate((id) => localStorage.getItem(`atelier:draft:settings:${id}`)?.includes('Mine'), lab.id))
+  await until('the draft to be stored', () => page.evaluate((id) => localStorage.getItem(`atelier:draft:settings:${id}`)?.includes('Mine'), lab.id))
   await page.reload()
   await page.getByText(/There is unsaved work from/).waitFor()
   assert.equal(await title.inputValue(), 'Better settings')
   await page.getByRole('button', { name: 'Continue with it' }).click()
-  await until('it to be there', async () => (await title.inputValue()) === 'Mine')
+  await until('the draft to be restored', async () => (await title.inputValue()) === 'Mine')
   await lead.put(`/codelabs/${lab.id}`, { title: 'Theirs' })
   await save.click()
   await page.getByText(/Somebody else has changed the same settings/).waitFor()
   await page.getByText('Theirs', { exact: true }).last().waitFor()
   await page.getByRole('button', { name: 'Save mine' }).click()
-  await until('mine to be saved', async () => (await now()).title === 'Mine')
+  await until('the own title to be saved', async () => (await now()).title === 'Mine')
 
   // Joining.
   await section(page, 'Joining')
   await page.getByText(new RegExp(`${kept.join_code.slice(0, 3)} ${kept.join_code.slice(3)}`)).waitFor()
   await page.getByLabel('New people may join').uncheck()
-  await until('the door to be closed', async () => (await now()).registration_open === false)
+  await until('registration to be closed', async () => (await now()).registration_open === false)
 
   // The quiz.
   await section(page, 'Quiz')
@@ -496,7 +496,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await page.getByLabel('Author').fill('Attendee 2')
   await save.click()
   await page.getByText('The quiz is saved.').waitFor()
-  await until('the rest to be saved with it', async () => (await now()).author === 'Attendee 2')
+  await until('the other change to be saved, too', async () => (await now()).author === 'Attendee 2')
   await until('nothing to be left to save', async () => (await save.count()) === 0)
   const saved = await lead.get(`/codelabs/${lab.id}/quizzes`)
   assert.deepEqual(
@@ -512,10 +512,10 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   const current = () => index.locator('[aria-current]').textContent()
   await index.getByRole('link', { name: 'Versions' }).click()
   await page.waitForURL(`**/admin/${lab.id}/settings/versions`)
-  await until('the heading has the focus', () => page.evaluate(() => document.activeElement.matches('h2') && document.activeElement.textContent === 'Versions'))
+  await until('the focus on the heading', () => page.evaluate(() => document.activeElement.matches('h2') && document.activeElement.textContent === 'Versions'))
   await page.goto(`/admin/${lab.id}/settings#joining`)
   await page.waitForURL(`**/admin/${lab.id}/settings/joining`)
-  await until('the address leads to Joining', async () => (await current()) === 'Joining')
+  await until('the address to lead to Joining', async () => (await current()) === 'Joining')
   await page.setViewportSize({ width: 800, height: 900 })
   await page.getByRole('combobox', { name: 'Sections' }).selectOption('Quiz')
   await page.getByRole('heading', { level: 2, name: 'Quiz' }).waitFor()
@@ -526,7 +526,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await quiz.getByText(/Theirs has 1 question/).waitFor()
   await quiz.getByRole('button', { name: 'Keep mine' }).click()
   await until(
-    'my quiz to be saved',
+    'the own quiz to be saved',
     async () => (await lead.get(`/codelabs/${lab.id}/quizzes`)).map((q) => q.question).join() === 'What did you take with you?,Which ports are open?',
   )
   assert.equal((await lead.get(`/codelabs/${lab.id}/quizzes`))[1].id, saved[1].id)
@@ -573,7 +573,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
 })
 
 for (const kind of ['branch', 'folder']) {
-  long(`the code of the steps, kept as a ${kind}`, async ({ visitor, facilitator }) => {
+  long(`the code of the steps is imported, edited and deleted in a ${kind}`, async ({ visitor, facilitator }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'With code' })
     const browser = await visitor({ as: lead, ...wide })
@@ -625,7 +625,7 @@ for (const kind of ['branch', 'folder']) {
     await dialog.getByRole('button', { name: 'Create it' }).click()
     await dialog.waitFor({ state: 'detached' })
     const head = page.getByLabel(kind === 'branch' ? 'Branch' : 'Folder', { exact: true })
-    await until('it to be open', async () => (await head.inputValue()) === 'step-2-end')
+    await until('the state to be open', async () => (await head.inputValue()) === 'step-2-end')
 
     // One save renames, changes and deletes files.
     await files.getByRole('button', { name: 'main.go' }).click()
@@ -638,7 +638,7 @@ for (const kind of ['branch', 'folder']) {
     await page.getByRole('menuitem', { name: 'Delete this file' }).click()
     await page.getByText('This file is deleted when you save').waitFor()
     await page.getByRole('button', { name: 'Save files' }).click()
-    await until('all of it to be saved', async () => (await lead.get(`${at}/step-2-end/files`)).join() === 'main.go')
+    await until('the whole change to be saved', async () => (await lead.get(`${at}/step-2-end/files`)).join() === 'main.go')
     assert.match(await lead.get(`${at}/step-2-end/file?file=main.go`), /^package main\n\nfunc main\(\) \{\n/)
     assert.deepEqual(await lead.get(`${at}/main/files`), ['README.md', 'cmd/main.go'])
 
@@ -660,7 +660,7 @@ for (const kind of ['branch', 'folder']) {
     await page.getByRole('button', { name: 'Save files' }).click()
     await dialog.getByText(/These files were changed since you opened them: main\.go/).waitFor()
     await dialog.getByRole('button', { name: 'Replace with mine' }).click()
-    await until('mine to be there', async () => /}\n$/.test(await lead.get(`${at}/step-2-end/file?file=main.go`)))
+    await until('the own file to be saved', async () => /}\n$/.test(await lead.get(`${at}/step-2-end/file?file=main.go`)))
     await files.getByRole('button', { name: 'logo.bin' }).click()
     await page.getByText('This is not a text file').waitFor()
     await page.getByText(/^2 (B|bytes)/).waitFor()
@@ -692,7 +692,7 @@ for (const kind of ['branch', 'folder']) {
   })
 }
 
-long('unsaved text is offered, and until then what is saved is shown', async ({ visitor, facilitator }) => {
+long('unsaved text is offered, and the saved text is shown until it is accepted', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor({ as: lead, ...wide })
@@ -734,7 +734,7 @@ long('unsaved text is offered, and until then what is saved is shown', async ({ 
   await page.getByText('Somebody else has saved while you were writing.').waitFor()
 })
 
-long('unsaved text that is offered in two tabs is lost in neither', async ({ visitor, facilitator }) => {
+long('unsaved text that is offered in two tabs is not lost in either', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const boss = await visitor({ as: lead, ...wide })
@@ -777,10 +777,10 @@ long('unsaved text that is offered in two tabs is lost in neither', async ({ vis
 
 /** Waits until the device has stored a text in a draft. */
 const kept = (page, key, text) =>
-  until('it to be kept', () =>
+  until('the draft to be stored', () =>
     page.evaluate(
       async ([key, text]) =>
-        // Opening what is not there would make it, without what the app puts in.
+        // Opening a missing database would create it without the app's store.
         (await indexedDB.databases()).some(({ name }) => name === 'keyval-store') &&
         new Promise((done) => {
           const open = indexedDB.open('keyval-store')

@@ -14,16 +14,16 @@ async function load({ visitor, facilitator, person }) {
   return measureFirstLoad(await visitor({ as: await person(lab, 'Attendee 1') }), lab, 'The text of the first step.')
 }
 
-test('a reader loads little and asks seldom', async (scene) => {
+test('opening the reader loads little code and makes few requests', async (scene) => {
   const got = await load(scene)
   scene.note(`${(got.bytes / 1000).toFixed(1)} kB, ${got.nodes} elements, readable after ${got.readable.toFixed(0)} ms`)
-  assert.ok(got.bytes > 0, 'no script was seen')
-  assert.ok(got.bytes <= firstLoad.bytes, `${got.bytes} bytes of JavaScript and CSS, at most ${firstLoad.bytes} may be:\n${got.largest.join('\n')}`)
+  assert.ok(got.bytes > 0, 'no JavaScript or CSS was loaded')
+  assert.ok(got.bytes <= firstLoad.bytes, `got ${got.bytes} bytes of JavaScript and CSS, want at most ${firstLoad.bytes}:\n${got.largest.join('\n')}`)
   scene.note(`${got.requests} requests`)
-  assert.ok(got.requests <= firstLoad.requests, `${got.requests} requests, at most ${firstLoad.requests} may be:\n${got.asked.join('\n')}`)
+  assert.ok(got.requests <= firstLoad.requests, `got ${got.requests} requests, want at most ${firstLoad.requests}:\n${got.asked.join('\n')}`)
 })
 
-long('thousands of people are few elements', async ({ server, facilitator, visitor, note }) => {
+long('thousands of people need few elements', async ({ server, facilitator, visitor, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await crowd(server, lab, 2000)
@@ -42,10 +42,10 @@ long('thousands of people are few elements', async ({ server, facilitator, visit
       .waitFor()
   const elements = await page.evaluate(() => document.querySelectorAll('*').length)
   note(`${elements} elements for 2,000 people`)
-  assert.ok(elements <= 700, `${elements} elements`)
+  assert.ok(elements <= 700, `got ${elements} elements, want at most 700`)
 })
 
-long('a long chat does not grow the page, and older messages come back', async ({ facilitator, visitor, person, note }) => {
+long('a long chat does not grow the page, and older messages load on scrolling', async ({ facilitator, visitor, person, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const speaker = await person(lab, 'Speaker')
@@ -57,15 +57,15 @@ long('a long chat does not grow the page, and older messages come back', async (
   await each(2000, async () => speaker.say(lab, { type: 'chat', message: `number ${++said}` }), 8)
   const log = page.getByRole('log')
   await until(
-    'all of it has come',
+    'the last message to be shown',
     async () => (await lead.get(`/codelabs/${lab.id}/chat`)).at(-1).message === (await log.locator('.text').last().textContent()),
   )
   const held = await log.locator('.message').count()
   note(`${held} of 2,000 messages are in the page`)
-  assert.ok(held <= 900, `${held} messages in the page`)
+  assert.ok(held <= 900, `got ${held} messages in the page, want at most 900`)
   // Scrolling up brings them back.
   const first = await log.locator('.text').first().textContent()
   await log.evaluate((e) => (e.scrollTop = 0))
-  await until('older ones', async () => (await log.locator('.text').first().textContent()) !== first)
-  assert.ok((await log.evaluate((e) => e.scrollTop)) > 0, 'one does not stay where one reads')
+  await until('older messages', async () => (await log.locator('.text').first().textContent()) !== first)
+  assert.ok((await log.evaluate((e) => e.scrollTop)) > 0, 'the scroll position is lost when older messages load')
 })

@@ -56,7 +56,7 @@ const tones = (page) => page.evaluate(() => globalThis.tones)
 const shown = (page) => page.evaluate(() => globalThis.shown)
 
 long(
-  'a facilitator is called when somebody asks for help, without a name or a word of it',
+  'a facilitator is called when somebody asks for help, without the name or the message',
   async ({ server, visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'A small service' })
@@ -81,14 +81,14 @@ long(
       dispatchEvent(new Event('focus'))
       globalThis.looked = false
     })
-    await until('the dot is gone', async () => (await icon(page)) === '/favicon.svg')
+    await until('the dot to disappear', async () => (await icon(page)) === '/favicon.svg')
 
     await switchOn(page, 'A sound', 'A browser notification', 'A direct message')
     await page.getByText('Allowed.').waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'Try it' }).click()
-    await until('the attempt is shown', async () => (await shown(page)).includes('A small service: This is what a notification looks like.'))
-    await until('it is heard', async () => (await tones(page)) === 2)
+    await until('the trial notification', async () => (await shown(page)).includes('A small service: This is what a notification looks like.'))
+    await until('the sound', async () => (await tones(page)) === 2)
     await page.getByText('You should now hear or see what you have chosen.').waitFor()
     await close(page)
 
@@ -99,7 +99,7 @@ long(
       Date.now = () => then + 9000
     })
     await bob.send('POST', `/codelabs/${lab.id}/help`, { step_number: 2, message: 'hunter3' })
-    await until('it is shown', async () => (await shown(page)).includes('A small service: Somebody is asking for help.'))
+    await until('the notification of the request', async () => (await shown(page)).includes('A small service: Somebody is asking for help.'))
     assert.equal(await tones(page), 2)
     await realTime.evaluate((now) => (Date.now = now))
     // The notifications that the browser shows.
@@ -114,8 +114,8 @@ long(
     for (const tab of [page, second]) await tab.evaluate(() => localStorage.setItem('atelier:call:sounded', '0'))
     await second.getByRole('heading', { name: 'Help' }).first().click() // it may sound, too
     await ann.say(lab, { type: 'dm', target_id: 'facilitator', message: 'hunter4' })
-    await until('it is shown', async () => (await shown(page)).includes('A small service: A direct message for you.'))
-    await until('it is heard', async () => (await tones(page)) === 4)
+    await until('the notification of the direct message', async () => (await shown(page)).includes('A small service: A direct message for you.'))
+    await until('the sound of the direct message', async () => (await tones(page)) === 4)
     await second.waitForFunction(() => document.title.startsWith('(3) '))
     assert.equal(await tones(second), 0)
 
@@ -131,13 +131,13 @@ long(
     await second.getByRole('region', { name: 'Help queue' }).getByText('step 1').nth(1).waitFor()
     assert.deepEqual([await tones(second), await shown(second)], [0, []])
     await ann.say(lab, { type: 'dm', target_id: 'facilitator', message: 'hunter5' })
-    await until('the tab that is left calls', async () => (await tones(second)) === 2)
+    await until('the remaining tab to call', async () => (await tones(second)) === 2)
   },
   { chromium: 'notifications of Firefox cannot be allowed here' },
 )
 
 test(
-  'an attendee is called when somebody comes, is next, and when all are told something',
+  'an attendee is called when they are next, when help is coming, and for a message to everybody',
   async ({ visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'A small service' })
@@ -166,12 +166,12 @@ test(
     const [first] = await lead.send('GET', `/codelabs/${lab.id}/help`)
     await lead.send('POST', `/codelabs/${lab.id}/help/${first.id}/resolve`)
     await page.clock.runFor(25_000)
-    await until('they are next', async () => (await shown(page)).includes('A small service: You are next in the queue for help.'))
+    await until('the notification that they are next', async () => (await shown(page)).includes('A small service: You are next in the queue for help.'))
     const [own] = await bob.send('GET', `/codelabs/${lab.id}/help`)
     await lead.send('POST', `/codelabs/${lab.id}/help/${own.id}/claim`)
-    await until('somebody comes', async () => (await shown(page)).includes('A small service: Somebody is coming to help you.'))
+    await until('the notification that help is coming', async () => (await shown(page)).includes('A small service: Somebody is coming to help you.'))
     await lead.say(lab, { type: 'broadcast', message: 'Lunch at noon' })
-    await until('all are told', async () => (await shown(page)).includes('A small service: A message to everybody.'))
+    await until('the notification of the message to everybody', async () => (await shown(page)).includes('A small service: A message to everybody.'))
     assert.equal((await page.title()).slice(0, 4), '(3) ')
     assert.equal(await tones(page), 0)
   },
@@ -179,7 +179,7 @@ test(
 )
 
 long(
-  'a blocked permission is said, and the sound remains',
+  'a blocked permission is reported, and the sound still works',
   async ({ visitor, facilitator, person, browser }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'A small service' })
@@ -195,14 +195,14 @@ long(
     await accessible(page)
     await close(page)
     await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
-    await until('it is heard', async () => (await tones(page)) === 2)
+    await until('the sound', async () => (await tones(page)) === 2)
     assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0)
   },
   { chromium: 'no other browser lets a test block notifications' },
 )
 
 long(
-  'a page that did not come over HTTPS says why it shows no notification',
+  'a page without HTTPS says why it shows no notification',
   async ({ server, visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'A small service' })
@@ -219,8 +219,8 @@ long(
     assert.ok(await page.getByLabel('A browser notification').isDisabled())
     await close(page)
     await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
-    await until('it is heard', async () => (await tones(page)) === 2)
+    await until('the sound', async () => (await tones(page)) === 2)
     await page.waitForFunction(() => document.title.startsWith('(1) '))
   },
-  { chromium: 'Firefox plays no sound before somebody has pressed something' },
+  { chromium: 'Firefox plays no sound before a press' },
 )

@@ -11,7 +11,7 @@ const logo = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQV
 /** The width and height of a PNG. */
 const sizeOf = (png) => [png.readUInt32BE(16), png.readUInt32BE(20)]
 
-test('a certificate says what the settings say, prints on one page, and is a picture', async ({ visitor, facilitator, person }) => {
+test('a certificate shows the settings, prints on one page, and is available as a picture', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service', author: 'Lea', steps })
   const ann = await person(lab, 'Oluwaseun Adeyemi-Bankole')
@@ -39,7 +39,7 @@ test('a certificate says what the settings say, prints on one page, and is a pic
   await accessible(page, 'settings')
   await page.getByRole('button', { name: 'Save' }).click()
   // "Saved" can refer to the previous save.
-  await until('the certificate is what was saved', async () => {
+  await until('the certificate to show the saved settings', async () => {
     const said = await lead.get(`/certificates/${ann.id}`)
     assert.deepEqual([said.organiser, said.hours, said.accent, said.seal, said.shares?.length], ['Northern School', 1.5, 'violet', true, 3])
     return true
@@ -62,13 +62,13 @@ test('a certificate says what the settings say, prints on one page, and is a pic
       .trim()
       .split(/\s+/)
       .map(Number)
-    assert.ok(Math.abs(wide - 842) < 2 && Math.abs(high - 595) < 2, `a page of ${wide} x ${high}`)
+    assert.ok(Math.abs(wide - 842) < 2 && Math.abs(high - 595) < 2, `the page is ${wide} x ${high}, want 842 x 595`)
   }
   const picture = await saved(sheet, () => sheet.getByRole('button', { name: 'Picture for posting' }).click())
   assert.deepEqual(sizeOf(picture), [1200, 630])
   await sheet.setViewportSize({ width: 375, height: 700 })
   await accessible(sheet, 'certificate on a phone')
-  assert.ok(await sheet.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is wider than a phone')
+  assert.ok(await sheet.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the certificate is wider than a phone')
 
   // After the end, all pages show when the codelab will be deleted.
   await lead.post(`/codelabs/${lab.id}/end`)
@@ -84,7 +84,7 @@ test('a certificate says what the settings say, prints on one page, and is a pic
   assert.equal(await sheet.getByText(/can be checked until/).count(), 0)
 })
 
-test('the owner makes a webhook, tries it, and sees how it went', async ({ visitor, facilitator }) => {
+test('the owner creates a webhook, tests it, and sees the result', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const office = await visitor({ as: lead })
   const { page } = office
@@ -113,7 +113,7 @@ test('the owner makes a webhook, tries it, and sees how it went', async ({ visit
   for (const width of [375, 320]) {
     await page.setViewportSize({ width, height: 812 })
     const frames = part.locator('[role=region]:has(> table)')
-    assert.deepEqual(await frames.evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth)), [0, 0], `tables scroll sideways at ${width}`)
+    assert.deepEqual(await frames.evaluateAll((all) => all.map((e) => e.scrollWidth - e.clientWidth)), [0, 0], `tables scroll sideways at ${width} pixels`)
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
     const cells = await part
       .locator('tbody tr')
@@ -126,7 +126,7 @@ test('the owner makes a webhook, tries it, and sees how it went', async ({ visit
           label: getComputedStyle(e, '::before').content === 'none' ? null : e.dataset.label,
         })),
       )
-    assert.equal(new Set(cells.map((c) => c.top)).size, 4, 'cells stand one below another, state and delivery side by side')
+    assert.equal(new Set(cells.map((c) => c.top)).size, 4, 'the cells of a card are not in four rows, with state and delivery side by side')
     assert.deepEqual(
       cells.map((c) => c.label).filter((l) => l !== null),
       ['Tell it when', 'State', 'Last delivery'],

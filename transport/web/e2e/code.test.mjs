@@ -26,7 +26,7 @@ async function workspace(lead, lab, structure, heads) {
   }
 }
 
-test('who fell behind takes the start of the step at which a facilitator points', async ({ visitor, facilitator, person }) => {
+test('an attendee who fell behind takes the start of the step that a facilitator points at', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   await workspace(lead, lab, 'branch', [
@@ -41,7 +41,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
   await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
   const panel = page.getByRole('complementary')
   await panel.getByRole('tab', { name: 'Files' }).waitFor()
-  assert.equal(await panel.getByRole('tab', { name: 'Code' }).count(), 0, 'code is offered that is not shared')
+  assert.equal(await panel.getByRole('tab', { name: 'Code' }).count(), 0, 'code that is not shared is offered')
 
   // A facilitator shares it.
   const settings = (await visitor({ as: lead, ...wide })).page
@@ -50,16 +50,16 @@ test('who fell behind takes the start of the step at which a facilitator points'
   await settings.getByRole('group', { name: 'Code for attendees' }).scrollIntoViewIfNeeded()
   await sound(settings, 'code-settings')
   await settings.getByRole('button', { name: 'Save' }).click()
-  await until('it is shared', async () => (await lead.get(`/codelabs/${lab.id}`))[0].share_code === 'start')
+  await until('the code to be shared', async () => (await lead.get(`/codelabs/${lab.id}`))[0].share_code === 'start')
 
   await panel.getByRole('tab', { name: 'Code' }).click()
   await panel.getByRole('link', { name: 'I fell behind: start of step 1' }).waitFor()
-  assert.equal(await panel.getByText('Start of step 2').count(), 0, 'a state is shown before the pointer is there')
+  assert.equal(await panel.getByText('Start of step 2').count(), 0, 'a state is shown before the pointer reaches its step')
   await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
   const behind = panel.getByRole('link', { name: 'I fell behind: start of step 2' })
   await behind.waitFor()
   await panel.getByText('git stash -u git fetch git switch --detach origin/step-2-start').waitFor()
-  assert.equal(await panel.getByText('End of step 1').count(), 0, 'a solution is shown')
+  assert.equal(await panel.getByText('End of step 1').count(), 0, 'the end of a step is shown')
   await sound(page, 'code-panel-phone')
 
   // It is downloaded.
@@ -84,7 +84,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
   const dialog = page.getByRole('dialog', { name: 'Start of step 2' })
   await dialog.getByTitle('cmd/main.go').click()
   await dialog.locator('.cm-content', { hasText: 'start of step 2' }).waitFor()
-  assert.equal(await dialog.locator('.cm-content').getAttribute('aria-readonly'), 'true', 'it looks as if it could be written')
+  assert.equal(await dialog.locator('.cm-content').getAttribute('aria-readonly'), 'true', 'the code does not look read-only')
   await sound(page, 'code-file-phone')
   await page.goBack()
   await dialog.waitFor({ state: 'detached' })
@@ -98,7 +98,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
   await panel.getByRole('button', { name: 'Use Git' }).click()
   const command = panel.getByText(/^git clone .*••••••@/)
   await command.waitFor()
-  assert.ok(!(await page.content()).includes('atp_'), 'the password is in the page')
+  assert.ok(!(await page.content()).includes('atp_'), 'the page contains the password')
   await panel.getByRole('button', { name: 'Copy git clone' }).click()
   await page.getByText('Copied.').waitFor()
   assert.match(await page.evaluate(() => window.copied), /^git clone https?:\/\/x:[^•@]{16,}@[^ ]+ code$/)

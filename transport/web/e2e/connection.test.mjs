@@ -8,7 +8,7 @@ const { test, long } = stage()
 
 const away = [offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/, /503/]
 
-test('SIGKILL in the middle: nobody loses text, place or message', async ({ server, visitor, facilitator, person }) => {
+test('after a SIGKILL nobody loses text, place or messages', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nFirst.', '# Two\n\n' + 'A line of text.\n\n'.repeat(60), '# Three\n\nThird.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -21,7 +21,7 @@ test('SIGKILL in the middle: nobody loses text, place or message', async ({ serv
   await connected(page)
   await phone.page.goto(`/codelabs/${lab.id}`)
   await phone.page.getByRole('heading', { name: 'One' }).waitFor()
-  await until('the step is stored', async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0].current_step === 2)
+  await until('the step to be stored', async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0].current_step === 2)
   await lead.say(lab, { type: 'chat', message: 'before' })
   await page.getByRole('log').getByText('before').waitFor()
   await page.locator('main').evaluate((main) => (main.scrollTop = 500))
@@ -36,7 +36,7 @@ test('SIGKILL in the middle: nobody loses text, place or message', async ({ serv
   assert.ok(await page.getByText('A line of text.').first().isVisible())
   await server.start()
   await connected(page)
-  await until('it is stored once', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).filter((m) => m.message === 'said while it was away').length === 1)
+  await until('one stored message', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).filter((m) => m.message === 'said while it was away').length === 1)
   await page.getByText('waiting to be sent').waitFor({ state: 'detached' })
   assert.equal(await page.getByRole('log').getByText('said while it was away').count(), 1)
   assert.equal(await field.inputValue(), 'not finished')
@@ -51,15 +51,10 @@ test('SIGKILL in the middle: nobody loses text, place or message', async ({ serv
   await page.reload()
   await page.getByRole('heading', { name: 'Two' }).waitFor()
   assert.equal(await field.inputValue(), 'not finished')
-  await until('the place in the text', async () => (await page.locator('main').evaluate((main) => main.scrollTop)) === 500)
+  await until('the place in the text to be restored', async () => (await page.locator('main').evaluate((main) => main.scrollTop)) === 500)
 })
 
-test('a connection that died without a word is noticed, and made anew: in the text, on the phone of who helps and on the wall', async ({
-  server,
-  visitor,
-  facilitator,
-  person,
-}) => {
+test('a silently dead connection is replaced in the reader, in the live view and on the projector', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -91,11 +86,11 @@ test('a connection that died without a word is noticed, and made anew: in the te
     // After at most 36 seconds of silence, it sends a check and waits five seconds for an answer.
     await page.clock.runFor(45_000)
   }
-  for (const page of pages) await until('it is known that the timer has ended', async () => (await shown(page).count()) === 0)
+  for (const page of pages) await until('the timer to disappear', async () => (await shown(page).count()) === 0)
   await network.remove()
 })
 
-long('what was missed is caught up, and said so', async ({ server, visitor, facilitator, person }) => {
+long('missed messages are delivered after an outage, and announced', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -120,7 +115,7 @@ long('what was missed is caught up, and said so', async ({ server, visitor, faci
   await network.remove()
 })
 
-long('a text that was typed offline is sent once, although the tab was closed', async ({ server, visitor, facilitator, person }) => {
+long('a message that was written offline is sent once, even if the tab was closed', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -144,7 +139,7 @@ long('a text that was typed offline is sent once, although the tab was closed', 
   await network.remove()
 })
 
-long('two tabs of one person do not disturb one another', async ({ visitor, facilitator, person }) => {
+long('two tabs of one person do not disturb each other', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -165,11 +160,11 @@ long('two tabs of one person do not disturb one another', async ({ visitor, faci
   await one.keyboard.press('Escape')
   await one.getByRole('link', { name: /Two/ }).click()
   await one.getByRole('button', { name: 'Slow' }).click()
-  await until('the other tab knows', async () => (await two.getByRole('button', { name: 'Slow' }).getAttribute('aria-pressed')) === 'true')
+  await until('the other tab to show the pulse', async () => (await two.getByRole('button', { name: 'Slow' }).getAttribute('aria-pressed')) === 'true')
   assert.ok(await two.getByRole('heading', { name: 'One' }).isVisible())
 })
 
-long('eight tabs where sockets are blocked share one stream', async ({ visitor, facilitator, person }) => {
+long('eight tabs share one stream where sockets are blocked', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -203,7 +198,7 @@ long('eight tabs where sockets are blocked share one stream', async ({ visitor, 
   for (const page of pages.slice(1)) await page.getByRole('log').getByText('after one left').waitFor()
 })
 
-long('a server that stops sends its people back, and they come', async ({ server, visitor, facilitator, person }) => {
+long('people reconnect by themselves after the server is stopped and started', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -219,7 +214,7 @@ long('a server that stops sends its people back, and they come', async ({ server
   await page.getByRole('log').getByText('again').waitFor()
 })
 
-long('who is signed out or removed is told, and can come back', async ({ visitor, facilitator, person }) => {
+long('a removed attendee is informed, and can join again', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -236,7 +231,7 @@ long('who is signed out or removed is told, and can come back', async ({ visitor
   await connected(page)
 })
 
-long('removed with two tabs open, one finds in each what was begun in it, and comes back in both', async ({ visitor, facilitator, person }) => {
+long('a removed attendee with two tabs finds the drafts of each tab in it, and can join again in both', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -265,7 +260,7 @@ long('removed with two tabs open, one finds in each what was begun in it, and co
 })
 
 long(
-  'a facilitator whose socket worker ends, or does not come, is connected again',
+  'a facilitator whose socket worker ends or fails to load is connected again',
   async ({ server, visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab()
@@ -295,7 +290,7 @@ long(
     for (const page of [one, two]) await connected(page)
     await ann.say(lab, { type: 'chat', message: 'to both again' })
     for (const page of [one, two]) await page.getByText('to both again').first().waitFor()
-    await until('no worker is left over', () => one.workers().length < 2 && two.workers().length < 2)
+    await until('no extra worker to be left', () => one.workers().length < 2 && two.workers().length < 2)
   },
   { chromium: 'no other browser lets a test end a worker' },
 )
@@ -311,7 +306,7 @@ const connected = (page) =>
     .waitFor()
 const lost = (page) => page.getByText('Connection lost.').first().waitFor()
 
-long('a session that ended while nobody was connected is noticed', async ({ server, visitor, facilitator, person }) => {
+long('a session that ended during an outage is noticed', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -342,7 +337,7 @@ long('a session that ended while nobody was connected is noticed', async ({ serv
   await network.remove()
 })
 
-long('who was removed while the page was closed finds what was not sent', async ({ visitor, facilitator, person }) => {
+long('an attendee who was removed while the page was closed finds their unsent texts', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -365,7 +360,7 @@ long('who was removed while the page was closed finds what was not sent', async 
   assert.equal(await page.getByText('only begun').count(), 0)
 })
 
-long('signed out in another tab, one finds it said and what was begun kept', async ({ visitor, facilitator, person }) => {
+long('after a sign-out in another tab, the page says so and keeps unsent texts', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ is_public: true })
   const ann = await person(lab, 'Attendee 1')
@@ -402,7 +397,7 @@ long('signed out in another tab, one finds it said and what was begun kept', asy
   assert.equal(await page.getByLabel('Write to everybody').inputValue(), 'only begun')
 })
 
-long('a facilitator who is signed out cannot write into nothing', async ({ visitor, facilitator }) => {
+long('a facilitator who is signed out has no field to write in', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const boss = await visitor({ as: lead, viewport: { width: 1440, height: 860 } })
@@ -416,7 +411,7 @@ long('a facilitator who is signed out cannot write into nothing', async ({ visit
   assert.equal(await page.getByLabel('Write to everybody').count(), 0)
 })
 
-long('a browser that keeps nothing can take part', async ({ visitor, facilitator }) => {
+long('a browser without storage can take part', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -435,10 +430,10 @@ long('a browser that keeps nothing can take part', async ({ visitor, facilitator
   await connected(page)
   await page.getByLabel('Write to everybody').fill('Hello')
   await page.keyboard.press('Enter')
-  await until('it has come', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).length === 1)
+  await until('the message to be stored', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).length === 1)
 })
 
-long('without a network the text stays, whatever one presses', async ({ server, visitor, facilitator, person }) => {
+long('without a network the text stays, whatever the person presses', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -459,7 +454,7 @@ long('without a network the text stays, whatever one presses', async ({ server, 
   await network.remove()
 })
 
-long('the chat opens at its newest message, and stays there', async ({ visitor, facilitator, person }) => {
+long('the chat opens at its newest message, and stays at its end', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ben = await person(lab, 'Attendee 2')
@@ -469,17 +464,17 @@ long('the chat opens at its newest message, and stays there', async ({ visitor, 
   await connected(page)
   const log = page.getByRole('log')
   const left = () => log.evaluate((e) => e.scrollHeight - e.scrollTop - e.clientHeight)
-  await until('it is at the end', async () => (await log.getByText('number 40').count()) === 1 && (await left()) < 3)
+  await until('the chat to be at its end', async () => (await log.getByText('number 40').count()) === 1 && (await left()) < 3)
   await ben.say(lab, { type: 'chat', message: 'one more' })
   await log.getByText('one more').waitFor()
-  await until('it is still at the end', async () => (await left()) < 3)
+  await until('the chat to be at its end again', async () => (await left()) < 3)
   await log.evaluate((e) => (e.scrollTop = 0))
   for (let i = 0; i < 60; i++) await ben.say(lab, { type: 'chat', message: `later ${i}` })
   await page.getByRole('button', { name: '60 new' }).click()
-  await until('the jump reaches the end', async () => (await left()) < 3)
+  await until('the jump to reach the end', async () => (await left()) < 3)
 })
 
-long('without an answer nobody is called connected, on the phone neither', async ({ visitor, facilitator, person }) => {
+long('a page without an answer from the server does not say that it is connected', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -488,7 +483,7 @@ long('without an answer nobody is called connected, on the phone neither', async
   const { page } = guest
   await page.goto(`/codelabs/${lab.id}`)
   await connected(page)
-  await guest.context.setOffline(true) // what is open stays open, and says nothing
+  await guest.context.setOffline(true) // open connections stay open, but silent
   await page.getByText('The server does not answer.').or(page.getByText('Connection lost.')).first().waitFor()
   await guest.context.setOffline(false)
   await connected(page)

@@ -11,8 +11,8 @@ const { long } = stage({ env: unlimited })
 
 const harness = process.env.ATELIER_BENCH_BIN ?? fileURLToPath(new URL('../../../bin/atelier-bench', import.meta.url))
 
-long('the live view says of three hundred what the server says', async ({ server, facilitator, visitor, note }) => {
-  assert.ok(existsSync(harness), `there is no ${harness}: make build comes first`)
+long("the live view shows the server's numbers for three hundred people", async ({ server, facilitator, visitor, note }) => {
+  assert.ok(existsSync(harness), `${harness} is missing; run make build first`)
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
   const boss = await visitor({ as: lead, viewport: { width: 1440, height: 900 } })
@@ -48,7 +48,7 @@ long('the live view says of three hundred what the server says', async ({ server
   assert.equal(code, 130, said.join(''))
 
   // Once nothing changes any more, the screen shows the server's state.
-  await until('the screen says what the overview says', async () => {
+  await until('the screen to match the overview', async () => {
     const overview = await lead.get(`/codelabs/${lab.id}/overview`)
     for (const s of overview.steps) {
       const there = (await lead.get(`/codelabs/${lab.id}/attendees`)).filter((a) => !a.is_completed && a.current_step === s.step_number).length
@@ -56,7 +56,7 @@ long('the live view says of three hundred what the server says', async ({ server
       // A step without people has no figure. This test does not wait for a figure, since it can
       // disappear meanwhile.
       const [shown = '0'] = await figures.allTextContents()
-      assert.equal(Number.parseInt(shown), there, `people at step ${s.step_number}`)
+      assert.equal(Number.parseInt(shown), there, `wrong number of people at step ${s.step_number}`)
     }
     assert.ok(await page.getByText(`${overview.online} of ${overview.attendees} here`).isVisible(), `${overview.online} of ${overview.attendees} here`)
     return true

@@ -5,7 +5,7 @@ import { barriers, offline, Refused, stage, until } from './harness/stage.mjs'
 const { test, long } = stage()
 
 test(
-  'what goes wrong in a page is noticed',
+  'errors in a page are recorded',
   async ({ visitor }) => {
     const guest = await visitor()
     await guest.page.goto('/login')
@@ -19,7 +19,7 @@ test(
         throw new Error('thrown by nobody')
       })
     })
-    await until('all three problems', () =>
+    await until('all three problems to be recorded', () =>
       ['violates script-src', 'told to the console', 'thrown by nobody'].every((part) => guest.problems.some((text) => text.includes(part))),
     )
     assert.equal(await guest.page.evaluate(() => window.reached), undefined)
@@ -29,11 +29,11 @@ test(
     guest.expect(/violates script-src/, /content security policy/i)
     guest.check()
   },
-  { chromium: 'it makes errors in the words of Chromium' },
+  { chromium: "the expected errors are in Chromium's wording" },
 )
 
 test(
-  'what nobody can read is found, also when only one theme has it',
+  'unreadable text is found, even in only one theme',
   async ({ visitor }) => {
     const { page } = await visitor()
     await page.goto('/login')
@@ -53,7 +53,7 @@ test(
   { chromium: 'axe does not run in Firefox' },
 )
 
-long('a killed server comes back with its data on its address', async ({ server, visitor, facilitator, person }) => {
+long('a killed server restarts with its data at the same address', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Kept' })
   const ann = await person(lab, 'Attendee 1')
@@ -61,7 +61,7 @@ long('a killed server comes back with its data on its address', async ({ server,
   const guest = await visitor({ as: ann })
   const own = () => guest.page.evaluate(async () => (await fetch('/api/session')).json())
   await guest.page.goto('/login')
-  assert.equal((await own()).sub, ann.id, 'the browser is not who it should be')
+  assert.equal((await own()).sub, ann.id, 'the browser has the session of another person')
   const { url } = server
   await server.kill()
   await assert.rejects(fetch(url))
@@ -73,7 +73,7 @@ long('a killed server comes back with its data on its address', async ({ server,
   guest.expect(offline)
 })
 
-long('a refusal says why', async ({ facilitator }) => {
+long('a refusal contains the error', async ({ facilitator }) => {
   const lead = await facilitator()
   await assert.rejects(lead.get('/codelabs/nothing'), (error) => error instanceof Refused && error.status === 404 && Boolean(error.body.error))
 })

@@ -5,7 +5,7 @@ import { offline, onPaper, stage, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
-test('the handbook explains the screen that one is at, and its search finds a section', async ({ facilitator, visitor }) => {
+test('the handbook explains the current screen, and its search finds a section', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Go', steps: ['# One'] })
   const boss = await visitor({ as: lead })
@@ -16,7 +16,7 @@ test('the handbook explains the screen that one is at, and its search finds a se
   await page.getByRole('menuitem', { name: 'Handbook' }).click()
   await page.waitForURL('**/help/writing#the-code')
   await page.getByRole('heading', { name: 'The code', exact: true }).waitFor()
-  await until('the section has the focus', () => page.getByRole('heading', { name: 'The code', exact: true }).evaluate((h) => h === document.activeElement))
+  await until('the section to have the focus', () => page.getByRole('heading', { name: 'The code', exact: true }).evaluate((h) => h === document.activeElement))
   await page.getByRole('searchbox', { name: 'Search the handbook' }).fill('restore backup')
   await page
     .getByRole('status')
@@ -34,24 +34,24 @@ test('the handbook explains the screen that one is at, and its search finds a se
       return range.getClientRects().length
     }),
   )
-  assert.deepEqual(lines, [1, 1], 'a word of a table is broken')
+  assert.deepEqual(lines, [1, 1], 'a word in a table is broken')
   // A link between pages stays in the app.
   await page.goto('/help/operations')
   await page.evaluate(() => (window.same = true))
   await page.getByRole('link', { name: 'this page' }).click()
   await page.waitForURL('**/help/tomorrow')
   await page.getByRole('heading', { level: 1, name: /^Tomorrow/ }).waitFor()
-  assert.equal(await page.evaluate(() => window.same), true, 'the app was loaded again')
+  assert.equal(await page.evaluate(() => window.same), true, 'the app was reloaded')
   await page.goto('/help/nothing')
   await page.getByText('Page not found').waitFor()
 })
 
-test('on a phone the search is above a page, and tables keep their words', async ({ visitor }) => {
+test('on a phone the search is above the page, and words in tables are not broken', async ({ visitor }) => {
   const { page } = await visitor({ viewport: { width: 375, height: 700 } })
   await page.goto('/help/operations')
   await page.getByRole('heading', { name: 'Trouble' }).waitFor()
   const box = await page.getByRole('searchbox', { name: 'Search the handbook' }).boundingBox()
-  assert.ok(box && box.y + box.height < 700, `the search is at ${JSON.stringify(box)}`)
+  assert.ok(box && box.y + box.height < 700, `the search is at ${JSON.stringify(box)}, want it within 700 pixels`)
   const broken = await page.locator('main :is(td, th)').evaluateAll((cells) =>
     cells.flatMap((cell) => {
       const out = []
@@ -68,7 +68,7 @@ test('on a phone the search is above a page, and tables keep their words', async
       return out
     }),
   )
-  assert.deepEqual(broken, [], 'words of tables are broken')
+  assert.deepEqual(broken, [], 'words in tables are broken')
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, 'the page is wider than the phone')
   await page.getByRole('searchbox', { name: 'Search the handbook' }).fill('livez')
   await page
@@ -76,10 +76,10 @@ test('on a phone the search is above a page, and tables keep their words', async
     .getByRole('link', { name: /Monitoring/ })
     .click()
   await page.waitForURL('**/help/operations#monitoring')
-  await until('the section is shown', () => page.getByRole('heading', { name: 'Monitoring' }).evaluate((h) => Math.abs(h.getBoundingClientRect().top) < 100))
+  await until('the section to show', () => page.getByRole('heading', { name: 'Monitoring' }).evaluate((h) => Math.abs(h.getBoundingClientRect().top) < 100))
 })
 
-long('a page of the handbook that was opened is there without a network, and prints alone', async ({ server, visitor }) => {
+long('an opened page of the handbook is available without a network, and is printed without controls', async ({ server, visitor }) => {
   const network = await Network.before(server)
   try {
     const ann = await visitor({
@@ -91,7 +91,7 @@ long('a page of the handbook that was opened is there without a network, and pri
     await page.goto('/help/attending')
     await page.getByRole('heading', { level: 1, name: 'In a workshop' }).waitFor()
     await page.evaluate(() => navigator.serviceWorker.ready)
-    await until('the worker has the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+    await until('the worker to control the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
     await page.reload()
     await page.getByRole('heading', { level: 1, name: 'In a workshop' }).waitFor()
     await onPaper(page, async () => {
@@ -107,7 +107,7 @@ long('a page of the handbook that was opened is there without a network, and pri
   }
 })
 
-long('in another language the handbook says that it is in English, and is one for a keyboard', async ({ visitor }) => {
+long('in another language the handbook says that it is in English, and works with the keyboard', async ({ visitor }) => {
   const { page } = await visitor({ locale: 'de-DE' })
   await page.goto('/help/attending')
   await page.getByText('Diese Seite ist auf Englisch.').waitFor()

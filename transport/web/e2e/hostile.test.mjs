@@ -35,7 +35,7 @@ const short = '"><img src=x onerror=window.owned=1>'
  */
 const calmOn = (server) => async (page, what) => {
   await still(page)
-  assert.equal(await page.evaluate(() => window.owned), undefined, `something ran ${what}`)
+  assert.equal(await page.evaluate(() => window.owned), undefined, `a script ran ${what}`)
   assert.equal(
     await page.evaluate(
       () =>
@@ -43,13 +43,17 @@ const calmOn = (server) => async (page, what) => {
           .length,
     ),
     0,
-    what,
+    `there are forbidden elements ${what}`,
   )
-  assert.equal(await page.evaluate(() => [...document.querySelectorAll('a[href]')].some((a) => /^(javascript|data|vbscript):/i.test(a.href))), false, what)
+  assert.equal(
+    await page.evaluate(() => [...document.querySelectorAll('a[href]')].some((a) => /^(javascript|data|vbscript):/i.test(a.href))),
+    false,
+    `a link has a script ${what}`,
+  )
   assert.equal(new URL(page.url()).host, new URL(server.url).host)
 }
 
-test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, server }) => {
+test('no text from a person runs a script', async ({ visitor, facilitator, person, server }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({
     title: `T${short}`,
@@ -141,7 +145,7 @@ test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, 
   }
 })
 
-long('no name of a file runs, in the editor, the code of the steps, or what was handed in', async ({ visitor, facilitator, person, server }) => {
+long('no file name runs a script in the editor, the code, the materials or submitted work', async ({ visitor, facilitator, person, server }) => {
   const calm = calmOn(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -223,7 +227,7 @@ long('no name of a file runs, in the editor, the code of the steps, or what was 
   await page.getByText('onerror').first().waitFor()
   await calm(page, 'in the results')
   const looks = await page.getByRole('button', { name: /^Look/ }).all()
-  assert.ok(looks.length > 0, 'there is nothing to look at')
+  assert.ok(looks.length > 0, 'no file has a preview')
   for (const button of looks) {
     await button.click()
     await page.getByRole('dialog').waitFor()
@@ -241,7 +245,7 @@ long('no name of a file runs, in the editor, the code of the steps, or what was 
   await calm(guest.page, 'where work is handed in')
 })
 
-long('of what somebody wrote, that alone is shown which belongs in a text', async ({ visitor, facilitator, person }) => {
+long('only allowed elements, attributes and links of a text are shown', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const written = [
     // What looks like the app, takes a name or a place in it, or another order.
@@ -296,7 +300,7 @@ long('of what somebody wrote, that alone is shown which belongs in a text', asyn
   )
 })
 
-long('nothing that a text says stops the page', async ({ visitor, facilitator, person }) => {
+long('no text stops the page', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({
     steps: [
@@ -340,5 +344,5 @@ long('nothing that a text says stops the page', async ({ visitor, facilitator, p
   await boss.page.locator('strong', { hasText: 'here' }).waitFor()
   assert.deepEqual(asked, [])
   await boss.page.getByRole('button', { name: 'Show the picture from pictures.example.org: a graph' }).click()
-  await until('the picture is asked for', () => asked.length === 1)
+  await until('the request for the picture', () => asked.length === 1)
 })

@@ -17,7 +17,7 @@ const steps = [
 const behind = (page) =>
   page.locator('article section a').evaluateAll((links) => links.map((a) => getComputedStyle(a, '::after').content).map((c) => (c === 'none' ? '' : c)))
 
-test('all steps stand on one page and are printed as one likes', async ({ visitor, facilitator, person }) => {
+test('all steps are on one page, and can be printed with options', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'To keep', guide_markdown: 'Bring a laptop.\n', steps })
   const ann = await person(lab, 'Ann')
@@ -48,7 +48,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
   })
 
   for (const name of ['start each step on a new page', 'hints open', 'show link addresses']) await page.getByLabel(name).uncheck()
-  await until('the hint closes', async () => !(await page.getByText('Look behind it.').isVisible()))
+  await until('the hint to close', async () => !(await page.getByText('Look behind it.').isVisible()))
   await onPaper(page, async () => {
     assert.deepEqual(await behind(page), ['', ''])
     assert.equal(pages(await page.pdf({ format: 'A4' })), 1)
@@ -65,7 +65,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
   assert.equal(await own.getByText('For us alone.').count(), 0)
   await own.getByLabel('notes for facilitators').check()
   await own.getByText('For us alone.').waitFor()
-  assert.ok(await own.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is as wide as the phone')
+  assert.ok(await own.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the phone')
 
   // People who have not joined see a notice.
   const closed = await lead.codelab({ title: 'Closed', is_public: false, steps })

@@ -72,7 +72,7 @@ function astray() {
 // The language that is read from the right finds most of what one of them can show.
 for (const language of languages) {
   const story = language === 'ar' ? test : long
-  story(`in ${language} pages are whole at 320 pixels`, async (scene) => {
+  story(`in ${language} pages fit 320 pixels`, async (scene) => {
     const set = await (made ??= busy(scene))
     const options = { viewport: { width: 320, height: 640 }, reducedMotion: 'reduce', locale: asked[language] ?? language }
     const guest = await scene.visitor(options)
@@ -111,7 +111,7 @@ for (const language of languages) {
       (async () => {
         await visit(reader, set.ann)
         const { page } = reader
-        // The pages behind the steps, what opens over the text, and what the bar below leads to.
+        // The pages after the steps, the overlays, and the panels that the lower bar opens.
         for (let i = 0; i < 7; i++) {
           await page.keyboard.press('j')
           await still(page)
@@ -135,7 +135,7 @@ for (const language of languages) {
   })
 }
 
-long('texts or a screen that cannot be loaded leave a page that recovers', async ({ visitor }) => {
+long('a page recovers after texts or a screen could not be loaded', async ({ visitor }) => {
   for (const [what, says] of [
     [/assets\/first-de-/, 'This page could not be loaded.'],
     [/assets\/Home-.*js/, 'Dieser Teil'],
@@ -159,6 +159,6 @@ long('texts or a screen that cannot be loaded leave a page that recovers', async
     await context.unroute(what)
     await page.getByRole('button').first().click()
     await page.getByRole('heading', { name: 'Workshop' }).first().waitFor()
-    assert.ok(loaded <= 3, `${loaded} times`)
+    assert.ok(loaded <= 3, `loaded ${loaded} times, want at most 3`)
   }
 })

@@ -40,7 +40,7 @@ async function pretend(page, lab, count, change = () => ({})) {
   await page.route(`**/codelabs/${lab.id}/attendees*`, (route) => route.fulfill({ json: people }))
 }
 
-long('a person is found by name, with the keys and the mouse', async ({ server, visitor, facilitator, person }) => {
+long('a person is found by name with the keyboard and the mouse', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await crowd(server, lab, 40)
@@ -50,7 +50,7 @@ long('a person is found by name, with the keys and the mouse', async ({ server, 
   const page = await desk(visitor, lead, lab)
   await page.keyboard.press('/')
   const field = page.getByRole('combobox', { name: 'Find a person' })
-  await until('the field has the focus', () => field.evaluate((e) => e === document.activeElement))
+  await until('the field to have the focus', () => field.evaluate((e) => e === document.activeElement))
   await page.keyboard.type('zoe')
   const option = page.getByRole('option')
   await option.getByText('step 2').waitFor()
@@ -61,19 +61,19 @@ long('a person is found by name, with the keys and the mouse', async ({ server, 
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: 'Mary Zoë' }).waitFor()
   await page.keyboard.press('Escape')
-  await until('the focus is back in the field', () => field.evaluate((e) => e === document.activeElement))
+  await until('the focus to return to the field', () => field.evaluate((e) => e === document.activeElement))
 
   // Results are listed up to a limit, and the arrow keys move between them.
   await field.fill('attendee')
   await page.getByText('20 more: type more of the name.').waitFor()
-  await until('twenty are listed', async () => (await option.count()) === 20)
+  await until('twenty people to be listed', async () => (await option.count()) === 20)
   const selected = () => page.locator('[role=option][aria-selected=true]').getAttribute('id')
   const first = await selected()
   await page.keyboard.press('ArrowDown')
-  await until('the next is chosen', async () => (await selected()) !== first && (await field.getAttribute('aria-activedescendant')) === (await selected()))
+  await until('the next to be selected', async () => (await selected()) !== first && (await field.getAttribute('aria-activedescendant')) === (await selected()))
   await page.keyboard.press('ArrowUp')
-  await until('the first is chosen', async () => (await selected()) === first)
-  await until('how many is read out', async () => (await page.locator('[aria-live=polite].unseen').textContent()).includes('40 people found.'))
+  await until('the first option to be selected', async () => (await selected()) === first)
+  await until('the number of people to be read out', async () => (await page.locator('[aria-live=polite].unseen').textContent()).includes('40 people found.'))
   await field.fill('attendee 17')
   await option.filter({ hasText: 'Attendee 17' }).click()
   await page.getByRole('dialog', { name: 'Attendee 17' }).waitFor()
@@ -81,14 +81,14 @@ long('a person is found by name, with the keys and the mouse', async ({ server, 
   await field.fill('nobody of that name')
   await page.getByText('Nobody here has this name.').waitFor()
   await page.keyboard.press('Escape')
-  await until('the field is empty', async () => (await field.inputValue()) === '')
+  await until('the field to be empty', async () => (await field.inputValue()) === '')
   // A typed slash stays a slash.
   await field.fill('')
   await page.keyboard.press('/')
   assert.equal(await field.inputValue(), '/')
 })
 
-long('of ten thousand people the search lists few, and the floor stays small', async ({ visitor, facilitator, note }) => {
+long('with ten thousand people, the search lists few and the floor has few elements', async ({ visitor, facilitator, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const opened = await visitor({ as: lead, ...wide })
@@ -109,12 +109,12 @@ long('of ten thousand people the search lists few, and the floor stays small', a
   assert.equal(await page.getByRole('option').count(), 20)
   await page.getByText('91 more: type more of the name.').waitFor() // 99, 990 to 999, 9900 to 9999
   const elements = await page.evaluate(() => document.querySelectorAll('*').length)
-  assert.ok(elements <= 1200, `${elements} elements`)
+  assert.ok(elements <= 1200, `got ${elements} elements, want at most 1200`)
   // This test does not check times, since the machine can be busy. make budgets does.
   note(`${elements} elements; ${await page.evaluate(() => `${window.tasks.length} long tasks, the longest ${Math.max(0, ...window.tasks)} ms`)}`)
 })
 
-long('the queue has mine and what waits first, and those of others apart', async ({ visitor, facilitator, person }) => {
+long('the queue lists own claims and waiting requests first, and those of others separately', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const alan = await facilitator('Alan')
   const lab = await lead.codelab()
@@ -126,7 +126,7 @@ long('the queue has mine and what waits first, and those of others apart', async
   const page = await desk(visitor, lead, lab)
   const help = page.getByRole('region', { name: 'Help queue' })
   const listed = () => help.getByRole('listitem').filter({ visible: true }).locator('.who').allTextContents()
-  const order = (names) => until(`the order ${names}`, async () => (await listed()).join() === names)
+  const order = (names) => until(`the queue to be ${names}`, async () => (await listed()).join() === names)
   await help.getByText('2 waiting').waitFor()
   await order('Attendee 4,Attendee 2,Attendee 3')
   await help.getByText('1 with Alan', { exact: true }).click()
@@ -142,7 +142,7 @@ long('the queue has mine and what waits first, and those of others apart', async
 })
 
 long(
-  'one message goes to all who are stuck, and they can answer',
+  'one message goes to all people who are stuck, and they can answer',
   async ({ visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab()
@@ -183,7 +183,7 @@ long(
       { times: 1 },
     )
     await dialog.getByRole('button', { name: 'Send' }).click()
-    await until('it arrived once', async () => (await people[0].get(`/codelabs/${lab.id}/chat`)).length === 1)
+    await until('the message to arrive once', async () => (await people[0].get(`/codelabs/${lab.id}/chat`)).length === 1)
     await page
       .getByText(/offline|connection|reached/i)
       .first()
@@ -197,10 +197,10 @@ long(
     await page.getByRole('button', { name: /^Direct/ }).click()
     await page.getByText('That helped').first().waitFor()
   },
-  { chromium: 'playwright does not repeat a request of Firefox with its cookies' },
+  { chromium: 'Playwright does not repeat a Firefox request with its cookies' },
 )
 
-long('messages to hundreds leave the chat of the room where it is', async ({ server, visitor, facilitator }) => {
+long('messages to hundreds of people do not displace the chat of the room', async ({ server, visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await crowd(server, lab, 310)
@@ -218,21 +218,21 @@ long('messages to hundreds leave the chat of the room where it is', async ({ ser
   await log.getByText('Good morning').waitFor()
 })
 
-long('more than the server takes at once are not tried, and the dialog says what to do', async ({ visitor, facilitator }) => {
+long('a message to more people than the server accepts cannot be sent, and the dialog says why', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const opened = await visitor({ as: lead, ...wide })
   await pretend(opened.page, lab, 1001, (_, at) => ({ pulse: { state: 'stuck', step_number: 1, at } }))
   await opened.page.goto(`/admin/${lab.id}`)
   await opened.page.getByText(/of 1,001 here/).waitFor()
-  await until('they are on the floor', async () => (await opened.page.getByText('1,001 stuck').count()) === 1)
+  await until('all people to be on the floor', async () => (await opened.page.getByText('1,001 stuck').count()) === 1)
   await opened.page.getByRole('button', { name: 'Write to many' }).click()
   const dialog = opened.page.getByRole('dialog', { name: 'Write to many at once' })
   await dialog.getByText('That is 1,001 people, and one message can go to at most 1,000.').waitFor()
   assert.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
 })
 
-long('all have their names where there is room, and a crowd is cells that the keys name', async ({ visitor, facilitator }) => {
+long('all people have their names if there is room; a crowd is shown as cells that the keyboard reads out', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
   const opened = await visitor({ as: lead, ...wide })
@@ -247,7 +247,7 @@ long('all have their names where there is room, and a crowd is cells that the ke
     route.fulfill({ json: { attendee_ids: Array.from({ length: 60 }, (_, i) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`) } }),
   )
   await page.goto(`/admin/${lab.id}`)
-  await until('all have their names', async () => (await floor.locator('[data-person]').count()) === 60)
+  await until('all names to be shown', async () => (await floor.locator('[data-person]').count()) === 60)
   assert.deepEqual([await scrolls(), await cut()], [0, []])
 
   await page.unroute(`**/codelabs/${lab.id}/attendees*`)
@@ -262,14 +262,14 @@ long('all have their names where there is room, and a crowd is cells that the ke
   await page.keyboard.press('g')
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
-  await until('somebody is named', async () => /Person \d+, silent/.test(await page.locator('[aria-live=polite].unseen').textContent()))
+  await until('a person to be read out', async () => /Person \d+, silent/.test(await page.locator('[aria-live=polite].unseen').textContent()))
   // The simulated people do not exist on the server.
   opened.expect(/404/)
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: /^Person/ }).waitFor()
 })
 
-test('a crowded step breaks into columns; keys go between people, and the focus stays with one who moves', async ({ visitor, facilitator, person }) => {
+test('a crowded step is split into columns; keys move between people, and the focus follows a person', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.'] })
   const people = []
@@ -293,14 +293,14 @@ test('a crowded step breaks into columns; keys go between people, and the focus 
   await still(page)
   assert.ok((await page.evaluate(() => window.shift)) <= 0.02, 'the layout shifts while it loads')
   const columns = await step.locator('.card').evaluateAll((all) => new Set(all.map((e) => Math.round(e.getBoundingClientRect().left))).size)
-  assert.ok(columns >= 2, `${columns} columns`)
+  assert.ok(columns >= 2, `got ${columns} columns, want at least 2`)
   await accessible(page, 'a crowded step')
 
   // Without a focus, an arrow key leads to the people, who are one tab stop.
   const on = () => page.evaluate(() => document.activeElement?.dataset.person)
   await page.evaluate(() => document.activeElement?.blur())
   await page.keyboard.press('ArrowDown')
-  await until('the first has the focus', async () => (await on()) === people[0].id)
+  await until('the first person to have the focus', async () => (await on()) === people[0].id)
   await page.keyboard.press('ArrowRight')
   assert.notEqual(await on(), people[0].id)
   await page.keyboard.press('Home')
@@ -310,23 +310,23 @@ test('a crowded step breaks into columns; keys go between people, and the focus 
     .getByRole('region', { name: 'Step 3: Three' })
     .getByRole('button', { name: /^Attendee 1/ })
     .waitFor()
-  await until('the focus has gone with them', async () => (await on()) === people[0].id)
+  await until('the focus to follow the person', async () => (await on()) === people[0].id)
 
   // Enter opens the person beside the floor, Escape gives the focus back.
   await page.keyboard.press('Enter')
   const card = page.getByRole('dialog', { name: 'Attendee 1' })
-  await until('the focus is on the name', () => card.getByRole('heading', { name: 'Attendee 1' }).evaluate((e) => e === document.activeElement))
+  await until('the name to have the focus', () => card.getByRole('heading', { name: 'Attendee 1' }).evaluate((e) => e === document.activeElement))
   await accessible(page, 'a person')
   await page.keyboard.press('Escape')
-  await until('it is back', async () => (await on()) === people[0].id)
+  await until('the focus to return', async () => (await on()) === people[0].id)
 
-  // The key t takes the longest wait, and what is done next has the focus.
+  // The key t claims the longest wait, and the button for the next action has the focus.
   await page.keyboard.press('t')
   const queue = page.getByRole('region', { name: 'Help queue' })
   const solved = queue.getByRole('listitem').filter({ hasText: 'Attendee 1' }).getByRole('button', { name: 'Solved' })
-  await until('Solved has the focus', () => solved.evaluate((e) => e === document.activeElement))
+  await until('"Solved" to have the focus', () => solved.evaluate((e) => e === document.activeElement))
   await page.keyboard.press('s')
-  await until('it is solved', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 5)
+  await until('the request to be solved', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 5)
   // All keys, and they can be switched off.
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keys', exact: true })
@@ -342,7 +342,7 @@ test('a crowded step breaks into columns; keys go between people, and the focus 
   assert.equal((await lead.get(`/codelabs/${lab.id}/help`)).filter((h) => h.status === 'pending').length, 5)
 })
 
-long('who waits stands first, and who is helped says by whom', async ({ visitor, facilitator, person }) => {
+long('waiting people are first, and a person with a helper shows the name of the helper', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab()
   const people = []
@@ -353,7 +353,7 @@ long('who waits stands first, and who is helped says by whom', async ({ visitor,
   const page = await desk(visitor, lead, lab)
   const step = page.getByRole('region', { name: 'Step 1: One' })
   const first = step.locator('[data-person]').first()
-  await until('who waits is first', async () => /Attendee 5.*Row 2.*Port 80/s.test(await first.textContent()))
+  await until('the waiting person to be first', async () => /Attendee 5.*Row 2.*Port 80/s.test(await first.textContent()))
   await step
     .getByRole('button', { name: /^Attendee 2/ })
     .getByText('has not asked for help')
@@ -361,17 +361,17 @@ long('who waits stands first, and who is helped says by whom', async ({ visitor,
   await accessible(page, 'somebody waits')
   // The counts are filters.
   await page.getByRole('button', { name: '1 stuck' }).click()
-  await until('the others fade', async () => (await step.locator('.faded').count()) > 0)
+  await until('the others to fade', async () => (await step.locator('.faded').count()) > 0)
   await page.keyboard.press('Escape')
-  await until('and are back', async () => (await step.locator('.faded').count()) === 0)
+  await until('the others to be back', async () => (await step.locator('.faded').count()) === 0)
   const [request] = await lead.get(`/codelabs/${lab.id}/help`)
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
-  await until('who is helped says so', async () => /with you/.test(await first.textContent()))
+  await until('the person to show their helper', async () => /with you/.test(await first.textContent()))
   await first.click()
   await page.getByRole('dialog', { name: 'Attendee 5' }).getByText('with you').waitFor()
 })
 
-long('the progress over time is a chart, and a table', async ({ visitor, facilitator, person }) => {
+long('the progress over time is shown as a chart and as a table', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   for (let i = 1; i <= 4; i++) {
@@ -394,7 +394,7 @@ long('the progress over time is a chart, and a table', async ({ visitor, facilit
   await accessible(page, 'the table')
 })
 
-test('notes of any step are read without moving the room; what moves it is a press of its own, with undo', async ({ visitor, facilitator, person }) => {
+test('notes of any step can be read without moving the room; a separate button moves it, with undo', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.\n\n```notes\nDraw two curves.\n```', '# Three\n\nText.'] })
   await person(lab, 'Attendee 1')
@@ -406,20 +406,20 @@ test('notes of any step are read without moving the room; what moves it is a pre
   await line.getByText('Draw two curves.').waitFor()
   await line.getByRole('button', { name: 'Back to step 1' }).waitFor()
   assert.equal(await at(), null)
-  // The key b leads to the button alone.
+  // The key b only moves the focus to the button.
   await page.keyboard.press('b')
   const bring = line.getByRole('button', { name: 'Bring everybody to step 2' })
-  await until('the button has the focus', () => bring.evaluate((e) => e === document.activeElement))
+  await until('the button to have the focus', () => bring.evaluate((e) => e === document.activeElement))
   assert.equal(await at(), null)
   await page.keyboard.press('Enter')
-  await until('they are brought', async () => (await at()) === 2)
+  await until('the pointer to be on step 2', async () => (await at()) === 2)
   await line.getByText('sent here by you').waitFor()
   await page.getByText('Everybody was sent to step 2.').first().waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
-  await until('it is undone', async () => (await at()) === null)
+  await until('the pointer to be undone', async () => (await at()) === null)
   // The undo does not revert later actions of other people.
   await line.getByRole('button', { name: 'Bring everybody to step 2' }).click()
-  await until('they are brought', async () => (await at()) === 2)
+  await until('the pointer to be on step 2', async () => (await at()) === 2)
   await lead.say(lab, { type: 'pointer', step_number: 3, hints: false })
   await line.getByRole('heading', { name: 'Three' }).waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
@@ -427,10 +427,10 @@ test('notes of any step are read without moving the room; what moves it is a pre
   assert.equal(await at(), 3)
   await line.getByRole('button', { name: 'More about this step' }).click()
   await page.getByRole('menuitem', { name: 'Stop sending people here' }).click()
-  await until('nobody is sent anywhere', async () => (await at()) === null)
+  await until('the pointer to be removed', async () => (await at()) === null)
 })
 
-long('Enter sends a question, and help that is taken is read out once', async ({ visitor, facilitator, person }) => {
+long('Enter sends a help request, and its claim is read out once', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab()
   const { page } = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -460,19 +460,19 @@ long('Enter sends a question, and help that is taken is read out once', async ({
   assert.equal(request.message, 'The first line\nand the second')
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
   await page.getByText('Grace is on the way').waitFor()
-  await until('it is read out', () => page.evaluate(() => window.said.some((t) => t.includes('Grace'))))
+  await until('the claim to be read out', () => page.evaluate(() => window.said.some((t) => t.includes('Grace'))))
   assert.deepEqual(await page.evaluate(() => window.said.filter((t) => t.includes('Grace'))), ['Grace is taking care of your question.'])
   assert.deepEqual(await page.evaluate(() => window.said.filter((t) => t.includes('queue'))), ['You are in the queue for help.'])
 
   await page.getByRole('button', { name: 'It is solved' }).click()
-  await until('the queue is empty', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 0)
+  await until('the queue to be empty', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 0)
   await page.keyboard.press('h')
   await field.fill('Again')
   await page.keyboard.press('Control+Enter')
-  await until('it is asked', async () => (await lead.get(`/codelabs/${lab.id}/help`))[0]?.message === 'Again')
+  await until('the help request to be on the server', async () => (await lead.get(`/codelabs/${lab.id}/help`))[0]?.message === 'Again')
 })
 
-test('the bar says with words what its signs are, and a row of the floor is as high as the layout reckons', async ({ visitor, facilitator, person }) => {
+test('buttons in the bar have words, and a row of the floor is as high as the layout assumes', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Lea Brandt')
   const lab = await lead.codelab({ title: 'Go', steps: ['# One', '# Two'] })
   const ann = await person(lab, 'Anders Holm')
@@ -483,7 +483,7 @@ test('the bar says with words what its signs are, and a row of the floor is as h
   const opened = await visitor({ as: lead, ...wide })
   opened.expect(/404/) // it has no code yet
   const { page } = opened
-  /** Buttons and links of the bar that show neither a word nor one of the signs that need none. */
+  /** Buttons and links of the bar without words, except for signs that need none. */
   const mute = () =>
     page
       .locator('header')
@@ -500,7 +500,7 @@ test('the bar says with words what its signs are, and a row of the floor is as h
     const menu = page.getByRole('button', { name: 'Lea Brandt: Appearance and language' })
     await menu.waitFor()
     assert.equal((await menu.textContent()).trim(), 'LB', path)
-    assert.deepEqual(await mute(), [], `${path}: signs without words`)
+    assert.deepEqual(await mute(), [], `${path}: buttons without words`)
   }
   await page.goto(`/admin/${lab.id}`)
   await page.getByRole('button', { name: 'Take Anders, 0 min' }).waitFor()
@@ -515,11 +515,7 @@ test('the bar says with words what its signs are, and a row of the floor is as h
   assert.deepEqual(broken, [])
 })
 
-test('the quiet start says what is ready; from the first frame there is a verdict, and on a phone the step line is one row of buttons', async ({
-  visitor,
-  facilitator,
-  person,
-}) => {
+test('an empty room lists what is ready; a verdict shows from the first frame; a phone has one row of buttons', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Lea Brandt')
   const lab = await lead.codelab({ title: 'Go', steps: ['# One\n\n<details><summary>A hint</summary>Look.</details>', '# Two'] })
   await lead.put(`/codelabs/${lab.id}`, { quiz_enabled: true })
@@ -542,7 +538,7 @@ test('the quiet start says what is ready; from the first frame there is a verdic
   const whole = async (page) => {
     await page.locator('section.verdict h2').waitFor()
     await still(page)
-    assert.equal(await page.evaluate(() => window.blank), 0, 'frames without a verdict')
+    assert.equal(await page.evaluate(() => window.blank), 0, 'the page had frames without a verdict')
   }
 
   const empty = (await visitor({ as: lead, ...phone })).page
@@ -563,7 +559,7 @@ test('the quiet start says what is ready; from the first frame there is a verdic
     await page.locator('[data-bring]').waitFor()
     await whole(page)
     const tops = await page.locator('[data-bring]').evaluate((e) => [...e.parentElement.children].map((b) => b.getBoundingClientRect().top))
-    assert.equal(tops.length, 1, `${locale}: buttons beside the one that moves the room`)
+    assert.equal(tops.length, 1, `${locale}: there are buttons beside the one that moves the room`)
     assert.deepEqual(await page.locator('[data-bring]').evaluate((e) => [e.scrollWidth <= e.clientWidth, e.offsetHeight <= 44]), [true, true], locale)
     if (locale !== 'en-GB') continue
     // The hints are in the menu of the line, and the line says when they are open.
@@ -571,7 +567,7 @@ test('the quiet start says what is ready; from the first frame there is a verdic
     await line.getByRole('button', { name: /^More/ }).click()
     await page.getByRole('menuitemradio', { name: 'Open hints for all', checked: false }).click()
     await line.getByText('Hints are open').waitFor()
-    await until('they are open', async () => (await lead.get(`/codelabs/${lab.id}`))[0].pointer?.hints === true)
+    await until('the hints to be open', async () => (await lead.get(`/codelabs/${lab.id}`))[0].pointer?.hints === true)
     await lead.say(lab, { type: 'pointer', step_number: null, hints: false })
   }
 })

@@ -9,7 +9,7 @@ const wide = { viewport: { width: 1440, height: 900 } }
 const said = 'Ask who has seen this before'
 const text = `Read this first.\n\n\`\`\`notes\n**${said}**, then wait.\n\n- Show the diagram.\n\`\`\`\n\nThen go on.\n`
 
-test('a note is beside the step for who leads, and nowhere for others', async ({ visitor, facilitator, person }) => {
+test('a note is shown beside the step to facilitators, and nowhere to others', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: [{ title: 'One', content_markdown: text, duration_minutes: 5 }] })
   const ann = await person(lab, 'Ann')
@@ -33,14 +33,14 @@ test('a note is beside the step for who leads, and nowhere for others', async ({
   await notes.getByRole('button', { name: 'More about this step' }).click()
   await live.getByRole('menuitem', { name: 'Show notes' }).waitFor()
   await live.keyboard.press('Escape')
-  assert.equal(await live.getByText(said).count(), 0, 'the device has forgotten that they are hidden')
+  assert.equal(await live.getByText(said).count(), 0, 'the notes are shown although the device stored that they are hidden')
   await live.keyboard.press('n')
   await notes.getByText(said).waitFor()
 
   const page = (await visitor({ as: ann, viewport: { width: 390, height: 844 } })).page
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByText('Then go on.').waitFor()
-  assert.ok(!(await page.content()).includes(said), 'an attendee reads a note')
+  assert.ok(!(await page.content()).includes(said), "an attendee's page contains a note")
   const wall = (await visitor({ as: lead, ...wide })).page
   await wall.goto(`/admin/${lab.id}/projector`)
   await wall.getByRole('heading', { level: 1 }).waitFor()

@@ -44,13 +44,13 @@ const everything = (page) =>
 /** Waits until the page can be reloaded without a network. */
 async function ready(page, codelab) {
   await page.evaluate(() => navigator.serviceWorker.ready)
-  await until('the worker has the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
-  await until('the text is kept', async () => (await everything(page)).includes(`"id":"${codelab.id}"`))
+  await until('the worker to control the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+  await until('the text to be stored', async () => (await everything(page)).includes(`"id":"${codelab.id}"`))
   // It has the texts of the page's language, too.
-  await until('all files are kept', async () => /\/assets\/first-\w\w-.*[^]*\/assets\/more-\w\w-/.test(await everything(page)))
+  await until('all files to be stored', async () => /\/assets\/first-\w\w-.*[^]*\/assets\/more-\w\w-/.test(await everything(page)))
 }
 
-test('a text that was read is there without a network, with its pictures, and what is written is sent later', async (scene) => {
+test('a visited text is available offline, with its pictures, and messages are sent later', async (scene) => {
   const { server, facilitator, person, visitor } = scene
   const network = await Network.before(server)
   const lead = await facilitator()
@@ -78,7 +78,7 @@ test('a text that was read is there without a network, with its pictures, and wh
   await page.reload()
   await page.getByText('First.').waitFor()
   await page.getByText('connection lost', { exact: false }).first().waitFor()
-  await until('the picture', () => page.getByAltText('a dot').evaluate((i) => i.complete && i.naturalWidth === 1))
+  await until('the picture to load', () => page.getByAltText('a dot').evaluate((i) => i.complete && i.naturalWidth === 1))
   await page.getByRole('button', { name: /Two/ }).last().click()
   await page.getByText('Second.').waitFor()
   const field = page.getByLabel('Write to everybody')
@@ -99,11 +99,11 @@ test('a text that was read is there without a network, with its pictures, and wh
   await whole.close()
 
   const kept = await everything(page)
-  assert.ok(!kept.includes('somebody else'), 'something of another person is kept')
+  assert.ok(!kept.includes('somebody else'), 'data of another person is stored')
   assert.ok(kept.includes('Second.'))
 
   network.mend()
-  await until('it is sent', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).some((m) => m.message === 'written without a network'))
+  await until('the message to be sent', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).some((m) => m.message === 'written without a network'))
   await page.getByRole('log').getByText('words of somebody else').waitFor()
 
   // After signing out, neither the text nor data of the person is left.
@@ -113,11 +113,11 @@ test('a text that was read is there without a network, with its pictures, and wh
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out on this device' }).click()
   await page.waitForURL((u) => u.pathname === '/')
   const left = await everything(page)
-  for (const text of ['Second.', 'Ann of the workshop', lab.id, '/uploads/']) assert.ok(!left.includes(text), `${text} is kept`)
+  for (const text of ['Second.', 'Ann of the workshop', lab.id, '/uploads/']) assert.ok(!left.includes(text), `"${text}" is still stored`)
   await network.remove()
 })
 
-long('who was removed has nothing of the text any more', async ({ facilitator, person, visitor }) => {
+long('a removed attendee no longer has the text on the device', async ({ facilitator, person, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nFirst.'] })
   const ann = await person(lab, 'Ann of the workshop')
@@ -130,10 +130,10 @@ long('who was removed has nothing of the text any more', async ({ facilitator, p
   await lead.delete(`/codelabs/${lab.id}/attendees/${ann.id}`)
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByLabel('Your name').waitFor()
-  await until('it is forgotten', async () => !(await everything(page)).includes('First.'))
+  await until('the text to be deleted', async () => !(await everything(page)).includes('First.'))
 })
 
-long('who comes when a session is over has nothing of who was here', async ({ server, facilitator, person, visitor }) => {
+long('the next person on a device has no data of the previous one', async ({ server, facilitator, person, visitor }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const [one, two] = [await lead.codelab({ steps: ['# One\n\nFirst.'] }), await lead.codelab({ steps: ['# Two\n\nSecond.'] })]
@@ -149,7 +149,7 @@ long('who comes when a session is over has nothing of who was here', async ({ se
   await page.getByRole('button', { name: 'Join' }).click()
   await page.getByText('Second.').waitFor()
   const kept = await everything(page)
-  for (const text of ['First.', 'Ann of the workshop']) assert.ok(!kept.includes(text), `${text} is kept`)
+  for (const text of ['First.', 'Ann of the workshop']) assert.ok(!kept.includes(text), `"${text}" is still stored`)
   network.cut()
   await page.goto(`/codelabs/${one.id}`)
   await page.getByRole('button', { name: 'Try again' }).waitFor()
@@ -157,26 +157,26 @@ long('who comes when a session is over has nothing of who was here', async ({ se
   await network.remove()
 })
 
-long('another build takes the place of the one that is open, when nothing is typed', async ({ server, visitor }) => {
+long('a new build replaces the open one once nothing is typed', async ({ server, visitor }) => {
   const proxy = await Rebuilt.before(server)
   const guest = await visitor({ baseURL: proxy.url, serviceWorkers: 'allow' })
   guest.expect(...away)
   const { page } = guest
   await page.goto('/')
   await page.evaluate(() => navigator.serviceWorker.ready)
-  await until('the worker has the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+  await until('the worker to control the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
   await page.evaluate(() => (globalThis.still = true))
   const code = page.getByLabel(/code/i).first()
   await code.fill('ABC')
 
   proxy.build = 'another00000'
   await page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).update())
-  await until('the new build is there', async () => {
+  await until('the new build to be stored', async () => {
     const names = await page.evaluate(() => caches.keys())
     return names.includes('atelier-app-another00000') && names.length === 1
   })
   // Typed text is not lost: the new build's worker takes over the page without a reload.
-  await until('the new worker', () => page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).waiting === null))
+  await until('the new worker to be active', () => page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).waiting === null))
   assert.ok(await page.evaluate(() => globalThis.still))
   assert.equal(await code.inputValue(), 'ABC')
   await code.fill('')
@@ -186,7 +186,7 @@ long('another build takes the place of the one that is open, when nothing is typ
   proxy.remove()
 })
 
-long('where the page cannot be kept, it says so', async ({ server, facilitator, person, visitor }) => {
+long('a page that cannot be stored says so', async ({ server, facilitator, person, visitor }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()

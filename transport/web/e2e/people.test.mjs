@@ -13,7 +13,7 @@ async function shownLink(page) {
   return link
 }
 
-test('an assistant is invited, helps, changes nothing, and is out when they are disabled', async ({ visitor, facilitator, person }) => {
+test('an assistant is invited, helps, cannot change anything, and is signed out when disabled', async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'A small service' })
   await owner.codelab({ title: 'Another one', is_public: false })
@@ -39,7 +39,7 @@ test('an assistant is invited, helps, changes nothing, and is out when they are 
   const { page } = guest
   await page.goto(link)
   await page.getByRole('heading', { name: 'Welcome, Asa' }).waitFor()
-  assert.equal(new URL(page.url()).hash, '', 'the token stays in the address')
+  assert.equal(new URL(page.url()).hash, '', 'the address still contains the token')
   await page.getByLabel('Choose a password').fill('short')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('It must have at least 12 characters.').waitFor()
@@ -72,9 +72,9 @@ test('an assistant is invited, helps, changes nothing, and is out when they are 
   await office.page.getByRole('button', { name: 'More for Asa' }).click()
   await office.page.getByRole('menuitem', { name: 'Disable' }).click()
   await office.page.getByText('disabled', { exact: true }).waitFor()
-  await until('they are out', async () => (await page.request.get(`/api/codelabs/${lab.id}/help`)).status() >= 401)
+  await until('the assistant to be signed out', async () => (await page.request.get(`/api/codelabs/${lab.id}/help`)).status() >= 401)
   // Their claimed requests wait again, for somebody else to take.
-  await until('the claim is back', async () => (await owner.send('GET', `/codelabs/${lab.id}/help`))[0].status === 'pending')
+  await until('the claim to be released', async () => (await owner.send('GET', `/codelabs/${lab.id}/help`))[0].status === 'pending')
   await page.goto(`/admin/${lab.id}`)
   await page.getByLabel('Password').waitFor()
 })
@@ -97,7 +97,7 @@ async function forbidden(lab) {
 }
 
 long(
-  'an assistant’s phone solves three requests, finds no way to what is forbidden, and is out in the middle of a claim',
+  'an assistant with a phone solves three requests, cannot reach forbidden pages, and is signed out during a claim',
   async ({ visitor, facilitator, person }) => {
     const owner = await facilitator()
     const lab = await owner.codelab({ title: 'A service with helpers' })
@@ -152,26 +152,26 @@ long(
     }
     await queue.getByRole('listitem').filter({ hasText: 'Cem' }).waitFor({ state: 'detached' })
 
-    // No control leads to what is forbidden, and the server refuses it.
+    // No control leads to forbidden pages, and the server refuses forbidden operations.
     await page.getByRole('button', { name: 'Whole view' }).tap()
     await page.getByRole('group', { name: 'People by step' }).waitFor()
     const none = async (...words) => {
       for (const name of words)
         for (const role of ['link', 'button', 'menuitem', 'checkbox'])
-          assert.equal(await page.getByRole(role, { name, exact: true }).count(), 0, `${role} ${name}`)
+          assert.equal(await page.getByRole(role, { name, exact: true }).count(), 0, `the assistant sees the ${role} "${name}"`)
     }
     await none('Edit', 'Code', 'Results', 'Settings', 'End the workshop', 'Add a helper')
     await page.getByRole('button', { name: 'Appearance and language' }).tap()
     await page.getByRole('menuitem', { name: 'Account' }).waitFor()
     await none('Add a helper', 'People', 'Audit log', 'Tokenization', 'Settings')
-    // And back to the queue alone.
+    // Back to the view of only the queue.
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'More', exact: true }).tap()
     await page.getByRole('menuitem', { name: 'Only the help queue' }).tap()
     await page.getByRole('button', { name: 'Whole view' }).waitFor()
     ada.expect(/403/)
     const tried = await forbidden(lab)
-    assert.ok(tried.length > 50, `${tried.length} operations are forbidden`)
+    assert.ok(tried.length > 50, `got ${tried.length} forbidden operations, want more than 50`)
     const answers = await page.evaluate(async (tried) => {
       const [, csrf] = /svc_csrf=([^;]+)/.exec(document.cookie)
       const out = []
@@ -200,7 +200,7 @@ long(
   },
 )
 
-long('a helper for a day opens a link on a phone, and another phone ends the first', async ({ visitor, facilitator }) => {
+long('a helper for a day signs in with a link on a phone, and a second phone signs the first out', async ({ visitor, facilitator }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'A small service' })
   const expires = new Date(Date.now() + 3_600_000).toISOString()
@@ -233,7 +233,7 @@ long('a helper for a day opens a link on a phone, and another phone ends the fir
   await accessible(third.page)
 })
 
-long('a helper added in two taps works through the queue with one thumb', async ({ visitor, facilitator, person }) => {
+long('a helper is added in two taps, and works through the queue on a phone', async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'A small service' })
   const [ann, bob, cem] = [await person(lab, 'Ann'), await person(lab, 'Bob'), await person(lab, 'Cem')]
@@ -250,7 +250,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
   const link = (await (await answer).json()).invitation.url
   await desk.page.getByRole('img', { name: 'Link for Helper' }).waitFor()
   await accessible(desk.page)
-  // The printed page has its purpose, and no part of the page behind it.
+  // The printed page says its purpose, and contains nothing of the page behind it.
   await onPaper(desk.page, async () => {
     await desk.page.getByText('Scan this with your phone to help today.').waitFor()
     await desk.page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
@@ -315,7 +315,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
   await page.getByRole('group', { name: 'People by step' }).waitFor()
 })
 
-long('two who lead see what the other does, and the owner changes where somebody helps', async ({ visitor, facilitator, person }) => {
+long("two leaders see each other's actions, and the owner changes where somebody helps", async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'First floor' })
   const other = await owner.codelab({ title: 'Second floor' })
@@ -360,10 +360,10 @@ long('two who lead see what the other does, and the owner changes where somebody
   await page.getByRole('dialog').getByText('Their password and all their sessions end at once.').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   assert.equal((await owner.send('GET', '/admin/people')).find((p) => p.login === 'pia')?.state, 'active')
-  await until('her sessions have ended', async () => (await pia.page.request.get('/api/account')).status() === 401)
+  await until('the sessions to end', async () => (await pia.page.request.get('/api/account')).status() === 401)
 })
 
-long('an account: where one is signed in, and another password', async ({ server, visitor, facilitator }) => {
+long('the account page ends another session and changes the password', async ({ server, visitor, facilitator }) => {
   const owner = await facilitator()
   const made = await owner.send('POST', '/admin/people', { login: 'fay', name: 'Fay', role: 'facilitator' })
   const token = made.invitation.url.split('#')[1]
@@ -397,7 +397,7 @@ long('an account: where one is signed in, and another password', async ({ server
   await page.getByLabel('Repeat the password').fill('staple battery horse')
   await page.getByRole('button', { name: 'Change the password' }).click()
   await page.getByText('The password is changed').waitFor()
-  // A facilitator leads assistants alone.
+  // A facilitator can invite only assistants.
   await page.goto('/admin/people')
   await page.getByRole('button', { name: 'Invite somebody' }).click()
   assert.equal(await page.getByRole('option', { name: 'Facilitator, leads all codelabs' }).count(), 0)

@@ -5,7 +5,7 @@ import { stage, still, until } from './harness/stage.mjs'
 const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 
-test('Back closes what is open over the page, and only then leaves it', async ({ visitor, facilitator, person }) => {
+test('Back closes overlays before it leaves the page', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const ann = await person(lab, 'Attendee 1')
@@ -92,13 +92,13 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   await boss.page.goBack()
   await gone(side)
   assert.equal(new URL(boss.page.url()).pathname, `/admin/${lab.id}`)
-  assert.equal(await until('the entry is gone', () => boss.page.evaluate(() => (history.state?.over ?? 0) === 0)), true)
+  assert.equal(await until('the history entry to be removed', () => boss.page.evaluate(() => (history.state?.over ?? 0) === 0)), true)
 })
 
 const lengthy = 'An introduction to distributed systems with many small services that talk to one another'
 const box = (locator) => locator.evaluate((e) => e.getBoundingClientRect().toJSON())
 
-long('bars and panels hold what they must on 390 pixels', async ({ visitor, facilitator, person }) => {
+long('bars and panels fit their contents at 390 pixels', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: lengthy })
   const ann = await person(lab, 'Attendee 1')
@@ -139,7 +139,7 @@ long('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   // A long name leaves the time whole, a long word the panel as wide as it is.
   const message = page.locator('.message').first()
   const time = await box(message.locator('.num'))
-  assert.ok(time.height < 24 && time.right <= 390, 'the time is cut')
+  assert.ok(time.height < 24 && time.right <= 390, 'the time is cut off')
   assert.equal(await page.getByRole('log').evaluate((e) => e.scrollWidth - e.clientWidth), 0)
   const words = 'The first step'
   await ben.post(`/codelabs/${lab.id}/inline-comments`, {
@@ -164,17 +164,17 @@ long('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
     [page.getByText('very easy'), page.locator('label span').first(), page.getByText('very hard'), page.locator('label span').nth(4)].map(box),
   )
   assert.equal(easy.top, hard.top)
-  assert.ok(easy.top >= one.bottom && Math.abs(easy.left - one.left) < 2 && Math.abs(hard.right - five.right) < 2, 'the words do not stand below the ends')
+  assert.ok(easy.top >= one.bottom && Math.abs(easy.left - one.left) < 2 && Math.abs(hard.right - five.right) < 2, 'the words are not below the ends')
 
   const boss = await visitor({ as: lead, ...phone })
   await boss.page.goto(`/admin/${lab.id}`)
   await boss.page.getByText(/of \d+ here/).waitFor()
   await still(boss.page)
   const header = await box(boss.page.locator('header').first())
-  assert.ok(header.height < 120, `the bar of the live view is ${header.height} pixels high`)
+  assert.ok(header.height < 120, `the bar of the live view is ${header.height} pixels high, want less than 120`)
   await boss.page.getByRole('button', { name: 'Help', exact: true }).click()
   await boss.page.getByRole('complementary').waitFor()
-  assert.ok((await box(boss.page.getByRole('complementary'))).top >= header.bottom, 'the side covers the bar')
+  assert.ok((await box(boss.page.getByRole('complementary'))).top >= header.bottom, 'the side panel covers the bar')
   await boss.page.goto(`/admin/${lab.id}/results`)
   await boss.page.getByRole('tab', { name: 'Draw' }).waitFor()
   await still(boss.page)
@@ -182,10 +182,10 @@ long('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   assert.ok(tabs.right <= again.left, 'the button covers tabs')
   await boss.page.getByRole('tab', { name: 'Draw' }).click()
   const inView = async () => (await box(boss.page.getByRole('tab', { name: 'Draw' }))).right <= (await box(boss.page.getByRole('tablist'))).right + 1
-  await until('the chosen tab is in view', inView)
+  await until('the chosen tab to be in view', inView)
 })
 
-long('every tab beside the text is in view', async ({ visitor, facilitator, person }) => {
+long('every tab beside the text is visible', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ questions: 'open' })
   const { page } = await visitor({ as: await person(lab, 'Attendee 1'), ...phone, viewport: { width: 320, height: 800 } })
@@ -193,12 +193,12 @@ long('every tab beside the text is in view', async ({ visitor, facilitator, pers
   await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
   await page.getByRole('tab', { name: 'Q&A' }).waitFor()
   await still(page)
-  // In one row; what has no room is in a menu at its end.
+  // The tabs are in one row. Those without room are in a menu at its end.
   const tabs = await page.getByRole('tab').all()
   const row = await box(page.getByRole('tablist').locator('..'))
   for (const tab of tabs) {
     const at = await box(tab)
-    assert.ok(at.left >= 0 && at.right <= row.right && at.bottom <= row.bottom, `${await tab.textContent()} is out of sight`)
+    assert.ok(at.left >= 0 && at.right <= row.right && at.bottom <= row.bottom, `the tab ${await tab.textContent()} is not visible`)
   }
   const files = page.getByRole('tab', { name: 'Files' })
   if ((await files.count()) > 0) await files.click()
@@ -209,7 +209,7 @@ long('every tab beside the text is in view', async ({ visitor, facilitator, pers
   await page.getByRole('tab', { name: 'Files', selected: true }).waitFor()
 })
 
-long('the code to join with is on the wall, however long the rest', async ({ visitor, facilitator }) => {
+long('the join code is on the projector, however long the other texts are', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: `${lengthy}, ${lengthy}`, steps: [{ title: lengthy, content_markdown: 'Text.' }] })
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Bring a laptop and a charger.\n'.repeat(40) })

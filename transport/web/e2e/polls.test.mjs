@@ -71,7 +71,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   // The poll appears next to the text: nothing moves, the focus stays, and the poll is announced.
   await strip(page).getByRole('button', { name: 'Coffee' }).waitFor()
   assert.equal(await firstLine(), before, 'the text has moved')
-  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'MAIN', 'the focus was taken')
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'MAIN', 'the focus has moved from the text')
   await page.locator('[aria-live=polite]', { hasText: 'Poll: Tea or coffee?' }).waitFor()
   await accessible(page)
 
@@ -80,7 +80,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   assert.equal(await firstLine(), before)
   // It is one line then, and the focus is in it.
   assert.ok((await strip(page).boundingBox()).height <= 53)
-  await until('the focus is in the line', () => strip(page).evaluate((e) => e.contains(document.activeElement)))
+  await until('the line to contain the focus', () => strip(page).evaluate((e) => e.contains(document.activeElement)))
   await boss.getByText('1 of 2 have answered').waitFor()
   // In a named poll, the people who have not answered are known.
   await boss.getByText('No answer yet').click()
@@ -94,11 +94,11 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   await beside.getByRole('button', { name: 'Tea' }).waitFor()
   await beside.getByRole('button', { name: 'Coffee' }).tap()
   await beside.getByText('Your answer: Coffee').waitFor()
-  assert.equal(await beside.locator('ul').count(), 0, 'counts are seen before they are shown')
+  assert.equal(await beside.locator('ul').count(), 0, 'counts are visible before the facilitator shows them')
 
   await boss.getByRole('button', { name: 'Show', exact: true }).click()
   await beside.locator('ul').waitFor()
-  assert.equal(await beside.getByText('right', { exact: true }).count(), 0, 'the answer is known while it is open')
+  assert.equal(await beside.getByText('right', { exact: true }).count(), 0, 'the right answer is visible while the poll is open')
   await page.getByRole('button', { name: 'Close the panel' }).tap()
   await boss.getByRole('button', { name: 'Close', exact: true }).click()
   await strip(page).getByText('100% Coffee').waitFor()
@@ -116,7 +116,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   await accessible(page)
 })
 
-long('an open poll leaves two thirds of a small phone to the text', async ({ visitor, facilitator, person }) => {
+long('an open poll leaves two thirds of a small phone for the text', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: [text] })
   const small = { ...phone, viewport: { width: 375, height: 667 } }
@@ -137,22 +137,22 @@ long('an open poll leaves two thirds of a small phone to the text', async ({ vis
     const line = strip(page)
     await line.getByRole('button', { name: options[4] }).waitFor()
     await still(page)
-    assert.ok((await line.boundingBox()).height <= 667 / 3, `${(await line.boundingBox()).height} pixels`)
+    assert.ok((await line.boundingBox()).height <= 667 / 3, `the poll is ${(await line.boundingBox()).height} pixels high, want at most a third of 667`)
     for (const option of options) {
       const at = await line.getByRole('button', { name: option }).boundingBox()
-      assert.ok(at.height >= 44 && at.width >= 44, `${option}: ${at.width} x ${at.height}`)
+      assert.ok(at.height >= 44 && at.width >= 44, `${option}: got ${at.width} x ${at.height}, want at least 44 x 44`)
     }
     // The last answer is reached, and the question stays in view.
     await line.getByRole('button', { name: options[4] }).scrollIntoViewIfNeeded()
     const [words, whole] = [await line.getByText(question).boundingBox(), await line.boundingBox()]
-    assert.ok(words.y >= whole.y && words.y + words.height <= whole.y + whole.height, 'the question is out of sight')
+    assert.ok(words.y >= whole.y && words.y + words.height <= whole.y + whole.height, 'the question is not visible')
     await line.getByRole('button', { name: options[4] }).tap()
     await line.getByText(`You said ${options[4]}`).waitFor()
     await lead.post(`/codelabs/${lab.id}/polls/${id}/close`)
   }
 })
 
-long('an anonymous poll says so before and after, and shows nothing while it is open', async ({ visitor, facilitator, person }) => {
+long('an anonymous poll says so before the vote, hides all answers while it is open, and cannot be reopened', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => person(lab, `Attendee ${n}`)))
@@ -197,7 +197,7 @@ long('an anonymous poll says so before and after, and shows nothing while it is 
   assert.equal(await boss.getByRole('menuitem', { name: 'Open again' }).count(), 0)
 })
 
-long('of fewer than five there is no result, and that is explained', async ({ visitor, facilitator, person }) => {
+long('with fewer than five votes there is no result, and a text explains that', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Ann')
@@ -269,7 +269,7 @@ long('a scale, words, several answers and a text are answered on a phone', async
   await fits()
 })
 
-long('a keyboard alone writes, answers, changes and closes', async ({ visitor, facilitator, person }) => {
+long('a poll is written, answered, changed and closed with only the keyboard', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Ann')
@@ -285,7 +285,7 @@ long('a keyboard alone writes, answers, changes and closes', async ({ visitor, f
   await strip(page).waitFor()
   await page.locator('main').focus()
   await page.keyboard.press('p')
-  await until('the poll has the focus', () => page.evaluate(() => document.activeElement.closest('#notices') !== null))
+  await until('the poll to have the focus', () => page.evaluate(() => document.activeElement.closest('#notices') !== null))
   const focused = () => page.evaluate(() => document.activeElement.textContent.trim())
   const tabTo = async (name) => {
     for (let i = 0; i < 8; i++) {
@@ -295,14 +295,14 @@ long('a keyboard alone writes, answers, changes and closes', async ({ visitor, f
     assert.fail(`Tab does not get to ${name}, it is at ${await focused()}`)
   }
   await tabTo('Coffee')
-  assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'none', 'the focus is not seen')
+  assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'none', 'the focus is not visible')
   await page.keyboard.press('Enter')
   await strip(page).getByText('You said Coffee').waitFor()
   // The focused element is gone; the focus is still in the strip.
-  await until('the focus is in the strip', () => page.evaluate(() => document.querySelector('#notices').contains(document.activeElement)))
+  await until('the strip to contain the focus', () => page.evaluate(() => document.querySelector('#notices').contains(document.activeElement)))
   if ((await focused()) !== 'Change') await tabTo('Change')
   await page.keyboard.press('Enter')
-  await until('the focus is in the strip', () => page.evaluate(() => document.activeElement.closest('#notices') !== null))
+  await until('the strip to contain the focus', () => page.evaluate(() => document.activeElement.closest('#notices') !== null))
   if ((await focused()) !== 'Tea') await tabTo('Tea')
   await page.keyboard.press(' ')
   await strip(page).getByText('You said Tea').waitFor()
@@ -320,7 +320,7 @@ long('a keyboard alone writes, answers, changes and closes', async ({ visitor, f
   assert.match(await beside.ariaSnapshot(), /listitem: Tea your answer 1 100%/)
 })
 
-long('the wall shows the question and how many, and the result only when the room may see it', async ({ visitor, facilitator, person }) => {
+long('the projector shows the question and the number of votes, and the result only when it is shown to the room', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const people = await Promise.all([1, 2, 3].map((n) => person(lab, `Attendee ${n}`)))
@@ -341,7 +341,7 @@ long('the wall shows the question and how many, and the result only when the roo
   await accessible(wall)
   await boss.getByRole('button', { name: 'Show', exact: true }).click()
   await wall.getByText('50%').first().waitFor()
-  assert.equal(await wall.getByText('right', { exact: true }).count(), 0, 'the right answer is seen before the poll is closed')
+  assert.equal(await wall.getByText('right', { exact: true }).count(), 0, 'the right answer is visible before the poll is closed')
   // All of ten is seen without scrolling.
   const last = await wall.getByText('Ten', { exact: true }).boundingBox()
   assert.ok(last.y + last.height < 720 && last.height > 16, JSON.stringify(last))
@@ -353,7 +353,7 @@ long('the wall shows the question and how many, and the result only when the roo
   await wall.getByText('Scan, or open').waitFor()
 })
 
-long('the poll of a step is offered when the pointer reaches it; a limit closes it', async ({ visitor, facilitator, person }) => {
+long('the poll of a step is offered when the pointer reaches it; a time limit closes it', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Ann')
@@ -381,7 +381,7 @@ long('the poll of a step is offered when the pointer reaches it; a limit closes 
   await boss.getByText('closed', { exact: true }).waitFor()
 })
 
-long('a minute card has two boxes, is anonymous, and offered when a break begins', async ({ visitor, facilitator, person }) => {
+long('a minute card has two boxes, is anonymous, and is offered when a break begins', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await Promise.all(['Ann', 'Ben', 'Cleo', 'Dan', 'Eve'].map((name) => person(lab, name)))
@@ -409,7 +409,7 @@ long('a minute card has two boxes, is anonymous, and offered when a break begins
   await accessible(boss)
 })
 
-long('a poll is made of a question of the quiz, edited, reset and deleted', async ({ visitor, facilitator, person }) => {
+long('a poll is created from a quiz question, edited, reset and deleted', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ quiz_enabled: true })
   await lead.put(`/codelabs/${lab.id}/quizzes`, [
@@ -436,7 +436,7 @@ long('a poll is made of a question of the quiz, edited, reset and deleted', asyn
   await accessible(boss)
   await boss.getByRole('dialog').getByLabel('Question and answers').fill('What listens here?\n- A client\n- [x] A server')
   await boss.getByRole('button', { name: 'Save', exact: true }).click()
-  await until('the question is the new one', async () => (await lead.get(`/codelabs/${lab.id}/polls`))[0].question === 'What listens here?')
+  await until('the question to be the new one', async () => (await lead.get(`/codelabs/${lab.id}/polls`))[0].question === 'What listens here?')
   await strip(page).getByText('You said A client').waitFor()
   await strip(page).getByRole('button', { name: 'Change' }).tap()
   await strip(page).getByText('What listens here?').waitFor()
@@ -449,7 +449,7 @@ long('a poll is made of a question of the quiz, edited, reset and deleted', asyn
     .or(boss.getByText('open', { exact: true }))
     .first()
     .waitFor()
-  await until('the vote is gone', async () => (await lead.get(`/codelabs/${lab.id}/polls`))[0].votes === 0)
+  await until('the vote to be removed', async () => (await lead.get(`/codelabs/${lab.id}/polls`))[0].votes === 0)
   await more('Delete')
   await boss.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await boss.getByText('No polls yet').waitFor()

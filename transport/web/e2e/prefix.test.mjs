@@ -12,7 +12,7 @@ const { test } = stage()
 const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 
 for (const [i, proxy] of proxies.entries()) {
-  test(`a workshop below a path, behind a proxy that ${i === 0 ? 'strips' : 'keeps'} it`, async ({ server, visitor, facilitator }) => {
+  test(`a workshop runs below a path, behind a proxy that ${i === 0 ? 'strips' : 'keeps'} it`, async ({ server, visitor, facilitator }) => {
     await server.stop()
     server.configure({ ATELIER_SERVER_PUBLIC_URL: proxy.url })
     await server.start()
@@ -42,7 +42,7 @@ for (const [i, proxy] of proxies.entries()) {
     await ann.page.waitForURL(`${proxy.url}/codelabs/${lab.id}?**`)
     const shown = ann.page.getByRole('img', { name: 'A dot' })
     await shown.waitFor()
-    await until('the picture is there', () => shown.evaluate((img) => img.naturalWidth === 1))
+    await until('the picture to load', () => shown.evaluate((img) => img.naturalWidth === 1))
     assert.equal(await ann.page.getByRole('link', { name: 'Next door' }).getAttribute('href'), '/lab/codelabs/other')
     await ann.page.keyboard.press('j')
     await ann.page.getByRole('heading', { name: 'Two' }).waitFor()
@@ -51,7 +51,7 @@ for (const [i, proxy] of proxies.entries()) {
     await ann.page.getByRole('heading', { name: 'One' }).waitFor()
     await ann.page.reload()
     await ann.page.getByRole('heading', { name: 'One' }).waitFor()
-    await until('Ann is in the room', async () => (await owner.get(`/codelabs/${lab.id}/attendees`)).length === 1)
+    await until('Ann to be registered', async () => (await owner.get(`/codelabs/${lab.id}/attendees`)).length === 1)
     const workers = await ann.page.evaluate(async () => (await navigator.serviceWorker.ready).scope)
     assert.equal(workers, `${proxy.url}/`)
     await lead.page.getByRole('link', { name: 'Results' }).click()
@@ -59,13 +59,13 @@ for (const [i, proxy] of proxies.entries()) {
     assert.deepEqual(
       proxy.beside.filter((path) => path !== '/favicon.ico'),
       [],
-      'the browser asked for what is not below the path',
+      'the browser made requests outside the path',
     )
   })
 }
 
 test(
-  'an attendee in a frame of another site; nobody leads there',
+  'an attendee can take part in a frame of another site, but admin pages do not open there',
   async ({ server, visitor, facilitator }) => {
     const outside = 'https://learn.example.org'
     await server.stop()
@@ -93,7 +93,7 @@ test(
       .or(frame.getByRole('main').getByRole('button', { name: /Two/ }))
       .first()
       .click()
-    await until('Ann is on step 2', async () => (await owner.get(`/codelabs/${lab.id}/attendees`))[0]?.current_step === 2)
+    await until('Ann to be on step 2', async () => (await owner.get(`/codelabs/${lab.id}/attendees`))[0]?.current_step === 2)
     await ann.page.reload()
     await frame.getByRole('heading', { name: 'Two' }).first().waitFor()
     assert.equal((await owner.get(`/codelabs/${lab.id}/attendees`)).length, 1)
@@ -101,7 +101,7 @@ test(
     shown = '/admin'
     await ann.page.goto(outside)
     await until(
-      'the page is refused',
+      'the admin page to be refused',
       async () =>
         !(
           await ann.page
@@ -111,5 +111,5 @@ test(
         )?.includes('id="app"'),
     )
   },
-  { chromium: 'over http Firefox keeps no cookie of such a frame' },
+  { chromium: 'over HTTP Firefox stores no cookies of such a frame' },
 )

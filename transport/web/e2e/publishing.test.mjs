@@ -25,7 +25,7 @@ Text of a new step.
 Hello.
 `
 
-test('a file is published into a codelab that people are in', async ({ visitor, facilitator, person }) => {
+test('a file is published into a codelab in use', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({
     steps: [
@@ -55,7 +55,7 @@ test('a file is published into a codelab that people are in', async ({ visitor, 
   await read.getByRole('heading', { name: 'Say hello' }).waitFor()
 })
 
-long('a run is compared with its original and brought up to date', async ({ visitor, facilitator, person }) => {
+long('a run is compared with its original and updated', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Original', steps: [{ title: 'One', content_markdown: 'Text.' }] })
   const run = await lead.post(`/codelabs/${lab.id}/copy`, {})
@@ -84,7 +84,7 @@ long('a run is compared with its original and brought up to date', async ({ visi
   await sound(page, 'runs')
 })
 
-long('a check is reported by a program and seen by who leads', async ({ visitor, facilitator, person }) => {
+long('a check reported by a program is shown to facilitators', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const text = 'Build it.\n\n```check build\nIt builds\n\nRun make and look for errors.\n```\n'
   const lab = await lead.codelab({ require_checks: true, steps: [{ title: 'One', content_markdown: text }] })
@@ -114,7 +114,7 @@ long('a check is reported by a program and seen by who leads', async ({ visitor,
   await checks.getByText('passed').waitFor()
 })
 
-test('tasks are ticked, on all devices of a person, and counted for who leads', async ({ visitor, facilitator, person }) => {
+test('ticks of tasks appear on all devices of a person, and are counted for facilitators', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const text = 'Do this:\n\n- [ ] Install **Go**\n- [ ] Run `make`\n\n  It takes a while.\n\n  - [x] Look\n\n!!! note\n    - [ ] Elsewhere\n'
   const lab = await lead.codelab({ steps: [{ title: 'One', content_markdown: text }] })
@@ -122,7 +122,7 @@ test('tasks are ticked, on all devices of a person, and counted for who leads', 
   const [desk, phone] = await Promise.all([visitor({ as: ann, ...wide }), visitor({ as: ann, viewport: { width: 390, height: 800 }, hasTouch: true })])
   const box = (page, name) => page.getByRole('checkbox', { name, exact: true })
   const on = (page, name, checked) =>
-    until(`${name} is ${checked}`, () =>
+    until(`the box "${name}" to be ${checked ? 'checked' : 'unchecked'}`, () =>
       box(page, name)
         .isChecked()
         .then((is) => is === checked),

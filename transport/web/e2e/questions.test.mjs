@@ -56,7 +56,7 @@ test('a question is asked, voted for with one tap, and answered', async ({ visit
   const other = await panel(visitor, ben, lab, phone)
   const vote = row(other, 'Windows').getByRole('button', { name: /^Vote for/ })
   await vote.tap()
-  await until('the vote is pressed', async () => (await vote.getAttribute('aria-pressed')) === 'true')
+  await until('the vote button to be pressed', async () => (await vote.getAttribute('aria-pressed')) === 'true')
   await row(page, 'Windows').getByText('1 vote', { exact: true }).waitFor({ state: 'attached' })
   await accessible(other)
 
@@ -87,7 +87,7 @@ long('the list does not move under a pointer, a focus or a finger', async ({ vis
 
   // While nobody uses the list, it follows the votes.
   await vote(0, two)
-  await until('it is sorted', async () => (await order(page))[0] === 'The second?')
+  await until('the list to be sorted', async () => (await order(page))[0] === 'The second?')
 
   // While somebody points at the list, the numbers change but no row moves.
   await row(page, 'The first?').hover()
@@ -106,7 +106,7 @@ long('the list does not move under a pointer, a focus or a finger', async ({ vis
   await accessible(page)
   // On a click.
   await page.getByRole('button', { name: '1 new: sort again' }).click()
-  await until('it is sorted', async () => (await order(page)).join() === 'The first?,The third?')
+  await until('the list to be sorted', async () => (await order(page)).join() === 'The first?,The third?')
 
   // With the focus in it.
   const button = row(page, 'The third?').getByRole('button', { name: /^Vote for/ })
@@ -118,10 +118,10 @@ long('the list does not move under a pointer, a focus or a finger', async ({ vis
   assert.ok(await button.evaluate((e) => e === document.activeElement))
   // When nobody uses the list any more, it is sorted again automatically.
   await page.getByLabel('Ask a question').focus()
-  await until('it is sorted', async () => (await order(page)).length === 3)
+  await until('the list to be sorted', async () => (await order(page)).length === 3)
 })
 
-long('checked questions wait for a facilitator, and only their author sees them', async ({ visitor, facilitator, person }) => {
+long('checked questions are hidden from other attendees until a facilitator shows them', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await asking(lead, 'checked')
   const [ann, ben] = [await person(lab, 'Ann'), await person(lab, 'Ben')]
@@ -141,14 +141,14 @@ long('checked questions wait for a facilitator, and only their author sees them'
   await row(boss, 'What is a slice?').getByRole('button', { name: 'Answered aloud' }).click()
   await row(other, 'What is a slice?').getByText('answered aloud').waitFor()
 
-  // One's own can be taken back while it is not answered.
+  // Authors can delete their own question until it is answered.
   await page.getByLabel('Ask a question').fill('And an array?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await row(page, 'And an array?').getByRole('button', { name: 'Delete' }).click()
-  await until('it is gone', async () => (await lead.get(`/codelabs/${lab.id}/questions`)).length === 1)
+  await until('the question to be removed', async () => (await lead.get(`/codelabs/${lab.id}/questions`)).length === 1)
 })
 
-long('without a name nobody sees who asked; the author can be stopped all the same', async ({ visitor, facilitator, person }) => {
+long('nobody sees who asked an anonymous question, but its author can be stopped', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await asking(lead)
   const ann = await person(lab, 'Ann')
@@ -181,7 +181,7 @@ long('without a name nobody sees who asked; the author can be stopped all the sa
   await page.getByLabel('Ask a question').fill('Another one?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await page.getByRole('alert').or(page.locator('.toast')).first().waitFor()
-  assert.equal(await page.getByLabel('Ask a question').inputValue(), 'Another one?', 'what was typed is lost')
+  assert.equal(await page.getByLabel('Ask a question').inputValue(), 'Another one?', 'the typed text is lost')
 })
 
 long('questions are merged, hidden, taken from chat and help, and put on the projector', async ({ visitor, facilitator, person }) => {
@@ -202,7 +202,7 @@ long('questions are merged, hidden, taken from chat and help, and put on the pro
   await accessible(boss)
   await boss.getByRole('button', { name: 'Merge', exact: true }).click()
   await boss.getByText('The questions are merged.').waitFor()
-  await until('one is left', async () => (await lead.get(`/codelabs/${lab.id}/questions`)).length === 1)
+  await until('one question to be left', async () => (await lead.get(`/codelabs/${lab.id}/questions`)).length === 1)
 
   await boss.getByRole('tab', { name: 'Chat' }).click()
   await boss.getByRole('log').getByText('Which version').hover()
@@ -239,7 +239,7 @@ long('questions are merged, hidden, taken from chat and help, and put on the pro
   await accessible(boss)
 })
 
-long('questions are settings of a codelab, and stay to be read', async ({ visitor, facilitator, person }) => {
+long('questions can be switched off in the settings of a codelab, and stay readable', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Ann')

@@ -6,7 +6,7 @@ const { test } = stage()
 
 const wide = { viewport: { width: 1440, height: 900 } }
 
-test('the sample workshop opens in one press, and its people are gone with the rehearsal', async ({ visitor, facilitator }) => {
+test('the sample workshop opens with one press, and its people are removed after the rehearsal', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const { page } = await visitor({ as: lead, ...wide })
   await page.goto('/admin')
@@ -27,7 +27,7 @@ test('the sample workshop opens in one press, and its people are gone with the r
   await page.getByRole('banner').getByRole('button', { name: 'More', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Stop the rehearsal' }).click()
   await page.getByText('The rehearsal has ended').first().waitFor()
-  await until('nobody is there', async () => (await page.locator('[data-person]').count()) === 0)
+  await until('the floor to be empty', async () => (await page.locator('[data-person]').count()) === 0)
   assert.deepEqual(await lead.get(`/codelabs/${id}/attendees`), [])
 
   // Another one, from the list of what to do before people come.

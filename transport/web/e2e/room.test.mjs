@@ -11,7 +11,7 @@ const connected = (page) =>
     .waitFor()
 const { test, long } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
-long('who was helped is not in the queue after a reload, and can ask again', async ({ visitor, facilitator, person }) => {
+long('an attendee whose request was solved sees no request after a reload', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -22,14 +22,14 @@ long('who was helped is not in the queue after a reload, and can ask again', asy
   const notices = page.getByRole('region', { name: 'Notices' })
   await notices.getByText('You are number 1.').waitFor()
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/resolve`)
-  await until('the strip goes', async () => (await notices.count()) === 0)
+  await until('the notices to disappear', async () => (await notices.count()) === 0)
   await page.reload()
   await connected(page)
   await page.getByRole('heading', { name: 'One' }).waitFor()
   assert.equal(await notices.count(), 0)
 })
 
-long('messages by requests arrive in the order in which they were said', async ({ visitor, facilitator, person }) => {
+long('messages that are sent by HTTP requests arrive in the order of writing', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -58,11 +58,11 @@ long('messages by requests arrive in the order in which they were said', async (
     await page.keyboard.press('Enter')
   }
   const stored = async () => (await lead.get(`/codelabs/${lab.id}/chat`)).map((c) => c.message)
-  await until('all have arrived', async () => (await stored()).length === said.length)
+  await until('all messages to be stored', async () => (await stored()).length === said.length)
   assert.deepEqual(await stored(), said)
 })
 
-long('the chat follows a lively room without anybody’s scrolling', async ({ visitor, facilitator, person }) => {
+long('the chat follows a lively room without scrolling by hand', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ben = await person(lab, 'Attendee 2')
@@ -72,26 +72,26 @@ long('the chat follows a lively room without anybody’s scrolling', async ({ vi
   await connected(page)
   const log = page.getByRole('log')
   const left = () => log.evaluate((e) => e.scrollHeight - e.scrollTop - e.clientHeight)
-  await until('it is at the end', async () => (await log.getByText('number 40').count()) === 1 && (await left()) < 3)
-  // A message lands between the jump to the end and the event that tells of it.
+  await until('the chat to be at its end', async () => (await log.getByText('number 40').count()) === 1 && (await left()) < 3)
+  // A message lands between the jump to the end and its event.
   await log.evaluate((e) => {
     const late = document.createElement('div')
     late.style.height = '90px'
     e.addEventListener('scroll', () => e.append(late), { once: true, capture: true })
   })
   for (let i = 0; i < 30; i++) await ben.say(lab, { type: 'chat', message: `lively ${i}` })
-  await until('the newest is in view', async () => (await log.getByText('lively 29').count()) === 1 && (await left()) < 3)
+  await until('the newest message to be in view', async () => (await log.getByText('lively 29').count()) === 1 && (await left()) < 3)
   assert.equal(await page.getByRole('button', { name: /\d+ new/ }).count(), 0)
 })
 
-long('what happens is told to those who do not look: solved help, pin, pointer, hints', async ({ visitor, facilitator, person }) => {
+long('screen readers announce solved help, the pin, the pointer and hints', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
   const { page } = await visitor({ as: ann })
   await page.goto(`/codelabs/${lab.id}`)
   await connected(page)
-  const said = (text) => until(`it is read out: ${text}`, async () => (await page.locator('[aria-live=polite].unseen').textContent())?.includes(text))
+  const said = (text) => until(`"${text}" to be read out`, async () => (await page.locator('[aria-live=polite].unseen').textContent())?.includes(text))
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Break until ten' })
   await said('Pinned for everybody: Break until ten')
   await lead.say(lab, { type: 'pointer', step_number: 2 })
@@ -104,7 +104,7 @@ long('what happens is told to those who do not look: solved help, pin, pointer, 
   await page.getByText('A facilitator has marked your question as solved.').waitFor()
 })
 
-long('a browser that waits for help reads the queue when it changes, and not after each read', async ({ visitor, facilitator, person }) => {
+long("a waiting attendee's page does not read the queue in a loop", async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -123,10 +123,10 @@ long('a browser that waits for help reads the queue when it changes, and not aft
   }
   // The reads of the request itself may fall in here, and one each twenty seconds.
   const most = 4 + Math.floor((performance.now() - begun) / 20_000)
-  assert.ok(reads <= most, `${reads} reads of the queue, at most ${most} may be`)
+  assert.ok(reads <= most, `got ${reads} reads of the queue, want at most ${most}`)
 })
 
-long('a room that asks for help interrupts no facilitator, and can be quiet', async ({ visitor, facilitator, person }) => {
+long('many help requests do not interrupt screen readers, and announcements can be switched off', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = []
@@ -136,7 +136,7 @@ long('a room that asks for help interrupts no facilitator, and can be quiet', as
   await connected(page)
   const [polite, urgent] = [page.locator('[aria-live=polite].unseen'), page.locator('[aria-live=assertive].unseen')]
   for (const p of people.slice(0, 4)) await p.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
-  await until('the rest is read out together', async () => (await polite.textContent()).includes('3 people ask for help.'))
+  await until('the other requests to be read out together', async () => (await polite.textContent()).includes('3 people ask for help.'))
   assert.equal(await urgent.textContent(), '')
   await page.getByRole('button', { name: 'More about the help queue' }).click()
   await page.getByRole('menuitemradio', { name: 'Announce new requests' }).click()
@@ -146,7 +146,7 @@ long('a room that asks for help interrupts no facilitator, and can be quiet', as
   assert.equal(await polite.textContent(), before)
 })
 
-long('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator }) => {
+long('the focus moves to the text after joining, and a facilitator can write to an attendee with the keyboard', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -154,7 +154,7 @@ long('the focus goes to what comes next: after joining, and to whom one writes',
   await page.getByLabel('Your name').fill('Attendee 1')
   await page.keyboard.press('Enter')
   await connected(page)
-  await until('the text has the focus', () => page.evaluate(() => document.activeElement?.closest('main') !== null))
+  await until('the text to have the focus', () => page.evaluate(() => document.activeElement?.closest('main') !== null))
 
   const desk = await visitor({ as: lead })
   await desk.page.goto(`/admin/${lab.id}`)
@@ -166,7 +166,7 @@ long('the focus goes to what comes next: after joining, and to whom one writes',
 })
 
 long(
-  'the pin is there with the chat closed and on a phone, whose drawer says how the connection is',
+  "the pin is shown with the chat closed and on a phone, and the phone's chat shows a lost connection",
   async ({ visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab()
@@ -175,7 +175,7 @@ long(
     await desk.page.goto(`/codelabs/${lab.id}`)
     await connected(desk.page)
     const pin = (page) => page.getByText(/Pinned · Lunch at noon/)
-    assert.equal(await pin(desk.page).count(), 1, 'in the chat alone')
+    assert.equal(await pin(desk.page).count(), 1, 'the pin is not shown exactly once')
     // Half a screen has no panel beside the text.
     await desk.page.setViewportSize({ width: 1000, height: 800 })
     await desk.page.getByRole('region', { name: 'Notices' }).getByText('Lunch at noon.').waitFor()
@@ -199,7 +199,7 @@ long(
   { chromium: 'sockets of Firefox stay open when it is set offline' },
 )
 
-long('what is told lies over nothing: the button to the next step can be reached', async ({ visitor, facilitator, person }) => {
+long('notices cover nothing: the button to the next step can be reached', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: [`# One\n\n${'A line.\n\n'.repeat(30)}`, '# Two\n\nIt ends.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -220,7 +220,7 @@ long('what is told lies over nothing: the button to the next step can be reached
   await notices.getByText('You are number 1.').waitFor()
   await notices.getByRole('button', { name: '2 more notices' }).click()
   await notices.getByText('Lunch at noon').waitFor()
-  assert.deepEqual(await heading.boundingBox(), before, 'the text has not moved')
+  assert.deepEqual(await heading.boundingBox(), before, 'the text has moved')
   await page.getByRole('main').evaluate((e) => e.scrollTo(0, e.scrollHeight))
   const next = page.getByRole('main').getByRole('button', { name: /Two/ })
   const there = await next.evaluate((e) => {
@@ -230,7 +230,7 @@ long('what is told lies over nothing: the button to the next step can be reached
   assert.equal(there, true)
 })
 
-long('comments on the text are read and answered where one leads', async ({ visitor, facilitator, person }) => {
+long('comments on the text are read and answered in the live view', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -253,7 +253,7 @@ long('comments on the text are read and answered where one leads', async ({ visi
   await annotate(lab.steps[0], 'Where do I begin?')
   const side = page.getByRole('complementary')
   await side.getByText('2 new comments').waitFor()
-  await until('it is read out', async () => (await page.locator('[aria-live=polite].unseen').textContent()).includes('A new comment on the text.'))
+  await until('the announcement', async () => (await page.locator('[aria-live=polite].unseen').textContent()).includes('A new comment on the text.'))
   assert.deepEqual(await side.getByRole('heading', { level: 3 }).allTextContents(), ['Step 1: One', 'Step 2: Two'])
   const thread = side.getByRole('region').filter({ hasText: 'Which port?' })
   await thread.getByRole('button', { name: 'The' }).click()
@@ -264,13 +264,13 @@ long('comments on the text are read and answered where one leads', async ({ visi
   const [answered] = (await lead.get(`/codelabs/${lab.id}/inline-comments`)).filter((t) => t.target_step_id === lab.steps[1].id)
   assert.equal(answered.messages.at(-1).message, '8080')
   await side.getByRole('button', { name: 'Mark all as read' }).click()
-  await until('nothing is new', async () => (await tab.textContent()).trim() === 'Comments')
+  await until('the tab to show no new comments', async () => (await tab.textContent()).trim() === 'Comments')
   await page.reload()
   await connected(page)
   assert.equal((await tab.textContent()).trim(), 'Comments')
 })
 
-long('a quiz that was sent is not called unsent, and a box can be typed in each form', async ({ visitor, facilitator, person }) => {
+long('sent quiz answers are not listed as unsent, and boxes can be written in both forms', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ quiz_enabled: true, steps: ['# One\n\nPositive\n: Well done\n\n> aside negative\n> Mind this'] })
   await lead.put(`/codelabs/${lab.id}/quizzes`, [
@@ -302,7 +302,7 @@ long('a quiz that was sent is not called unsent, and a box can be typed in each 
   assert.equal(await page.getByText('Because').count(), 0)
 })
 
-test('the line of notices stays low, hides no focus, moves no text, and waits for who types in it', async ({ visitor, facilitator, person }) => {
+test('the line of notices stays low, does not hide the focus or move the text, and stays during typing', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Lea')
   const links = Array.from({ length: 40 }, (_, i) => `A line with [link ${i + 1}](https://example.com/${i}).`).join('\n\n')
   const lab = await lead.codelab({ steps: [`# One\n\n${links}`, '# Two'] })
@@ -324,7 +324,7 @@ test('the line of notices stays low, hides no focus, moves no text, and waits fo
       // A quarter of the column of text; on a phone two fifths of its height.
       const height = await line.evaluate((e) => e.offsetHeight)
       const whole = viewport.width < 640 ? viewport.height : await page.getByRole('main').evaluate((e) => e.clientHeight)
-      assert.ok(height <= whole * most, `${what}: ${height} of ${whole} pixels at ${viewport.width}`)
+      assert.ok(height <= whole * most, `${what}: got ${height} of ${whole} pixels, want at most ${most} of them, at ${viewport.width}`)
       assert.deepEqual(await heading.boundingBox(), before, `${what} moves the text`)
     }
 
@@ -338,13 +338,13 @@ test('the line of notices stays low, hides no focus, moves no text, and waits fo
     await line.getByText('Daily').waitFor()
     await low('a poll')
 
-    // Whatever has the focus is seen above it.
+    // The element with the focus is visible above the line.
     const last = page.getByRole('link', { name: 'link 40' })
     await page.getByRole('link', { name: 'link 20', exact: true }).focus()
     for (let i = 20; i < 40; i++) await page.keyboard.press('Tab')
     assert.ok(await last.evaluate((e) => e === document.activeElement))
     const [focused, top] = [await last.boundingBox(), (await line.boundingBox()).y]
-    assert.ok(focused.y + focused.height <= top, `the focus is below the line at ${viewport.width}`)
+    assert.ok(focused.y + focused.height <= top, `the line covers the focus at ${viewport.width} pixels`)
     await page.getByRole('main').evaluate((e) => e.scrollTo(0, 0))
     await page.evaluate(() => scrollTo(0, 0))
 

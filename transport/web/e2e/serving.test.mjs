@@ -10,18 +10,18 @@ const { test } = stage()
 /** The assets that a page names. */
 const assetsOf = (html) => [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path)
 
-test('the app is built', async ({ server }) => {
+test('the page contains the built app', async ({ server }) => {
   const { text } = await ask(server, '/')
-  assert.ok(assetsOf(text).length > 0, 'no asset in the page: was bin/atelier built before the app?')
+  assert.ok(assetsOf(text).length > 0, 'the page has no assets: was bin/atelier built before the app?')
 })
 
-test('pages and assets carry the headers that protect them', async ({ server }) => {
+test('pages and assets have the security headers', async ({ server }) => {
   const [asset] = assetsOf((await ask(server, '/')).text)
   for (const path of ['/', '/login', '/nothing', '/favicon.svg', asset]) {
     const { headers } = await ask(server, path)
     const policy = headers['content-security-policy']
     for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"]) {
-      assert.ok(policy?.includes(part), `${path}: ${policy}`)
+      assert.ok(policy?.includes(part), `the policy of ${path} is ${policy}, want ${part}`)
     }
     assert.doesNotMatch(policy, /unsafe/, path)
     assert.equal(headers['x-content-type-options'], 'nosniff', path)
@@ -32,7 +32,7 @@ test('pages and assets carry the headers that protect them', async ({ server }) 
   }
 })
 
-test('what did not change is not sent again', async ({ server }) => {
+test('unchanged files are not sent again', async ({ server }) => {
   const html = await ask(server, '/')
   assert.equal(html.headers['cache-control'], 'no-cache')
   for (const path of ['/', '/login', '/favicon.svg', ...assetsOf(html.text)]) {
@@ -47,7 +47,7 @@ test('what did not change is not sent again', async ({ server }) => {
   }
 })
 
-test('assets are named after their contents, kept for ever, and compressed', async ({ server }) => {
+test('assets have a hash in their names, are cached for ever, and are compressed', async ({ server }) => {
   const paths = assetsOf((await ask(server, '/')).text)
   let compressed = 0
   for (const path of paths) {
@@ -73,7 +73,7 @@ test('assets are named after their contents, kept for ever, and compressed', asy
   assert.ok(compressed > 0, 'no asset is compressed')
 })
 
-test('an unknown address is 404, with the app; an unknown operation is not', async ({ server }) => {
+test('an unknown address gets a 404 with the app; an unknown operation or asset gets one without it', async ({ server }) => {
   for (const path of ['/nothing', '/admin/x//', '/codelabs/%2e%2e', '/..%2f..%2fetc%2fpasswd']) {
     const { status, text, headers } = await ask(server, path)
     assert.equal(status, 404, path)
@@ -109,11 +109,11 @@ test(
     assert.match(await page.title(), /^Valid certificate/)
     assert.equal((await ask(server, `/verify/${ann.id.replace(/.$/, 'x')}`)).status, 404)
   },
-  { chromium: 'scripts of Firefox cannot be turned off over WebDriver BiDi' },
+  { chromium: 'JavaScript cannot be disabled in Firefox over WebDriver BiDi' },
 )
 
 for (const path of ['/', '/login']) {
-  test(`${path} opens without a complaint`, async ({ visitor }) => {
+  test(`${path} opens without an error`, async ({ visitor }) => {
     const { page } = await visitor()
     const response = await page.goto(path)
     assert.equal(response.status(), 200)

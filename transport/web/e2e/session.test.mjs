@@ -22,7 +22,7 @@ const kept = (page) =>
           }),
   }))
 
-test('who signs out leaves nothing of themselves in the browser', async ({ visitor, facilitator }) => {
+test('signing out removes all personal data from the browser', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor()
@@ -52,7 +52,7 @@ test('who signs out leaves nothing of themselves in the browser', async ({ visit
   const code = (await dialog.locator('strong').textContent()) ?? ''
   assert.match(code, /^[a-z2-9]{4}( [a-z2-9]{4}){3}$/)
   await dialog.getByRole('button', { name: 'Sign out on this device' }).click()
-  await until('it is asked', () => asked.length === 1)
+  await until('the question before the sign-out', () => asked.length === 1)
   assert.match(asked[0], /not been sent/)
   await page.getByLabel('Write to everybody').waitFor({ state: 'attached' }) // dismissed: all is as it was
   await dialog.getByRole('button', { name: 'Sign out on this device' }).click()
@@ -75,7 +75,7 @@ test('who signs out leaves nothing of themselves in the browser', async ({ visit
   assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 1)
 })
 
-long('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor, facilitator }) => {
+long('after a sign-out, Back shows no data of the facilitator', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   await lead.codelab({ title: 'Secret title' })
   const boss = await visitor({ as: lead })

@@ -37,7 +37,7 @@ async function provider(server, env = {}) {
   return at
 }
 
-test('from a fresh browser to the live view', async ({ server, visitor, facilitator }) => {
+test('a person gets from a new browser to the live view through the identity provider', async ({ server, visitor, facilitator }) => {
   const at = await provider(server)
   try {
     const owner = await facilitator()
@@ -68,7 +68,7 @@ test('from a fresh browser to the live view', async ({ server, visitor, facilita
   }
 })
 
-long('who may not sign in is told why; the owner links somebody who had a password', async ({ server, visitor, facilitator }) => {
+long('a refused sign-in says why; the owner can link an existing person with the provider', async ({ server, visitor, facilitator }) => {
   const at = await provider(server, { ATELIER_LOGIN_PASSWORD_LOGIN: 'false' })
   try {
     const owner = await facilitator()
@@ -81,7 +81,7 @@ long('who may not sign in is told why; the owner links somebody who had a passwo
       stranger.expect(ofProvider)
       const { page } = stranger
       await page.goto('/login')
-      assert.equal(await page.getByLabel('Password').isVisible(), false, 'the password is the owner’s alone')
+      assert.equal(await page.getByLabel('Password').isVisible(), false, 'the password field is shown to others than the owner')
       await page.getByRole('link', { name: 'Sign in with Example' }).click()
       await atProvider(page, email)
       await page.getByText(why).waitFor()
@@ -117,7 +117,7 @@ long('who may not sign in is told why; the owner links somebody who had a passwo
   }
 })
 
-long('while the provider is away the password still opens', async ({ server, visitor }) => {
+long('while the provider is unavailable, sign-in with a password works', async ({ server, visitor }) => {
   const at = await provider(server)
   await at.remove()
   const { page } = await visitor()
@@ -125,7 +125,7 @@ long('while the provider is away the password still opens', async ({ server, vis
   await page.getByRole('link', { name: 'Sign in with Example' }).click()
   await page.getByText('The identity provider does not answer.').waitFor()
   const id = page.getByLabel('Admin id')
-  assert.equal(await id.inputValue(), '', 'nobody is expected')
+  assert.equal(await id.inputValue(), '', 'the admin id is not empty')
   await id.fill(server.adminId)
   await page.getByLabel('Password').fill(server.adminPw)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()

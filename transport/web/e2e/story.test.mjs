@@ -16,9 +16,9 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.goto('/admin')
   await page.getByRole('heading', { level: 1, name: 'Nothing here yet' }).waitFor()
   await page.locator('input[type=file]').first().setInputFiles(codelab)
-  const lab = await until('the codelab is there', async () => (await rest.get('/codelabs'))[0])
+  const lab = await until('the codelab to exist', async () => (await rest.get('/codelabs'))[0])
   const [, steps] = await rest.get(`/codelabs/${lab.id}`)
-  assert.ok(steps.length >= 3, 'a codelab with few steps')
+  assert.ok(steps.length >= 3, 'the codelab has fewer than three steps')
   await page.goto(`/admin/${lab.id}`)
   await page.getByText('Nobody has joined yet').waitFor()
 
@@ -117,7 +117,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
 
   // The pointer, with the hints of its step.
   await page.getByRole('button', { name: /^Bring everybody to step/ }).click()
-  await until('the pointer has moved', async () => (await rest.get(`/codelabs/${lab.id}`))[0].pointer?.step_number > 1)
+  await until('the pointer to move', async () => (await rest.get(`/codelabs/${lab.id}`))[0].pointer?.step_number > 1)
 
   // A person is renamed and muted.
   await page.getByTitle(/^Attendee 2,/).click()
@@ -128,7 +128,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('heading', { name: 'Attendee B' }).waitFor()
   await page.getByRole('button', { name: 'More for Attendee B' }).click()
   await page.getByRole('menuitem', { name: 'Mute in the chat' }).click()
-  await until('they are muted', async () => (await rest.get(`/codelabs/${lab.id}/attendees`)).some((a) => a.name === 'Attendee B' && a.muted))
+  await until('the attendee to be muted', async () => (await rest.get(`/codelabs/${lab.id}/attendees`)).some((a) => a.name === 'Attendee B' && a.muted))
   await page.getByRole('dialog', { name: 'Attendee B' }).press('Escape')
   await two.getByText('A facilitator has muted you').waitFor()
 

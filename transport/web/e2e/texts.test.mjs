@@ -43,7 +43,7 @@ Before ![The plan of the house](/uploads/images/nowhere.png) behind.
 
 ![](${drawing(20, 20)}) is a sign within a text.`
 
-test('formulas are set, and comments stand on a paragraph with them', async ({ visitor, facilitator, person, note }) => {
+test('formulas are typeset, and comments can be on a paragraph with formulas', async ({ visitor, facilitator, person, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Curves', steps: [`# Curves\n\n${formulas}`, '# Two\n\nNone here.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -54,7 +54,7 @@ test('formulas are set, and comments stand on a paragraph with them', async ({ v
   await page.goto(`/codelabs/${lab.id}?step=2`)
   await page.getByText('None here.').waitFor()
   await still(page)
-  assert.equal(loaded.length, 0, 'a text without formulas loads nothing for them')
+  assert.equal(loaded.length, 0, 'a text without formulas loads code for them')
 
   await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Curves' }).click()
   const text = page.locator('article .markdown')
@@ -138,7 +138,7 @@ long('alerts are boxes with a name', async ({ visitor, facilitator, person }) =>
   assert.match(await boxes.nth(3).evaluate((e) => e.dataset.label), /Warnung/)
 })
 
-long('pictures enlarge, and missing ones are named', async ({ visitor, facilitator, person }) => {
+long('pictures can be enlarged, and missing ones show their description', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Pictures', steps: [`# Pictures\n\n${pictures}`] })
   const ann = await person(lab, 'Attendee 1')
@@ -153,7 +153,7 @@ long('pictures enlarge, and missing ones are named', async ({ visitor, facilitat
     const picture = page.getByRole('button', { name: 'Enlarge the picture: A circle on blue' })
     await picture.waitFor()
     const missing = page.locator('article .missing')
-    await until('both are missed', async () => (await missing.count()) === 2)
+    await until('both pictures to be shown as missing', async () => (await missing.count()) === 2)
     assert.deepEqual(await missing.evaluateAll((all) => all.map((e) => e.getAttribute('aria-label'))), [
       'The picture is missing: The plan of the house',
       'The picture is missing: An old picture',
@@ -170,14 +170,14 @@ long('pictures enlarge, and missing ones are named', async ({ visitor, facilitat
     await dialog.getByText('A circle on blue').waitFor()
     await dialog.getByRole('img', { name: 'A circle on blue' }).waitFor()
     const width = () => dialog.getByRole('img').evaluate((e) => e.getBoundingClientRect().width)
-    await until('the picture is large', async () => (await width()) > (name === 'wide' ? 1200 : 300))
+    await until('the picture to be large', async () => (await width()) > (name === 'wide' ? 1200 : 300))
     await sound(page, `texts-picture-${name}`)
     const whole = dialog.getByRole('button', { name: 'Full size' })
     await whole.click()
-    await until('the picture is as large as it is', async () => (await width()) === 1600)
+    await until('the picture to have its natural width', async () => (await width()) === 1600)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    await until('the focus is back', () => picture.evaluate((e) => e === document.activeElement))
+    await until('the focus to return to the picture', () => picture.evaluate((e) => e === document.activeElement))
   }
 })
 
@@ -191,7 +191,7 @@ const said = [
   'See https://pkg.go.dev/net/http#ListenAndServe, or [the guide](https://go.dev/doc/). **Not bold**, <b>no</b>, [x](javascript:alert(1)).',
 ].join('\n')
 
-long('people say code and links to each other', async ({ visitor, facilitator, person }) => {
+long('chat and help requests show code and links', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Code', steps: ['# One\n\nPlain words to comment on.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -267,7 +267,7 @@ long('people say code and links to each other', async ({ visitor, facilitator, p
   await sound(boss.page, 'texts-projector')
 })
 
-long('hostile texts stop neither the page nor what is beside them', async ({ visitor, facilitator, person }) => {
+long('hostile texts stop neither the page nor the text beside them', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const bomb = String.raw`$\def\a{xxxxxxxxxx}\def\b{\a\a\a\a\a\a\a\a\a\a}\def\c{\b\b\b\b\b\b\b\b\b\b}\def\d{\c\c\c\c\c\c\c\c\c\c}\d\d\d\d$`
   const lab = await lead.codelab({
@@ -303,7 +303,7 @@ long('hostile texts stop neither the page nor what is beside them', async ({ vis
   const { page } = guest
   await page.goto(`/codelabs/${lab.id}`)
   await page.locator('article math').first().waitFor()
-  await until('the others say why they are not set', async () => (await page.locator('article [data-why]').count()) >= 3)
+  await until('the other formulas to say why they are not typeset', async () => (await page.locator('article [data-why]').count()) >= 3)
   assert.equal(await page.locator('article math').count(), 1)
   assert.equal(await page.getByRole('log').locator('.text a').count(), 1)
   for (const [name, text] of [
@@ -320,7 +320,7 @@ long('hostile texts stop neither the page nor what is beside them', async ({ vis
   assert.equal(await page.locator('article .missing').count(), 7)
 })
 
-test('links lead to places of this step and of others, and what leads nowhere is text', async ({ visitor, facilitator, person }) => {
+test('links lead to places in this step and in others, and broken links are text', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const far = Array.from({ length: 60 }, (_, i) => `Line ${i}.`).join('\n\n')
   const lab = await lead.codelab({ title: 'Places' })
@@ -339,7 +339,7 @@ test('links lead to places of this step and of others, and what leads nowhere is
   const link = (name) => text.getByRole('link', { name, exact: true })
   await link('below').waitFor()
   const seen = async (what) => {
-    await until('the place is in view', async () =>
+    await until('the place to be in view', async () =>
       what.evaluate((e) => {
         const box = e.getBoundingClientRect()
         return box.top >= 0 && box.top < innerHeight
@@ -396,7 +396,7 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   await page.goto(`/codelabs/${lab.id}?step=2`)
   await page.getByText('Nothing drawn.').waitFor()
   await still(page)
-  assert.equal(loaded.length, 0, 'a text without them loads nothing for them')
+  assert.equal(loaded.length, 0, 'a text without diagrams loads code for them')
   await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Drawn' }).click()
   const text = page.locator('article .markdown')
   await text.getByText('Done 🎉 :tada:, see').waitFor()
@@ -407,7 +407,7 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   assert.match(await list.innerText(), /Because2\. ↩\s+It is so\. ↩/)
   await reference.focus()
   await page.keyboard.press('Enter')
-  await until('the focus is at the footnote', () =>
+  await until('the footnote to have the focus', () =>
     list
       .locator('li')
       .first()
@@ -416,17 +416,17 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await until('it is back', () => reference.evaluate((e) => e === document.activeElement))
+  await until('the reference to have the focus', () => reference.evaluate((e) => e === document.activeElement))
 
   const pictures = text.locator('figure.diagram img')
-  await until('both are drawn, and the others say why not', async () => (await pictures.count()) === 2 && (await text.locator('[data-why]').count()) === 2)
+  await until('two diagrams and two texts with an error', async () => (await pictures.count()) === 2 && (await text.locator('[data-why]').count()) === 2)
   note(`${loaded.length} answers for emoji and diagrams`)
   assert.deepEqual(await pictures.evaluateAll((all) => all.map((e) => e.alt)), ['Who asks whom', 'Diagram. Its source is below it.'])
   const drawn = await pictures.first().evaluate(async (img) => {
     await img.decode()
     return { width: img.naturalWidth, svg: decodeURIComponent(img.src) }
   })
-  assert.ok(drawn.width > 200, `${drawn.width} pixels`)
+  assert.ok(drawn.width > 200, `the diagram is ${drawn.width} pixels wide, want more than 200`)
   assert.match(drawn.svg, /Browser/)
   assert.doesNotMatch(drawn.svg, /foreignObject|<script|https?:\/\/(?!www\.w3\.org)/)
   assert.match(await text.locator('[data-why]').first().getAttribute('data-why'), /^The diagram has an error: /)
@@ -457,14 +457,14 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
     // Dark in the dark.
     const light = await pictures.first().getAttribute('src')
     await page.emulateMedia({ colorScheme: 'dark' })
-    await until('it is drawn anew', async () => (await pictures.first().getAttribute('src')) !== light)
+    await until('the diagram to be redrawn', async () => (await pictures.first().getAttribute('src')) !== light)
     await page.emulateMedia({ colorScheme: 'light' })
-    await until('and light again', async () => (await pictures.first().getAttribute('src')) === light)
+    await until('the diagram to be light again', async () => (await pictures.first().getAttribute('src')) === light)
   }
   await sound(page, 'texts-drawn')
 })
 
-test('pages of other servers are links, and those that the server allows are shown after a press', async ({ visitor, facilitator, person }) => {
+test('pages of other servers are links, and allowed ones are shown after a press', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({
     title: 'Embedded',
@@ -484,11 +484,11 @@ test('pages of other servers are links, and those that the server allows are sho
   await page.goto(`/codelabs/${lab.id}`)
   const text = page.locator('article .markdown')
   const show = text.getByRole('button', { name: 'Show content from player.example.org' })
-  await until('two may be shown', async () => (await show.count()) === 2)
+  await until('two allowed pages', async () => (await show.count()) === 2)
   assert.equal(await text.getByRole('link', { name: 'A player' }).getAttribute('href'), 'https://player.example.org/a?b=1')
   assert.equal(await text.getByRole('link', { name: 'other.example.org' }).getAttribute('href'), 'https://other.example.org/x')
   assert.equal(await page.locator('iframe').count(), 0)
-  assert.deepEqual(asked, [], 'nothing is loaded before the press')
+  assert.deepEqual(asked, [], 'a page is loaded before the press')
   await sound(page, 'texts-embeds')
   await show.first().click()
   await page.frameLocator('iframe[title="A player"]').getByText('Playing').waitFor()

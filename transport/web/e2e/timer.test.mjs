@@ -18,7 +18,7 @@ const timerOf = async (lead, lab) => (await lead.get(`/codelabs/${lab.id}`))[0].
 /** Waits until a page shows the seconds that are left. */
 const right = async (page, lead, lab) => {
   const end = Date.parse((await timerOf(lead, lab)).ends_at)
-  await until('it is right', async () => Math.abs((end - Date.now()) / 1000 - (await seconds(page))) <= 2)
+  await until('the timer to show the right time', async () => Math.abs((end - Date.now()) / 1000 - (await seconds(page))) <= 2)
 }
 const heard = (page, text) => page.locator('[aria-live=polite]', { hasText: text }).waitFor({ state: 'attached' })
 
@@ -31,7 +31,7 @@ async function reader(visitor, person, lab, options = phone) {
   return guest
 }
 
-test('a facilitator sets the timer, gives a minute more and stops it; everybody sees it', async ({ visitor, facilitator, person }) => {
+test('a facilitator sets the timer, adds a minute and stops it; everybody sees it', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Ann')
@@ -57,7 +57,7 @@ test('a facilitator sets the timer, gives a minute more and stops it; everybody 
   await accessible(boss)
 
   await boss.getByRole('button', { name: '+1 minute' }).click()
-  await until('a minute more', async () => (await timerOf(lead, lab)).total_seconds === 360)
+  await until('one minute to be added', async () => (await timerOf(lead, lab)).total_seconds === 360)
   await right(page, lead, lab)
   const wall = (await visitor({ as: lead, viewport: { width: 1280, height: 720 } })).page
   await wall.goto(`/admin/${lab.id}/projector`)
@@ -65,7 +65,7 @@ test('a facilitator sets the timer, gives a minute more and stops it; everybody 
   await boss.getByRole('button', { name: 'Projector', exact: true }).click()
   const large = wall.locator('section[role=timer] .left')
   await large.waitFor()
-  assert.ok((await large.boundingBox()).height > 200, 'it is not large')
+  assert.ok((await large.boundingBox()).height > 200, 'the timer is not large')
   await right(wall, lead, lab)
   await accessible(wall)
   await boss.getByRole('button', { name: 'Stop', exact: true }).click()
@@ -73,7 +73,7 @@ test('a facilitator sets the timer, gives a minute more and stops it; everybody 
   await wall.getByText('Scan, or open').waitFor()
 })
 
-long('on a device whose clock is an hour off the timer is right', async ({ visitor, facilitator, person }) => {
+long('the timer is right on a device whose clock is an hour off', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: '', kind: 'break' })
@@ -96,7 +96,7 @@ long('on a device whose clock is an hour off the timer is right', async ({ visit
   }
 })
 
-long('after a reload the timer is right, whatever the age of the answers that the browser has kept', async ({ visitor, facilitator, person }) => {
+long('after a reload the timer is right, whatever the age of cached responses', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: '', kind: 'break' })
@@ -139,13 +139,13 @@ long('after a reload the timer is right, whatever the age of the answers that th
       const end = Date.parse((await timerOf(lead, lab)).ends_at)
       const ends = await page.evaluate(() => window.timers)
       assert.ok(ends.length > 0 && hits > 0)
-      for (const at of ends) assert.ok(Math.abs(at - end) < 10_000, `shown as if it ended ${(at - end) / 1000} s later`)
+      for (const at of ends) assert.ok(Math.abs(at - end) < 10_000, `the timer was shown with an end ${(at - end) / 1000} s too late`)
       await page.unroute(record)
     }
   }
 })
 
-long('nothing begins anew when the network comes back; the end is read out once', async ({ server, visitor, facilitator, person }) => {
+long('the timer does not restart when the network returns; the end is read out once', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Ann')
@@ -174,7 +174,7 @@ long('nothing begins anew when the network comes back; the end is read out once'
     .waitFor()
   network.mend()
   await page.getByText('● connected').waitFor()
-  assert.ok((await seconds(page)) <= before, 'it has begun anew')
+  assert.ok((await seconds(page)) <= before, 'the timer has restarted')
   // Below one minute there is no further announcement.
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 5, label: 'Try it', kind: 'exercise' })
   await page.getByRole('timer').filter({ hasText: 'time is up', visible: true }).waitFor()
@@ -189,7 +189,7 @@ long('nothing begins anew when the network comes back; the end is read out once'
   assert.equal(await page.locator('[aria-live=polite].unseen').textContent(), '')
 })
 
-long('the end of a break calls who looks elsewhere', async ({ visitor, facilitator, person }) => {
+long('the end of a break calls a person who looks elsewhere', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Ann'), ...wide })
@@ -202,7 +202,7 @@ long('the end of a break calls who looks elsewhere', async ({ visitor, facilitat
   assert.equal(await page.locator('link[rel=icon]').getAttribute('href'), '/favicon-dot.svg')
 })
 
-long('a keyboard alone sets and stops the timer', async ({ visitor, facilitator }) => {
+long('the timer can be set and stopped with only the keyboard', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const boss = (await visitor({ as: lead, ...wide })).page

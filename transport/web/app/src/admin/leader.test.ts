@@ -10,12 +10,12 @@ const session = (role: Schemas['Session']['role'], rank?: Schemas['Session']['ra
   exp: 0,
 })
 
-describe('a session opens pages', () => {
-  it('of facilitators: all', () => {
+describe('pages that a session may open', () => {
+  it('facilitators: all', () => {
     for (const path of ['/admin', '/admin/settings', '/admin/1/edit', '/account']) expect(opens(session('admin', 'facilitator'), path)).toBe(true)
     expect(leader.assists).toBe(false)
   })
-  it('of assistants: the list, live views, projectors and the account', () => {
+  it('assistants: the list, live views, projectors and the account', () => {
     for (const path of ['/admin', '/admin/1', '/admin/1/', '/admin/1/projector', '/account']) expect(opens(session('assistant', 'assistant'), path)).toBe(true)
     for (const path of [
       '/admin/settings',
@@ -29,10 +29,10 @@ describe('a session opens pages', () => {
       expect(opens(session('assistant', 'assistant'), path)).toBe(false)
     expect(leader.assists).toBe(true)
   })
-  it('of attendees: none', () => {
+  it('attendees: none', () => {
     expect(opens(session('attendee'), '/admin')).toBe(false)
   })
-  it('of before there were ranks: the owner’s', () => {
+  it('sessions without a rank: those of the owner', () => {
     expect(opens(session('admin'), '/admin/settings')).toBe(true)
     expect(leader.rank).toBe('owner')
   })

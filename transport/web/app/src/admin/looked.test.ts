@@ -26,7 +26,7 @@ function turn(to: string) {
   listeners.forEach((f) => f())
 }
 
-test('a page that is shown reads at once, and then every so often', () => {
+test('a visible page reads at once, and then at the interval', () => {
   const read = vi.fn()
   whileLooked(read, 10_000)()
   expect(read).toHaveBeenCalledTimes(1)
@@ -36,7 +36,7 @@ test('a page that is shown reads at once, and then every so often', () => {
   expect(read).toHaveBeenCalledTimes(4)
 })
 
-test('a page that nobody sees reads nothing, and at once when it is seen again', () => {
+test('a hidden page reads nothing, and reads at once when it is visible again', () => {
   const read = vi.fn()
   visibility = 'hidden'
   whileLooked(read, 10_000)()
@@ -51,7 +51,7 @@ test('a page that nobody sees reads nothing, and at once when it is seen again',
   expect(read).toHaveBeenCalledTimes(2)
 })
 
-test('going away and coming back reads no sooner', () => {
+test('hiding and showing the page causes no extra read', () => {
   const read = vi.fn()
   whileLooked(read, 10_000)()
   for (let i = 0; i < 5; i++) {
@@ -64,7 +64,7 @@ test('going away and coming back reads no sooner', () => {
   expect(read).toHaveBeenCalledTimes(2)
 })
 
-test('nothing is read behind the end', () => {
+test('nothing is read after the end', () => {
   const read = vi.fn()
   const end = whileLooked(read, 10_000)()
   end()

@@ -34,19 +34,19 @@ describe('an answer', () => {
     expect([a.text, a.ending]).toEqual(['ab', ending])
   })
 
-  test('without a text is not there', () => {
+  test('without text ends "other"', () => {
     const a = new Answer()
     a.take(event([{ text: '' }], 'STOP'))
     expect(a.ending).toBe('other')
   })
 
-  test('leaves thoughts out', () => {
+  test('leaves out thoughts', () => {
     const a = new Answer()
     a.take(event([{ text: 'hm', thought: true }, { text: 'a' }], 'STOP'))
     expect(a.text).toBe('a')
   })
 
-  test('says why it is not whole, each in its own words', () => {
+  test('has a different text for each incomplete ending', () => {
     expect(endingWord('whole')).toBe('')
     const said = (['cut', 'blocked', 'call', 'other'] as const).map(endingWord)
     expect(said).not.toContain('')
@@ -55,18 +55,18 @@ describe('an answer', () => {
   })
 })
 
-describe('an AI that is busy', () => {
+describe('the text for a busy AI', () => {
   test.each([
     [17, m.ask_busy_seconds({ seconds: 17 })],
     [0.2, m.ask_busy_seconds({ seconds: 1 })],
     [119, m.ask_busy_seconds({ seconds: 119 })],
     [3599, m.ask_busy_minutes({ minutes: 60 })],
     [null, m.ask_busy()],
-  ])('says for how long: %s', (after, said) => {
+  ])('matches a Retry-After of %s', (after, said) => {
     expect(busyWord(new Refused(503, 'the AI is busy; try again later', after))).toBe(said)
   })
 
-  test('is told from other errors', () => {
+  test('is null for other errors', () => {
     expect(busyWord(new Refused(502, 'the AI failed to answer'))).toBeNull()
     expect(busyWord(new Error('no'))).toBeNull()
   })
@@ -80,18 +80,18 @@ describe('the stream of an answer', () => {
   }
   const data = (e: Event) => `data: ${JSON.stringify(e)}\n\n`
 
-  test('gives the answer with its ending', async () => {
+  test('returns the answer with its ending', async () => {
     response = new Response(': here\n\n' + data(event([{ text: 'a' }])) + data(event([{ text: 'b' }], 'MAX_TOKENS')))
     const a = await asked()
     expect([a?.text, a?.ending]).toEqual(['ab', 'cut'])
   })
 
-  test('that breaks off is an error', async () => {
+  test('rejects when it breaks off', async () => {
     response = new Response(data(event([{ text: 'a' }])) + 'event: error\ndata: {"error":"broken"}\n\n')
     await expect(asked()).rejects.toMatchObject({ status: 502 })
   })
 
-  test('of a busy AI says when to try again', async () => {
+  test('rejects with the wait of a busy AI', async () => {
     response = new Response('{"error":"the AI is busy; try again later"}', { status: 503, headers: { 'Retry-After': '17' } })
     await expect(asked()).rejects.toSatisfy((e) => busyWord(e) === m.ask_busy_seconds({ seconds: 17 }))
   })

@@ -64,11 +64,11 @@ function tab(role: 'admin' | 'attendee' = 'admin') {
 }
 const asked = (id: string) => ({ type: 'help_request', id, status: 'pending' })
 
-test('somebody who asks is heard and shown, without name or words', () => {
+test('a help request plays a sound and shows a notification without the name or the message', () => {
   expect(tab().tell({ ...asked('1'), attendee_name: 'Ann', message: 'secret' })).toEqual(['dot', 'rung', 'shown Lab call_says_help /admin/lab'])
 })
 
-test('the title counts who waits and what was written; looking at the page takes the dot away', () => {
+test('the count contains help requests and direct messages; looking at the page removes the dot', () => {
   const { caller, tell } = tab()
   tell(asked('1'))
   tell({ type: 'dm', sender_id: 'a' })
@@ -78,36 +78,36 @@ test('the title counts who waits and what was written; looking at the page takes
   expect([caller.count, did]).toEqual([1, ['no dot']])
 })
 
-test('whoever looks at the page gets the sound and no notification', () => {
+test('a person who looks at the page gets the sound and no notification', () => {
   looked.at = true
   expect(tab().tell(asked('1'))).toEqual(['rung'])
 })
 
-test('what was missed calls nobody, and who waited then is known', () => {
+test('a missed request calls nobody, but counts as waiting', () => {
   calling.set({ help: 'first' })
   const { tell } = tab()
   expect(tell(asked('1'), true)).toEqual([])
   expect(tell(asked('2'))).toEqual(['dot'])
 })
 
-test('nothing is heard or shown before it is switched on', () => {
+test('sound and notifications are off until they are switched on', () => {
   calling.set({ sound: false, desktop: false })
   expect(tab().tell(asked('1'))).toEqual(['dot'])
 })
 
-test('one tab of several calls; when it closes the next one does', async () => {
+test('only one of several tabs calls; when it closes, the next one does', async () => {
   const [one, two] = [tab(), tab()]
   expect([one.tell(asked('1')).length, two.tell(asked('1')).length]).toEqual([3, 1])
   one.close()
   await vi.waitFor(() => expect(two.tell(asked(String(Math.random())))).toContain('rung'))
 })
 
-test('without locks each tab may call', () => {
+test('without the Locks API, a tab calls', () => {
   vi.stubGlobal('navigator', {})
   expect(tab().tell(asked('1'))).toContain('rung')
 })
 
-test('an attendee is called when somebody comes, and once when they are next', () => {
+test('an attendee is called when help is coming, and when they become next in the queue', () => {
   const { caller, tell } = tab('attendee')
   expect(tell({ type: 'help_claimed' })).toContain('shown Lab call_says_coming /admin/lab')
   caller.placed(3, 1)
@@ -118,7 +118,7 @@ test('an attendee is called when somebody comes, and once when they are next', (
   expect(caller.count).toBe(2)
 })
 
-test('the end of the timer calls, unless the person does not want it to', () => {
+test('the end of the timer calls, unless that is switched off', () => {
   const { caller } = tab('attendee')
   caller.timeUp()
   expect(did).toEqual(['dot', 'rung', 'shown Lab call_says_time /admin/lab'])
@@ -128,7 +128,7 @@ test('the end of the timer calls, unless the person does not want it to', () => 
   expect(did).toEqual(['dot'])
 })
 
-test('a press lets the page sound, when the sound is on', () => {
+test('a press unlocks the sound of the page if sound is on', () => {
   tab()
   document.dispatchEvent(new Event('pointerdown'))
   expect(did).toEqual(['unlocked'])

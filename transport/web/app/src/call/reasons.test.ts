@@ -15,11 +15,11 @@ test.each([
   ['first', [], ['help!', 'help']],
   ['first', ['x'], ['help', 'help']],
   ['none', [], ['help', 'help']],
-] as const)('two who ask call with "%s", while %j waited', (help, before, calls) => {
+] as const)('two help requests with the setting "%s" while %j waited make the calls %j', (help, before, calls) => {
   expect(facilitator([asked('1'), asked('2')], [...before], { help })).toEqual(calls)
 })
 
-test('whoever asks again calls nobody', () => {
+test('a repeated help request makes no second call', () => {
   expect(facilitator([asked('1'), asked('1')], ['1'])).toEqual([])
   expect(facilitator([asked('1'), asked('1')])).toEqual(['help!'])
 })
@@ -31,7 +31,7 @@ test.each([
   [{ type: 'help_claimed', id: '1' }, [], []],
   [asked('1', 'in_progress'), [], []],
   [{ type: 'help_released', id: '1' }, ['help!'], ['help!']],
-])('%j calls a facilitator', (frame, loud, silent) => {
+])('%j makes a facilitator the calls %j, and %j with direct messages off', (frame, loud, silent) => {
   expect([facilitator([frame]), facilitator([frame], [], { direct: false })]).toEqual([loud, silent])
 })
 
@@ -43,7 +43,7 @@ test.each([
   [{ type: 'broadcast' }, ['broadcast!'], ['broadcast']],
   [{ type: 'help_request', id: '1' }, [], []],
   [{ type: 'dm', sender_id: 'b' }, [], []],
-])('%j calls an attendee', (frame, loud, silent) => {
+])('%j makes an attendee the calls %j, and %j with turn and broadcasts off', (frame, loud, silent) => {
   expect([attendee([frame]), attendee([frame], { turn: false, broadcast: false })]).toEqual([loud, silent])
 })
 
@@ -54,9 +54,9 @@ test.each([
   [3, 2, false],
   [null, 1, false],
   [2, null, false],
-])('from place %j to %j one is next: %j', (before, after, next) => expect(nowNext(before, after)).toBe(next))
+])('moving from place %j to place %j makes the attendee next: %j', (before, after, next) => expect(nowNext(before, after)).toBe(next))
 
-test('only who has not been taken waits', () => {
+test('only requests that nobody has claimed are waiting', () => {
   const help = [
     { id: '1', status: 'pending' },
     { id: '2', status: 'in_progress' },

@@ -6,7 +6,7 @@ test.each([
   [5_000, 5_000 + quiet - 1, false],
   [5_000, 5_000 + quiet, true],
   [90_000, 80_000, true],
-])('after a sound at %i one at %i: %j', (last, now, heard) => expect(due(last, now)).toBe(heard))
+])('after a sound at %i, another one at %i is due: %j', (last, now, heard) => expect(due(last, now)).toBe(heard))
 
 let state: string
 let played: number
@@ -49,7 +49,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('one sound in ten seconds, of two tones, over all tabs; trying it out is heard at once', async () => {
+test('at most one sound of two tones is played in ten seconds, except for a trial', async () => {
   expect(await ring()).toBe(true)
   expect(played).toBe(2)
   expect(await ring()).toBe(false)
@@ -59,7 +59,7 @@ test('one sound in ten seconds, of two tones, over all tabs; trying it out is he
   expect(played).toBe(6)
 })
 
-test('a page in which nobody has pressed anything stays silent, and that sound does not count', async () => {
+test('a page without a press stays silent, and that sound does not delay the next', async () => {
   state = 'suspended'
   const rung = ring()
   await vi.advanceTimersByTimeAsync(500)

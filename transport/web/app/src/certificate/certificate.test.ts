@@ -6,7 +6,7 @@ import { arcs, path } from './seal'
 
 describe('a seal', () => {
   const shares = fc.array(fc.nat({ max: 100 }), { minLength: 1, maxLength: 200 })
-  it('has an arc for each step, within the square, as long as its share', () => {
+  it('has an arc for each step, within the square and proportional to its share', () => {
     fc.assert(
       fc.property(shares, (given) => {
         const all = arcs(given)
@@ -43,10 +43,10 @@ describe('lines', () => {
     ['unbreakable', 4, 3, ['unbr', 'eaka', 'ble']],
     ['  spaces   between ', 20, 1, ['spaces between']],
     ['', 5, 2, []],
-  ])('of %j within %i', (text, width, most, want) => {
+  ])('of %j at width %i', (text, width, most, want) => {
     expect(lines(text, width, most, measure)).toEqual(want)
   })
-  it('are never wider or more than there is room', () => {
+  it('never exceed the width or the number of lines', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 80 }), fc.integer({ min: 3, max: 30 }), fc.integer({ min: 1, max: 4 }), (text, width, most) => {
         const graphemes = (t: string) => [...new Intl.Segmenter().segment(t)].length
@@ -56,7 +56,7 @@ describe('lines', () => {
       }),
     )
   })
-  it('are of the largest size that fits', () => {
+  it('use the largest size that fits', () => {
     expect(fit([9, 5, 3], (size) => size < 6)).toBe(5)
     expect(fit([9, 5, 3], () => false)).toBe(3)
   })
@@ -71,7 +71,7 @@ describe('the extent', () => {
     [1, 2, '1 step, 2 hours'],
     [3, null, '3 steps'],
     [0, 2.5, '2½ hours'],
-  ])('of %i steps and %d hours is "%s"', (steps, hours, words) => {
+  ])('of %i steps and %d hours is shown as "%s"', (steps, hours, words) => {
     expect(extent({ steps, hours })).toBe(words)
   })
 })

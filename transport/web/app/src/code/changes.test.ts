@@ -4,12 +4,12 @@ import { isEmpty, listed, none, pathTrouble, remove, rename, restore, rows, toSe
 const there = ['go.mod', 'main.go', 'web/index.html']
 
 describe('changes', () => {
-  it('are none when the text is again what it was', () => {
+  it('are empty when the text is the original again', () => {
     const c = write(none, 'main.go', 'b', 'a')
     expect(toServer(c, ' Why ')).toEqual({ files: [{ path: 'main.go', content: 'b' }], delete_files: [], commit_message: 'Why' })
     expect(isEmpty(write(c, 'main.go', 'a', 'a'))).toBe(true)
   })
-  it('remove what is there, and forget what never was', () => {
+  it('delete existing files, and forget new ones', () => {
     expect(toServer(remove(none, 'main.go', there), '')).toEqual({ files: [], delete_files: ['main.go'] })
     expect(isEmpty(remove(write(none, 'new.go', 'x', null), 'new.go', there))).toBe(true)
     expect(isEmpty(restore(remove(none, 'main.go', there), 'main.go'))).toBe(true)
@@ -29,14 +29,14 @@ describe('changes', () => {
     // An existing file keeps its own mode.
     expect(toServer(write(none, 'main.go', 'b', 'a'), '').files).toEqual([{ path: 'main.go', content: 'b' }])
   })
-  it('write a file again that was removed', () => {
+  it('write a removed file again', () => {
     const c = write(remove(none, 'main.go', there), 'main.go', 'new', null)
     expect(toServer(c, '')).toEqual({ files: [{ path: 'main.go', content: 'new' }], delete_files: [] })
   })
 })
 
 describe('the tree', () => {
-  it('has folders first, and says what happened', () => {
+  it('lists folders first, and the state of each file', () => {
     const c = remove(write(write(none, 'web/app.js', '', null), 'main.go', 'b', 'a'), 'go.mod', there)
     expect(rows(listed(there, c)).map((r) => `${'  '.repeat(r.depth)}${r.name}${r.file ? ` ${r.file.state}` : '/'}`)).toEqual([
       'web/',

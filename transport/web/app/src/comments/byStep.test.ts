@@ -11,7 +11,7 @@ function thread(id: string, step: string | null, start: number, said: string, st
   return { id, target_type: step === null ? 'guide' : 'step', target_step_id: step, start_offset: start, stale, messages } as unknown as Thread
 }
 
-test('threads stand by step, as in the text, and those whose text has changed behind them', () => {
+test('threads are grouped by step, in the order of the text, with stale threads last', () => {
   const all = [thread('c', 's2', 9, 'a'), thread('b', 's2', 1, 'a', true), thread('a', 's2', 5, 'a'), thread('g', null, 0, 'a'), thread('x', 'gone', 0, 'a')]
   expect(byStep(all, steps).map((g) => [g.step?.id ?? 'guide', g.threads.map((t) => t.id).join('')])).toEqual([
     ['guide', 'g'],
@@ -19,7 +19,7 @@ test('threads stand by step, as in the text, and those whose text has changed be
   ])
 })
 
-test('new is what attendees said since one looked, and since a facilitator answered', () => {
+test("an attendee's comment is new until it was seen or a facilitator answered", () => {
   const cases: [said: string, seen: string | null, count: number][] = [
     ['a', null, 1],
     ['aa', null, 2],
@@ -32,7 +32,7 @@ test('new is what attendees said since one looked, and since a facilitator answe
   for (const [said, seen, count] of cases) expect(fresh(thread('t', 's1', 0, said), seen === null ? {} : { t: seen }), `${said} ${seen}`).toBe(count)
 })
 
-test('what was looked at is kept, what is gone is not', () => {
+test('looking at a thread stores its time, and removes the times of deleted threads', () => {
   const a = thread('a', 's1', 0, 'aa')
   const b = thread('b', 's1', 5, 'a')
   expect(look({ b: at(1), gone: at(1) }, [a, b], [a])).toEqual({ a: at(2), b: at(1) })

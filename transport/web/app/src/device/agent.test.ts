@@ -13,7 +13,7 @@ test.each([
   ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15', 'Safari', 'macOS'],
 ])('%s', (text, browser, system) => expect(agentOf(text)).toEqual({ browser, system }))
 
-test('a program is not a browser', () => {
+test('curl and an empty user agent are not recognized as browsers', () => {
   expect(agentOf('curl/8.5.0')).toBeNull()
   expect(agentOf('')).toBeNull()
 })

@@ -55,7 +55,7 @@ function thing(b: Browser, name: string, open: string[]) {
 }
 
 describe('Back', () => {
-  test('closes what is open, the topmost first, and leaves the page only then', async () => {
+  test('closes open overlays, the topmost first, before it leaves the page', async () => {
     const b = new Browser()
     const open: string[] = []
     thing(b, 'panel', open)
@@ -71,7 +71,7 @@ describe('Back', () => {
     expect(b.routed).toEqual(['before'])
   })
 
-  test('closed otherwise, a thing takes its entry back', async () => {
+  test('removes the history entry of an overlay that is closed otherwise', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'steps', open)
@@ -85,7 +85,7 @@ describe('Back', () => {
     expect(b.shown).toBe('before')
   })
 
-  test('what takes the place of another takes its entry', async () => {
+  test('reuses the entry when one overlay replaces another', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'person', open)
@@ -99,7 +99,7 @@ describe('Back', () => {
     expect(b.where).toBe('lab')
   })
 
-  test('what opens while an entry is taken back gets one of its own', async () => {
+  test('adds an entry for an overlay that opens while another entry is removed', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'one', open)
@@ -112,7 +112,7 @@ describe('Back', () => {
     expect(open).toEqual(['two'])
   })
 
-  test('Forward opens nothing again and stays at the page', async () => {
+  test('stays on the page after Forward, which reopens nothing', async () => {
     const b = new Browser()
     const open: string[] = []
     thing(b, 'steps', open)
@@ -124,7 +124,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('a link was followed in it: Back leads to the page', async () => {
+  test('leads back to the page after a link in an overlay was followed', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'panel', open)
@@ -139,7 +139,7 @@ describe('Back', () => {
     expect(b.routed).toEqual(['lab'])
   })
 
-  test('after a reload with things open the page alone is there', async () => {
+  test('removes the entries of open overlays after a reload', async () => {
     const b = new Browser()
     b.entries = [{ page: 'before' }, { page: 'lab' }, { page: 'lab', over: 1 }, { page: 'lab', over: 2 }]
     b.at = 3
@@ -149,7 +149,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('what does not want to close stays, and Back closes it the next time', async () => {
+  test('asks an overlay that stayed open to close again the next time', async () => {
     const b = new Browser()
     let asked = 0
     b.back.open(() => asked++)
@@ -161,7 +161,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('a leap over several closes them all, the topmost first', async () => {
+  test('closes all overlays in a jump over several entries, the topmost first', async () => {
     const b = new Browser()
     const closed: string[] = []
     for (const name of ['panel', 'dialog', 'menu']) {
@@ -178,7 +178,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('things that close one after the other, faster than the history moves, take back their own entries alone', async () => {
+  test('removes only their own entries when overlays close faster than the history moves', async () => {
     const b = new Browser()
     const open: string[] = []
     const panel = thing(b, 'panel', open)
@@ -192,7 +192,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('Back, pressed faster than the history moves, leaves the page only after all is closed', async () => {
+  test('leaves the page only after everything is closed when pressed faster than the history moves', async () => {
     const b = new Browser()
     const open: string[] = []
     thing(b, 'panel', open)
@@ -205,7 +205,7 @@ describe('Back', () => {
   })
 })
 
-describe('another address of the page', () => {
+describe('a visit to another address of the page', () => {
   const addresses = (b: Browser) => b.entries.map((e) => (e as { url?: string }).url ?? e.page + (e.over ?? ''))
   function browser() {
     const b = new Browser()
@@ -216,14 +216,14 @@ describe('another address of the page', () => {
     return b
   }
 
-  test('is an entry at once when nothing is open', async () => {
+  test('adds an entry at once when no overlay is open', async () => {
     const b = browser()
     b.back.visit('?step=2')
     await b.rest()
     expect(addresses(b)).toEqual(['before', 'lab', '?step=2'])
   })
 
-  test('waits until what is open has closed, and has no entry of that below it', async () => {
+  test('waits until the open overlay has closed, and replaces its entry', async () => {
     const b = browser()
     const open: string[] = []
     const close = thing(b, 'steps', open)

@@ -3,7 +3,7 @@ import { Leftover, type Left } from './leftover.svelte'
 
 const left = (work: string, older?: Left<string>): Left<string> => ({ work, at: '2026-03-02T09:00:00Z', older })
 
-test('what was left is offered, and kept until somebody decides', () => {
+test('leftover work is offered, and kept until the person decides', () => {
   const l = new Leftover<string>()
   l.found(null)
   expect(l.offer).toBeNull()
@@ -15,7 +15,7 @@ test('what was left is offered, and kept until somebody decides', () => {
   expect(l.keep('old')).toMatchObject({ work: 'old', older: undefined })
 })
 
-test('work that is begun meanwhile loses neither', () => {
+test('both are kept when new work was begun meanwhile', () => {
   const l = new Leftover<string>()
   l.found(left('old'))
   const kept = l.keep('new')!
@@ -30,7 +30,7 @@ test('work that is begun meanwhile loses neither', () => {
   expect(l.take('old')).toBe('new')
 })
 
-test('of two that were left, both can be taken, one after the other', () => {
+test('two pieces of leftover work can be taken one after the other', () => {
   const l = new Leftover<string>()
   l.found(left('new', left('old')))
   expect(l.take(undefined)).toBe('new')
@@ -40,7 +40,7 @@ test('of two that were left, both can be taken, one after the other', () => {
   expect(l.offer).toMatchObject({ work: 'new', older: undefined })
 })
 
-test('thrown away, it can be fetched back', () => {
+test('discarded work can be restored', () => {
   const l = new Leftover<string>()
   l.found(left('old'))
   const undo = l.drop()
@@ -50,13 +50,13 @@ test('thrown away, it can be fetched back', () => {
   expect(l.take(undefined)).toBeUndefined()
 })
 
-test('what something else has kept there is nothing', () => {
+test('stored data of another form is ignored', () => {
   const l = new Leftover<string>()
   l.found({ draft: 'x' } as never)
   expect(l.offer).toBeNull()
 })
 
-test('what another tab has begun meanwhile stays, whatever this one does', () => {
+test('the work of another tab is kept, whatever this tab does', () => {
   const [one, two] = [new Leftover<string>(), new Leftover<string>()]
   let kept: Left<string> | undefined = left('Monday')
   for (const l of [one, two]) l.found(kept)
@@ -83,7 +83,7 @@ test('what another tab has begun meanwhile stays, whatever this one does', () =>
   expect(next.keep(undefined, kept)).toBeUndefined()
 })
 
-test('what has been saved since is not offered, and goes', () => {
+test('work that has been saved since is not offered, and is removed', () => {
   const l = new Leftover<string>()
   const kept = left('saved', left('old'))
   l.found(kept, (work) => work === 'saved')

@@ -13,15 +13,15 @@ const stamp = (ms: number) => new Date(ms).toISOString()
 const offset = () => now.serverNow() - Date.now()
 const near = (wanted: number) => expect(offset()).toBe(wanted)
 
-test('without any answer the clock of the device counts', () => near(0))
+test('without any response, the clock of the device is used', () => near(0))
 
-test('a clock that is an hour off is corrected, to half of the duration of the answer', () => {
+test('a clock that is an hour off is corrected', () => {
   const here = Date.now()
   now.noteTime(stamp(here - 3_600_000), here - 100, here + 100)
   near(-3_600_000)
 })
 
-test('an answer that took long does not replace one that was quick', () => {
+test('a slow response does not replace a quick one', () => {
   const here = Date.now()
   now.noteTime(stamp(here + 60_000), here - 10, here + 10)
   now.noteTime(stamp(here + 61_000), here - 4000, here + 4000)
@@ -30,14 +30,14 @@ test('an answer that took long does not replace one that was quick', () => {
   near(60_002)
 })
 
-test('a clock that was set meanwhile is noticed', () => {
+test('a clock that was set meanwhile is corrected', () => {
   const here = Date.now()
   now.noteTime(stamp(here), here - 10, here + 10)
   now.noteTime(stamp(here + 120_000), here - 2000, here + 2000)
   near(120_000)
 })
 
-test('after ten minutes a less exact answer counts', () => {
+test('after ten minutes a less exact response is used', () => {
   const here = Date.now()
   now.noteTime(stamp(here), here - 10, here + 10)
   const later = here + 11 * 60_000
@@ -45,7 +45,7 @@ test('after ten minutes a less exact answer counts', () => {
   near(500)
 })
 
-test('what is not a time, and an answer from before it was asked for, are ignored', () => {
+test('an invalid time and a response from before its request are ignored', () => {
   const here = Date.now()
   now.noteTime('nonsense', here, here)
   now.noteTime(stamp(here + 9_000_000), here + 5000, here)

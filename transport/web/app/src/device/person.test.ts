@@ -41,7 +41,7 @@ const others = {
   theme: 'dark',
 }
 
-test('what was not sent is all there, oldest first, and no choice among numbers', () => {
+test('unsent contains all unsent texts, messages oldest first, and no numeric choices', () => {
   expect(unsent('lab', 'a1', device({ ...kept, ...others }))).toEqual([
     'first',
     'second',
@@ -56,13 +56,13 @@ test('what was not sent is all there, oldest first, and no choice among numbers'
   expect(unsent('lab', 'a1', device({ 'draft:chat:lab': 7 }))).toEqual([])
 })
 
-test('what is forgotten is of that person in that codelab', () => {
+test('forget removes only the data of that person in that codelab', () => {
   const d = device({ ...kept, ...others })
   forget('lab', 'a1', d)
   expect([...d.map.keys()]).toEqual(Object.keys(others).map((k) => `atelier:${k}`))
 })
 
-test('what was begun in this tab is there, although another has written in its place, or nothing can be kept', () => {
+test('unsent contains the drafts of this tab even if another tab overwrote them or storage is forbidden', () => {
   remember('draft:chat:lab', 'begun here')
   remember('draft:dm:lab:a2', 'thought better of')
   remember('draft:dm:lab:a2', undefined)

@@ -6,7 +6,7 @@ const source = new URL('..', import.meta.url).pathname
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('paths of the server are below the path at which it is reached', async () => {
+test('paths of the server are below its base path', async () => {
   vi.stubEnv('DEV', false)
   vi.resetModules()
   const { base, linkTo, pathOf, sitePath } = await import('./place')
@@ -22,7 +22,7 @@ test('paths of the server are below the path at which it is reached', async () =
 })
 
 // A link without the base path works only if the server is at the root of its host.
-test('no screen leads to a path without it', () => {
+test('no screen links to a path without the base path', () => {
   const found: string[] = []
   for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!/\.(svelte|ts)$/.test(name) || /\.test\.ts$|schema\.d\.ts$|compiled/.test(name)) continue

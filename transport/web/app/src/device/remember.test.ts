@@ -15,7 +15,7 @@ function storage() {
   return map
 }
 
-test('what is remembered is recalled, also what means no', () => {
+test('remembered values are recalled, even falsy ones', () => {
   const map = storage()
   expect(recall('x', 'nothing')).toBe('nothing')
   for (const value of [false, 0, '', null, { a: [1] }]) {
@@ -28,7 +28,7 @@ test('what is remembered is recalled, also what means no', () => {
   expect(recall('x', 'nothing')).toBe('nothing')
 })
 
-test('a device that keeps nothing, or nonsense, is not an error', () => {
+test('invalid or forbidden storage is not an error', () => {
   storage().set('atelier:x', '{broken')
   expect(recall('x', 'nothing')).toBe('nothing')
   const forbidden = () => {

@@ -15,36 +15,36 @@ function done(kind: Kind, marked: string): string {
 }
 
 describe('formatting', () => {
-  it('puts marks around, and takes them away', () => {
+  it('adds marks around the selection, and removes them', () => {
     expect(done('bold', 'a |b| c')).toBe('a **|b|** c')
     expect(done('bold', 'a **|b|** c')).toBe('a |b| c')
     expect(done('code', 'a |b| c')).toBe('a `|b|` c')
     expect(done('bold', '||')).toBe('**|text|**')
   })
-  it('makes a block of several lines of code', () => {
+  it('makes a code block of several lines', () => {
     expect(done('code', '|a\nb|')).toBe('```\n|a\nb|\n```')
   })
-  it('makes boxes of whole lines, apart from what is around', () => {
+  it('makes boxes of whole lines, separated from the text around them', () => {
     expect(done('good', 'x\nca|r|e\ny')).toBe('x\n\n<aside class="positive">\n\n|care|\n\n</aside>\n\ny')
     expect(done('hint', '||')).toBe('<details><summary>A hint</summary>\n\n|text|\n\n</details>')
   })
-  it('makes links of words and of addresses', () => {
+  it('makes links from words and from addresses', () => {
     expect(done('link', '|here|')).toBe('[here](|https://|)')
     expect(done('link', '|https://example.org|')).toBe('[|text|](https://example.org)')
   })
   it('makes lists', () => {
     expect(done('list', '|a\n- b|')).toBe('- a\n- b||')
   })
-  it('makes a picture a paragraph, unless it stands in running text', () => {
+  it('makes a picture a paragraph of its own, unless it is in running text', () => {
     const cases: [name: string, text: string, after: string][] = [
-      ['behind an item', '- a\n- b|', '- a\n- b\n\nP'],
+      ['after an item', '- a\n- b|', '- a\n- b\n\nP'],
       ['on the line below a list', '- a\n|', '- a\n\nP'],
       ['between a list and a text', '1. a\n|\nb', '1. a\n\nP\n\nb'],
       ['between two items', '- a|\n- b', '- a\n\nP\n\n- b'],
-      ['behind a heading', '# a|\n\nb', '# a\n\nP\n\nb'],
-      ['behind a quotation', '> a|', '> a\n\nP'],
+      ['after a heading', '# a|\n\nb', '# a\n\nP\n\nb'],
+      ['after a quotation', '> a|', '> a\n\nP'],
       ['in running text', 'a |b', 'a Pb'],
-      ['behind running text', 'a |', 'a P'],
+      ['after running text', 'a |', 'a P'],
       ['before a word', '|b', 'Pb'],
       ['in an empty text', '|', 'P'],
       ['on an empty line', 'a\n\n|\n\nb', 'a\n\nP\n\nb'],
@@ -56,7 +56,7 @@ describe('formatting', () => {
       expect(text.slice(0, at) + placed(text, at, 'P') + text.slice(at), name).toBe(after)
     }
   })
-  it('names an image', () => {
+  it('uses the file name as the text of an image', () => {
     expect(image('a [b].png', '/uploads/x.png')).toBe('![a  b](/uploads/x.png)')
   })
 })
@@ -65,13 +65,13 @@ describe('scrolling together', () => {
   it('finds headings and code', () => {
     expect(anchors('# A\n\ntext\n\n```\n# no\n```\n\n## B\n')).toEqual([0, 4, 8])
   })
-  it('shares out between known places', () => {
+  it('interpolates between known places', () => {
     expect(across([100], [10], 200, 110, 50)).toBe(5)
     expect(across([100], [10], 200, 110, 150)).toBe(60)
     expect(across([], [], 200, 100, 200)).toBe(100)
     expect(across([], [], 0, 0, 10)).toBe(0)
   })
-  it('leaves out places that do not rise, and all when they do not pair', () => {
+  it('leaves out places that do not rise, and all places if the counts differ', () => {
     expect(rising([1, 2, 3], [10, 5, 30])).toEqual([
       [1, 3],
       [10, 30],

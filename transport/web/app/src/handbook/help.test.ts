@@ -10,7 +10,7 @@ import { helpFor, helpPath } from './place'
 const places = new Set(sections.map((s) => s.id.replace(/#$/, '')))
 
 describe('the handbook', () => {
-  it('has pages for everybody', () => {
+  it('has pages for six kinds of readers', () => {
     expect(new Set(pages.map((p) => p.who)).size).toBe(6)
     expect(new Set(pages.map((p) => p.id)).size).toBe(pages.length)
     for (const p of pages) expect(p.title, p.id).toMatch(/\S/)
@@ -34,14 +34,14 @@ describe('the handbook', () => {
     if (id === 'workshops') expect(shown).toHaveLength(2)
   })
 
-  it('shows code as it is written, and no comment', () => {
+  it('shows code as written, and no comments', () => {
     const writing = read().find((p) => p.id === 'writing')!
     expect(writing.source).toContain('\n<!-- id: set-up -->\n')
     expect(writing.source).toContain('`<!-- id: … -->`')
     expect(read().find((p) => p.id === 'rules')!.source).not.toContain('<!-- operations -->')
   })
 
-  it('names sections as the reader does', () => {
+  it('uses the same section ids as the reader', () => {
     for (const text of ['Upgrade and rollback', 'TLS & proxies', '`code` — Überblick']) expect(slug(text)).toBe(slugOf(text))
     for (const p of read()) {
       const headings = [...parse(p.source, 2)!.matchAll(/<h[2-6][^>]*>/g)].length
@@ -49,7 +49,7 @@ describe('the handbook', () => {
     }
   })
 
-  it('explains every screen in a place that it has', () => {
+  it('has a place for the help of every screen', () => {
     for (const [, place] of helpFor) expect(places).toContain(place)
     expect(helpPath('/admin/019a/edit')).toBe('/help/writing')
     expect(helpPath('/admin/019a/code')).toBe('/help/writing#the-code')
@@ -64,7 +64,7 @@ describe('the handbook', () => {
 
 describe('the search', () => {
   const find = finder()
-  it('finds a section by its words, parts of them, and with a mistake', () => {
+  it('finds a section by words, parts of words and misspelled words', () => {
     for (const wanted of ['several nodes', 'certif', 'webhok verify', 'erase', 'backup restore']) expect(find(wanted).length, wanted).toBeGreaterThan(0)
     expect(find('back up')[0]).toBeDefined()
     expect(places).toContain(find('erase')[0]!.id)
@@ -72,7 +72,7 @@ describe('the search', () => {
     expect(find('qqqqzzzz')).toEqual([])
   })
 
-  it('finds what is in a table', () => {
+  it('finds the contents of tables', () => {
     for (const [wanted, place] of [
       ['livez', 'operations#monitoring'],
       ['quarantined', 'operations#trouble'],
@@ -85,11 +85,11 @@ describe('the search', () => {
       ).toContain(place)
   })
 
-  it('shows what has the very word first', () => {
+  it('lists an exact match first', () => {
     expect(find('livez')[0]!.id).toBe('operations#monitoring')
   })
 
-  it('has every word of every page', () => {
+  it('contains every word of every page', () => {
     for (const p of read()) {
       const shown = parse(p.source, 2)!.replace(/<[^>]*>|&\w+;/g, ' ')
       const searched = p.sections.map((s: { heading: string; text: string }) => s.heading + ' ' + s.text).join('\n')
@@ -98,7 +98,7 @@ describe('the search', () => {
     }
   })
 
-  it('shows the words around what was found', () => {
+  it('shows the words around a match', () => {
     const text = 'one '.repeat(60) + 'needle ' + 'two '.repeat(60)
     expect(around(text, ['needle'])).toMatch(/^… (one )+needle (two )+…$/)
     expect(around('A short text.', ['short'])).toBe('A short text.')

@@ -6,7 +6,7 @@ import type { ServerMessage } from './protocol'
 const move = (n: number) => ({ type: 'step_progress', step_number: n }) as ServerMessage
 const word = (text: string) => ({ type: 'chat', message: text }) as ServerMessage
 
-describe('a dial whose crowd is told in batches', () => {
+describe('a batched connection', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -22,7 +22,7 @@ describe('a dial whose crowd is told in batches', () => {
     return { server, pipe, heard, sent }
   }
 
-  test('moves wait for a quarter of a second, and are told together', () => {
+  test('progress messages are held for 250 ms and delivered together', () => {
     const { server, heard } = stage()
     server.messages([move(1)])
     vi.advanceTimersByTime(200)
@@ -34,7 +34,7 @@ describe('a dial whose crowd is told in batches', () => {
     expect(heard.length).toBe(1)
   })
 
-  test('a word is told at once, after what came before it', () => {
+  test('a chat message is delivered at once, after the progress messages before it', () => {
     const { server, heard } = stage()
     server.messages([move(1)])
     server.messages([word('hello')])
@@ -44,7 +44,7 @@ describe('a dial whose crowd is told in batches', () => {
     expect(heard).toEqual([[move(1), word('hello')], [move(2)]])
   })
 
-  test('what waits is told before the end of the connection, and nothing after one has left', () => {
+  test('held messages are delivered before the end of the connection, and none after the page closed it', () => {
     const { server, heard } = stage()
     server.messages([move(1)])
     server.closed(1006)
@@ -56,7 +56,7 @@ describe('a dial whose crowd is told in batches', () => {
     expect(other.heard).toEqual([])
   })
 
-  test('a word takes the wait of what came with it', () => {
+  test('a chat message ends the wait of the messages before it, so that the next ones wait the full time', () => {
     const { server, heard } = stage()
     server.messages([move(1)])
     vi.advanceTimersByTime(100)
@@ -69,7 +69,7 @@ describe('a dial whose crowd is told in batches', () => {
     expect(heard).toEqual([[move(1), word('hello')], [move(2)]])
   })
 
-  test('what is sent, and the end, go through', () => {
+  test('sent messages and the close are passed through', () => {
     const { pipe, sent } = stage()
     pipe.send(word('hello'))
     pipe.close()

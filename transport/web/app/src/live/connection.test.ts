@@ -115,7 +115,7 @@ async function connected(s: ReturnType<typeof stage>, seq = 10) {
 }
 
 describe('the connection', () => {
-  test('reads everything first, and then tells what came meanwhile', async () => {
+  test('reads everything first and then delivers the messages received meanwhile', async () => {
     const s = stage()
     s.last.on.messages([welcome(10)])
     s.last.on.messages([chat(11)])
@@ -129,7 +129,7 @@ describe('the connection', () => {
     expect(seqs(s.told)).toEqual([11, 12, 13])
   })
 
-  test('goes on where it was, and tells what was missed in one piece', async () => {
+  test('resumes from its place and delivers the missed messages in one batch', async () => {
     const s = stage()
     await connected(s)
     s.last.on.messages([chat(11)])
@@ -146,7 +146,7 @@ describe('the connection', () => {
     expect(s.reads).toHaveLength(1)
   })
 
-  test('tells what was missed although the last of it was for others', async () => {
+  test('delivers the missed messages even if the last of them were for others', async () => {
     const s = stage()
     await connected(s)
     s.last.on.closed(1006)
@@ -158,7 +158,7 @@ describe('the connection', () => {
     expect(seqs(s.missed)).toEqual([12])
   })
 
-  test('loses nothing when it breaks while it catches up', async () => {
+  test('loses no message when the line breaks while it catches up', async () => {
     const s = stage()
     await connected(s)
     s.last.on.closed(1006)
@@ -171,7 +171,7 @@ describe('the connection', () => {
     expect(s.last.from).toEqual({ epoch: 'e1', seq: 12 })
   })
 
-  test('tells each message once, although a shared stream repeats some', async () => {
+  test('delivers each message once, although a shared stream repeats some', async () => {
     const s = stage()
     await connected(s)
     s.last.on.messages([chat(11)])
@@ -179,7 +179,7 @@ describe('the connection', () => {
     expect(seqs(s.told)).toEqual([11])
   })
 
-  test('reads anew when the server says so, or the stream is another one', async () => {
+  test('reads everything again after a resync or a change of epoch', async () => {
     const s = stage()
     await connected(s)
     s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
@@ -196,7 +196,7 @@ describe('the connection', () => {
     expect(s.reads).toHaveLength(3)
   })
 
-  test('begins anew when it broke while everything was read', async () => {
+  test('starts without a place when the line broke during the first read', async () => {
     const s = stage()
     s.last.on.messages([welcome(10)])
     s.last.on.messages([chat(11)])
@@ -208,7 +208,7 @@ describe('the connection', () => {
     expect(s.last.from).toBeNull()
   })
 
-  test('tries again when the reads fail', async () => {
+  test('reconnects when the first read fails', async () => {
     const s = stage()
     s.last.on.messages([welcome(10)])
     s.reads[0]!.reject(new Error('offline'))
@@ -219,7 +219,7 @@ describe('the connection', () => {
     expect(s.last.from).toBeNull()
   })
 
-  test('changes to events after two sockets that never opened', () => {
+  test('switches to server-sent events after two sockets that never opened', () => {
     const s = stage()
     s.last.on.closed(1006)
     s.hands.next()
@@ -228,7 +228,7 @@ describe('the connection', () => {
     expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'events'])
   })
 
-  test('notes the time in a welcome, with the moment when it was asked for; the answer to a hello is none', () => {
+  test('reports the time of the first welcome with the moment of the request, and ignores that of an unrequested second one', () => {
     const s = stage()
     const now = '2026-01-01T00:00:00.000Z'
     const asked = s.hands.now()
@@ -237,7 +237,7 @@ describe('the connection', () => {
     expect(s.times).toEqual([[now, asked]])
   })
 
-  test('remembers that sockets are blocked, and forgets it when one works', () => {
+  test('remembers that sockets are blocked, and forgets it when a socket works', () => {
     const s = stage(true)
     expect(s.last.kind).toBe('events')
     s.last.on.messages([welcome(10)])
@@ -247,7 +247,7 @@ describe('the connection', () => {
     expect(free.blocked).toBe(false)
   })
 
-  test('stays with sockets when those that opened break', async () => {
+  test('stays with sockets when sockets that had opened break', async () => {
     const s = stage()
     for (let i = 0; i < 4; i++) {
       await connected(s, 10 + i)
@@ -257,7 +257,7 @@ describe('the connection', () => {
     expect(new Set(s.attempts.map((a) => a.kind))).toEqual(new Set(['socket']))
   })
 
-  test('does not take an outage for sockets that are blocked', async () => {
+  test('does not mistake an outage for blocked sockets', async () => {
     const s = stage()
     await connected(s, 10)
     for (let i = 0; i < 7; i++) {
@@ -288,7 +288,7 @@ describe('the connection', () => {
     expect(s.blocked).toBe(true)
   })
 
-  test('looks whether sockets work again, now and then', () => {
+  test('tries sockets again now and then', () => {
     const s = stage()
     for (let i = 0; i < 20; i++) {
       s.last.on.closed(1006)
@@ -299,7 +299,7 @@ describe('the connection', () => {
     expect(kinds.filter((k) => k === 'events').length).toBeGreaterThan(10)
   })
 
-  test('waits longer each time, and never more than a quarter of a minute and its disorder', () => {
+  test('waits longer each time, up to 15 s', () => {
     const s = stage()
     const waits: number[] = []
     for (let i = 0; i < 10; i++) {
@@ -313,7 +313,7 @@ describe('the connection', () => {
     expect(waits).toEqual(waits.toSorted((a, b) => a - b))
   })
 
-  test('comes back at the moment that a server which stops has named', async () => {
+  test('reconnects at the moment that a stopping server asked for', async () => {
     const s = stage()
     await connected(s)
     s.last.on.messages([{ type: 'reconnect', after_ms: 7300 } as ServerMessage])
@@ -332,7 +332,7 @@ describe('the connection', () => {
     expect(s.hands.next()).toBe(false)
   })
 
-  test('without an answer within three seconds nobody is called connected', async () => {
+  test('is doubtful when a message is not answered within three seconds', async () => {
     const s = stage()
     await connected(s)
     s.connection.send({ ref: 'a' })
@@ -353,7 +353,7 @@ describe('the connection', () => {
     expect(s.state).toBe('connected')
   })
 
-  test('what says nothing any more is given up, what is only late is not', async () => {
+  test('gives up a silent connection, but not one whose answer is only late', async () => {
     const s = stage()
     await connected(s)
     const attempts = s.attempts.length
@@ -379,7 +379,7 @@ describe('the connection', () => {
     expect(s.last.closed).toBe(true)
   })
 
-  test('a silence is broken by a question, and without an answer it connects anew from its place', async () => {
+  test('sends a hello after 30 s of silence, and reconnects from its place without an answer', async () => {
     const s = stage()
     await connected(s)
     const first = s.last
@@ -410,7 +410,7 @@ describe('the connection', () => {
     expect(s.attempts).toHaveLength(3)
   })
 
-  test('an event stream that is silent begins anew, one that beats does not', async () => {
+  test('reopens an event stream that is silent, but not one that sends heartbeats', async () => {
     const s = stage(true)
     s.last.on.messages([welcome(10)])
     s.reads[0]!.resolve()
@@ -420,7 +420,7 @@ describe('the connection', () => {
     for (let i = 0; i < 3; i++) {
       s.hands.pass(15_000)
       first.on.messages([])
-      s.connection.hurry() // it was heard a moment ago
+      s.connection.hurry() // a heartbeat arrived a moment ago
     }
     expect([s.attempts.length, first.sent]).toEqual([1, []])
     s.hands.pass(20_000)
@@ -428,7 +428,7 @@ describe('the connection', () => {
     expect([s.attempts.length, first.closed, s.last.kind]).toEqual([2, true, 'events'])
   })
 
-  test('closed for another window it waits for a click, and for no network', async () => {
+  test('reconnects only on a click after the server closed it for another window', async () => {
     const s = stage()
     await connected(s)
     const dials = s.attempts.length
@@ -442,7 +442,7 @@ describe('the connection', () => {
     expect(s.last.from).toEqual({ epoch: 'e1', seq: 10 })
   })
 
-  test('does not wait when somebody is in a hurry', async () => {
+  test('reconnects at once when hurried', async () => {
     const s = stage()
     await connected(s)
     s.last.on.closed(1006)
@@ -453,7 +453,7 @@ describe('the connection', () => {
     expect(s.hands.next()).toBe(false)
   })
 
-  test('is deaf to an attempt that is over', async () => {
+  test('ignores messages of an attempt that has ended', async () => {
     const s = stage()
     await connected(s)
     const old = s.last
@@ -477,7 +477,7 @@ describe('the connection', () => {
     ])
   })
 
-  test('tells nothing after it was stopped', async () => {
+  test('delivers nothing after it was stopped', async () => {
     const s = stage()
     await connected(s)
     s.connection.stop()
@@ -488,7 +488,7 @@ describe('the connection', () => {
     expect(s.hands.next()).toBe(false)
   })
 
-  test('when it is told to read anew while it reads, the later reading counts', async () => {
+  test('uses only the second read when a resync arrives during the first', async () => {
     const s = stage()
     s.last.on.messages([welcome(10)])
     s.last.on.messages([chat(11)])
@@ -504,7 +504,7 @@ describe('the connection', () => {
     expect(s.state).toBe('connected')
   })
 
-  test('a reading that fails counts no more when a later one has begun, or its attempt is over', async () => {
+  test('ignores a failed read when a later one has begun or its attempt has ended', async () => {
     const s = stage()
     s.last.on.messages([welcome(10)])
     s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
@@ -520,7 +520,7 @@ describe('the connection', () => {
     expect(s.state).toBe('connecting')
   })
 
-  test('reads anew where the stream goes on behind what it has seen', async () => {
+  test('reads everything again when the stream resumes after a gap', async () => {
     const s = stage()
     await connected(s)
     s.last.on.closed(1006)
@@ -529,7 +529,7 @@ describe('the connection', () => {
     expect(s.reads).toHaveLength(2)
   })
 
-  test('reads once when the server greets it elsewhere and says so', async () => {
+  test('reads once when both the welcome and a resync ask for it', async () => {
     for (const epoch of ['e1', 'e2']) {
       const s = stage()
       await connected(s)
@@ -545,7 +545,7 @@ describe('the connection', () => {
     }
   })
 
-  test('what had come of what was missed does not come after everything was read anew', async () => {
+  test('does not deliver missed messages that arrived before a resync', async () => {
     const s = stage()
     await connected(s)
     s.last.on.closed(1006)
@@ -562,7 +562,7 @@ describe('the connection', () => {
     expect(s.missed).toEqual([])
   })
 
-  test('tells what was missed before what is new', async () => {
+  test('delivers the missed messages before new ones', async () => {
     const s = stage()
     await connected(s)
     s.last.on.closed(1006)
@@ -575,7 +575,7 @@ describe('the connection', () => {
     expect(s.missed).toHaveLength(1)
   })
 
-  test('the answer to a hello begins nothing', async () => {
+  test('starts no read after the answer to a hello', async () => {
     const s = stage()
     await connected(s)
     s.last.on.messages([welcome(30)])
@@ -585,7 +585,7 @@ describe('the connection', () => {
     expect(s.ready).toBe(1)
   })
 
-  test('each connection that holds makes the next wait short again', async () => {
+  test('shortens the wait again after each successful connection', async () => {
     const s = stage()
     const wait = () => {
       const now = s.statuses.at(-1)
@@ -604,7 +604,7 @@ describe('the connection', () => {
     expect(s.last.kind).toBe('socket')
   })
 
-  test('who was too slow comes back soon, and a named moment is for one return alone', async () => {
+  test('reconnects soon after it was too slow, and uses a requested delay only once', async () => {
     const s = stage()
     const wait = () => {
       const now = s.statuses.at(-1)
@@ -623,7 +623,7 @@ describe('the connection', () => {
     expect(wait()).toBe(1000)
   })
 
-  test('sends nothing before it is welcome', async () => {
+  test('sends nothing before the welcome', async () => {
     const s = stage()
     expect(s.connection.ready).toBe(false)
     s.connection.send({ type: 'chat' })
@@ -634,7 +634,7 @@ describe('the connection', () => {
     expect(s.connection.ready).toBe(false)
   })
 
-  test('one attempt at a time, however much one hurries', async () => {
+  test('makes one attempt at a time, even when hurried', async () => {
     const s = stage()
     s.last.on.closed(1006)
     s.hands.next()
@@ -642,7 +642,7 @@ describe('the connection', () => {
     expect(s.attempts).toHaveLength(2)
   })
 
-  test('stopped, it lets go of the line and tries no more', async () => {
+  test('closes the line and makes no more attempts after it was stopped', async () => {
     const s = stage()
     await connected(s)
     s.connection.stop()
@@ -655,7 +655,7 @@ describe('the connection', () => {
     expect(waiting.attempts).toHaveLength(1)
   })
 
-  test('what follows the end in one batch is not told', async () => {
+  test('does not deliver the rest of a batch after it was stopped', async () => {
     const s = stage()
     const on = s.last.on
     s.last.on.messages([welcome(10)])

@@ -34,7 +34,7 @@ test('values are handed over once per frame, in order', () => {
   expect(batches).toEqual([[1, 2, 3], [4]])
 })
 
-test('a hidden page, which draws no frames, takes values with a timer', () => {
+test('a hidden page, which draws no frames, receives values from a timer', () => {
   visibility = 'hidden'
   const batches: number[][] = []
   const frames = new Frames<number>((b) => batches.push(b))
@@ -44,7 +44,7 @@ test('a hidden page, which draws no frames, takes values with a timer', () => {
   expect(batches).toEqual([[1]])
 })
 
-test('a page that is hidden before its frame takes what waits, and what comes after', () => {
+test('a page that is hidden before its frame receives the waiting values and the later ones', () => {
   const batches: number[][] = []
   const frames = new Frames<number>((b) => batches.push(b))
   frames.add([1])
@@ -67,7 +67,7 @@ test.each(['visible', 'hidden'])('nothing is handed over after stop on a %s page
   expect(batches).toEqual([])
 })
 
-test('listeners hear what is told until they are taken away', () => {
+test('listeners receive events until they are removed', () => {
   const all = new Listeners<[number, string]>()
   const heard: unknown[] = []
   const stop = all.add((n, s) => heard.push([n, s]))

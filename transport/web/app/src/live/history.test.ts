@@ -9,7 +9,7 @@ const holding = (chat: ChatMessage[], olderChat: boolean): { now: Workshop | nul
 })
 const none = () => Promise.reject(new Error('not asked for'))
 
-test('an older page comes before what is held', async () => {
+test('an older page is put before the loaded messages', async () => {
   const holder = holding(range(4, 5), true)
   const asked: string[] = []
   const history = new History(holder, async (id) => (asked.push(id), { page: range(2, 3), more: true }))
@@ -17,7 +17,7 @@ test('an older page comes before what is held', async () => {
   expect([asked, holder.now?.chat, holder.now?.olderChat]).toEqual([['c0004'], range(2, 5), true])
 })
 
-test('the last page says that there is no more, and none is asked for afterwards', async () => {
+test('no page is requested after the last one', async () => {
   const holder = holding(range(2, 3), true)
   let asked = 0
   const history = new History(holder, async () => (asked++, { page: range(1, 1), more: false }))
@@ -36,7 +36,7 @@ test('a page is dropped when the first message changed while it was read', async
   expect(holder.now?.chat).toEqual(range(5, 6))
 })
 
-test('only more than twice of what is kept is trimmed, and what goes can come back', () => {
+test('the chat is trimmed only above twice the limit, and trimmed messages can be loaded again', () => {
   const few = holding(range(1, 600), false)
   new History(few, none).trim(300)
   expect([few.now?.chat.length, few.now?.olderChat]).toEqual([600, false])

@@ -29,7 +29,7 @@ function open(storage: Storage, owner = 'lab:a1') {
 const say = (message: string) => ({ type: 'chat', message })
 
 describe('the outbox', () => {
-  test('keeps what was said, in order, until the server has it', () => {
+  test('keeps messages in order until the server has stored them', () => {
     const s = device()
     const o = open(s)
     const a = o.box.add(say('one'), 1)
@@ -40,7 +40,7 @@ describe('the outbox', () => {
     expect(s.map.size).toBe(1)
   })
 
-  test('survives a page that is closed, with the same refs', () => {
+  test('keeps its messages and their refs when the page is closed', () => {
     const s = device()
     const first = open(s)
     const refs = [first.box.add(say('one'), 5), first.box.add(say('two'), 6)].map((e) => (e as Kept).ref)
@@ -49,21 +49,21 @@ describe('the outbox', () => {
     expect(later.box.waiting().map((e) => e.message.ref)).toEqual(refs)
   })
 
-  test('is that of one person in one codelab', () => {
+  test('belongs to one person in one codelab', () => {
     const s = device()
     open(s).box.add(say('mine'), 1)
     expect(open(s, 'lab:a2').texts).toEqual([])
     expect(open(s, 'lab2:a1').texts).toEqual([])
   })
 
-  test('never gives two messages one ref', () => {
+  test('gives each message its own ref', () => {
     const o = open(device())
     const refs = Array.from({ length: 100 }, (_, i) => (o.box.add(say('x'), i) as Kept).ref)
     expect(new Set(refs).size).toBe(100)
     expect(refs.every((r) => r.length <= 64)).toBe(true)
   })
 
-  test('holds what was refused, with the reason, and sends it only when asked to', () => {
+  test('keeps a refused message with the reason, and sends it only on request', () => {
     const o = open(device())
     const a = o.box.add(say('one'), 1) as Kept
     o.box.send(a.ref, 2)
@@ -76,14 +76,14 @@ describe('the outbox', () => {
     expect(o.box.waiting().map((e) => e.ref)).toEqual([again.ref])
   })
 
-  test('keeps of places and moods the last alone', () => {
+  test('keeps only the latest step and the latest pulse', () => {
     const o = open(device())
     for (const step of [1, 2, 3]) o.box.add({ type: 'step_progress', step_number: step }, step)
     o.box.add({ type: 'pulse', state: 'slow' }, 4)
     o.box.add({ type: 'pulse', state: null }, 5)
     expect(o.box.waiting().map((e) => e.message.step_number ?? e.message.state)).toEqual([3, null])
     for (const e of o.box.waiting()) o.box.send(e.ref, 6)
-    // A sent message has perhaps arrived, so it is not withdrawn.
+    // A sent message may have arrived, so it is not withdrawn.
     o.box.add({ type: 'step_progress', step_number: 4 }, 7)
     expect(o.box.entries.filter((e) => e.message.type === 'step_progress')).toHaveLength(2)
     const late = o.box.entries.find((e) => e.message.step_number === 4)!
@@ -91,7 +91,7 @@ describe('the outbox', () => {
     expect(o.box.entries.some((e) => e.ref === late.ref)).toBe(false)
   })
 
-  test('keeps of each task the last tick alone', () => {
+  test('keeps only the latest tick of each task', () => {
     const o = open(device())
     const tick = (step: string, item: string, done: boolean) => o.box.add({ type: 'tick', step_id: step, item, done }, 1)
     for (const [step, item, done] of [
@@ -111,7 +111,7 @@ describe('the outbox', () => {
     expect(o.box.entries).toHaveLength(2)
   })
 
-  test('knows which may have arrived although their refs are forgotten', () => {
+  test('lists sent messages as doubtful once the server may have forgotten their refs', () => {
     const o = open(device())
     o.box.send((o.box.add(say('early'), 0) as Kept).ref, 0)
     o.box.add(say('late'), 1)
@@ -119,7 +119,7 @@ describe('the outbox', () => {
     expect(o.box.doubtful(9 * 60_000 + 1).map((e) => e.message.message)).toEqual(['early'])
   })
 
-  test('knows what another tab has sent, was refused, or has brought to its end', () => {
+  test('follows what another tab has sent, completed or removed', () => {
     const s = device()
     const [one, two] = [open(s), open(s)]
     const a = one.box.add(say('one'), 1) as Kept
@@ -138,14 +138,14 @@ describe('the outbox', () => {
     expect(two.texts).toEqual([])
   })
 
-  test('is bounded, and says when it is full', () => {
+  test('holds 200 messages and reports when it is full', () => {
     const o = open(device())
     let kept = 0
     while (o.box.add(say('x'), kept)) kept++
     expect(kept).toBe(200)
   })
 
-  test('throws away what it cannot read', () => {
+  test('discards stored entries that it cannot read', () => {
     const s = device()
     s.map.set('atelier:out:lab:a1:x', '{broken')
     s.map.set('atelier:out:lab:a1:y', '{"ref":1}')
@@ -153,7 +153,7 @@ describe('the outbox', () => {
     expect(s.map.size).toBe(0)
   })
 
-  test('what an earlier page left is sent in the order in which it was said', () => {
+  test('restores the messages of an earlier page in the order in which they were written', () => {
     const s = device()
     const kept = (ref: string, at: number) =>
       s.map.set(`atelier:out:lab:a1:${ref}`, JSON.stringify({ ref, message: { ...say(ref), ref }, at, sent: null, refused: null }))
@@ -162,7 +162,7 @@ describe('the outbox', () => {
     expect(open(s).texts).toEqual(['first', 'second'])
   })
 
-  test('the first time something was sent is what counts, and doubts end with a refusal', () => {
+  test('counts doubt from the first time of sending, and ends it with a refusal', () => {
     const o = open(device())
     const a = o.box.add(say('one'), 0) as Kept
     o.box.send(a.ref, 0)
@@ -172,7 +172,7 @@ describe('the outbox', () => {
     expect(o.box.doubtful(9 * 60_000 + 1)).toEqual([])
   })
 
-  test('what was refused stays refused on a page that is opened anew, and goes once when it is sent again', () => {
+  test('keeps a refusal when the page is reopened, and queues the message once when it is sent again', () => {
     const s = device()
     const o = open(s)
     const a = o.box.add(say('one'), 1) as Kept

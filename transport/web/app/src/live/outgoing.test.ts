@@ -19,7 +19,7 @@ function line() {
 }
 const settle = () => new Promise((done) => setImmediate(done))
 
-test('nothing can be said before it is known who speaks', () => {
+test('no message is accepted before the person is known', () => {
   expect(new Outgoing('lab', line(), () => []).say({ type: 'chat', message: 'x' })).toBe(false)
 })
 
@@ -34,7 +34,7 @@ test('a message is sent at once, and kept until it is stored', async () => {
   expect(out.entries).toEqual([])
 })
 
-test('what is said while nobody is connected waits for flush', async () => {
+test('messages written without a connection wait for flush', async () => {
   const l = line()
   l.ready = false
   const out = new Outgoing('lab', l, () => [])
@@ -48,7 +48,7 @@ test('what is said while nobody is connected waits for flush', async () => {
   expect(l.sent.map((m) => m.message)).toEqual(['x'])
 })
 
-test('a refused message is sent again or discarded, as the person wants', async () => {
+test('a refused message can be sent again or discarded', async () => {
   const l = line()
   const out = new Outgoing('lab', l, () => [])
   out.open('a1')

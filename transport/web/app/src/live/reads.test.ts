@@ -41,7 +41,7 @@ async function reads(role: 'admin' | 'attendee', known: Partial<Known> = {}) {
 const messages = (from: number, to: number, kind: 'chat' | 'dm' = 'chat') =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ id: `c${String(from + i).padStart(5, '0')}`, msg_type: kind }) as ChatMessage)
 
-test('an attendee reads only their own record; a facilitator reads all records, and who is connected', async () => {
+test('an attendee reads only their own record; a facilitator reads all records and the list of connected people', async () => {
   answer = (path) => (path === '/attendees' ? [{ id: 'a1' }, { id: 'a2' }] : path === '/presence' ? { attendee_ids: ['a2'] } : { id: 'a1' })
   expect([...(await (await reads('attendee')).part('attendees')).people!.keys()]).toEqual(['a1'])
   expect(asked).toEqual(['/attendees/a1?as=attendee'])
@@ -49,7 +49,7 @@ test('an attendee reads only their own record; a facilitator reads all records, 
   expect([[...all.people!.keys()], [...all.here!]]).toEqual([['a1', 'a2'], ['a2']])
 })
 
-test('a larger page is read if the first has only direct messages, to reach the chat of the room', async () => {
+test('a larger page of chat is read if the first contains only direct messages', async () => {
   answer = (_, q) => (q.get('limit') === '200' ? messages(801, 1000, 'dm') : [...messages(1, 1), ...messages(2, 1000, 'dm')])
   const part = await (await reads('admin')).part('chat')
   expect([asked, part.chat?.length, part.olderChat]).toEqual([['/chat?as=admin&limit=200', '/chat?as=admin&limit=1000'], 1000, true])
@@ -64,7 +64,7 @@ test('a reread keeps the loaded chat, and whether older messages exist', async (
   expect(await (await reads('attendee')).part('chat')).toEqual({ chat: messages(1, 3), olderChat: false })
 })
 
-test('an older page says whether there is more before it', async () => {
+test('an older page of chat reports whether there are messages before it', async () => {
   answer = (_, q) => (q.get('before') === 'c00300' ? messages(100, 299) : messages(1, 99))
   const r = await reads('attendee')
   expect((await r.chatBefore('c00300')).more).toBe(true)
@@ -104,7 +104,7 @@ test('an older read does not undo a timer set by a message', async () => {
   }
 })
 
-test("the server's time is taken from an answer, and not from one that the browser had stored", async () => {
+test("the server's time is taken from a fresh response, and not from a cached one", async () => {
   const r = await reads('attendee')
   const { serverNow } = await import('../device/now')
   const minutesAhead = () => Math.abs(Math.round((serverNow() - Date.now()) / 60_000))
@@ -129,7 +129,7 @@ test("the server's time is taken from an answer, and not from one that the brows
   expect(minutesAhead()).toBe(80)
 })
 
-test('the session is over when the server says so or it belongs to another role', async () => {
+test('the session is over when the server returns 401 or a session of another role', async () => {
   const { Probe } = await import('./probe')
   for (const [body, over] of [
     [401, 1],

@@ -11,7 +11,7 @@ const marked = (...again: Again[]): { now: Workshop | null } => ({
 const title = (t: string) => ({ codelab: { id: 'lab', title: t } as Codelab })
 const settle = () => vi.advanceTimersByTimeAsync(3000)
 
-test('each marked part is read once, however often it is called', async () => {
+test('each marked part is read once, however often a read is requested', async () => {
   const holder = marked('codelab', 'threads')
   const read: Again[] = []
   const rereads = new Rereads(holder, async (what) => (read.push(what), what === 'codelab' ? title('New') : {}))
@@ -23,7 +23,7 @@ test('each marked part is read once, however often it is called', async () => {
   expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New', []])
 })
 
-test('a change during the read is read as well, also when nothing else happens', async () => {
+test('a change during a read causes one more read', async () => {
   const holder = marked('codelab')
   let reads = 0
   const rereads = new Rereads(holder, async () => {
@@ -38,7 +38,7 @@ test('a change during the read is read as well, also when nothing else happens',
   expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New 2', []])
 })
 
-test('a part that could not be read is marked again', async () => {
+test('a part whose read failed is marked again', async () => {
   const holder = marked('codelab')
   let fail = true
   const rereads = new Rereads(holder, async () => {
@@ -64,7 +64,7 @@ test('nothing is read after stop', async () => {
   expect(read).toBe(0)
 })
 
-test('a read now tells its caller when it fails, and leaves the state as it was', async () => {
+test('an immediate read that fails rejects and leaves the state unchanged', async () => {
   const holder = marked('codelab')
   const before = holder.now
   await expect(new Rereads(holder, () => Promise.reject(new TypeError('offline'))).now('codelab')).rejects.toThrow('offline')

@@ -103,12 +103,12 @@ async function inside() {
 }
 
 describe('a room', () => {
-  test('reads what has changed once, however often that is said, and again when it could not', async () => {
+  test('reads a changed part once for several messages, and again after a failed read', async () => {
     const { room, ws } = await inside()
     const late = vi.spyOn(Math, 'random').mockReturnValue(0.99)
     for (const seq of [11, 12]) {
       ws.says({ type: 'inline_comment_changed', seq, ts: '' })
-      await vi.advanceTimersByTimeAsync(260) // it is part of what is true, but not read yet
+      await vi.advanceTimersByTimeAsync(260) // the part is marked, but not read yet
     }
     await rest()
     late.mockRestore()
@@ -141,7 +141,7 @@ describe('a room', () => {
     }
   })
 
-  test('reads the chat after a direct message of its own, which is not told to it', async () => {
+  test('reads the chat after a direct message of its own, which the server does not send back', async () => {
     const { room, ws } = await inside()
     for (const type of ['chat', 'dm']) room.say({ type, message: 'x' })
     const before = count('chat')
@@ -155,7 +155,7 @@ describe('a room', () => {
     expect(room.outbox).toEqual([])
   })
 
-  test('says what was missed, tells signals apart, and is silent after one has left', async () => {
+  test('reports missed messages, separates signals, and delivers nothing after the page left', async () => {
     const { room, ws, leave } = await inside()
     const signals: string[] = []
     const arrivals: [number, boolean][] = []
@@ -178,7 +178,7 @@ describe('a room', () => {
     expect(room.now!.chat.map((c) => c.id)).toEqual(['c000001', 'c000002', 'c000003', 'c000004'])
   })
 
-  test('a tick that is refused is taken back, one that is only too early is not', async () => {
+  test('takes a refused tick back, but not one that exceeded the rate limit', async () => {
     const { room, ws, leave } = await inside()
     const told: unknown[] = []
     room.onArrival((all) => told.push(...all.map((m) => [m.type, 'done' in m && m.done])))
@@ -195,7 +195,7 @@ describe('a room', () => {
     leave()
   })
 
-  test('says why it cannot be read, unless that will pass', async () => {
+  test('reports why it cannot be read, except for temporary errors', async () => {
     for (const [status, why] of [
       [403, 403],
       [429, undefined],
@@ -216,7 +216,7 @@ describe('a room', () => {
     }
   })
 
-  test('sends what was said while nobody was connected', async () => {
+  test('sends messages that were written without a connection', async () => {
     const { room, ws } = await inside()
     ws.onclose?.({ code: 1006 })
     room.say({ type: 'chat', message: 'x' })

@@ -31,15 +31,15 @@ const soon = () => new Promise((done) => setTimeout(done, 0))
 
 afterEach(() => noteTime(new Date().toISOString()))
 
-describe('what has arrived', () => {
-  test('each message that is there stands for one that was sent', () => {
+describe('arrived messages', () => {
+  test('each message in the chat confirms one sent message', () => {
     const twice = [sent('yes', 1000), sent('yes', 2000)]
     expect(arrived(twice, [message('yes', 1500)])).toEqual(['yes@1000'])
     expect(arrived(twice, [message('yes', 1500), message('yes', 2500)])).toEqual(['yes@1000', 'yes@2000'])
     expect(arrived(twice, [])).toEqual([])
   })
 
-  test('one that was said long before is another one', () => {
+  test('a message that is a minute older does not confirm a sent one', () => {
     const now = 10_000_000
     expect(arrived([sent('yes', now)], [message('yes', now - 61_000)])).toEqual([])
     expect(arrived([sent('yes', now)], [message('yes', now - 59_000)])).toEqual([`yes@${now}`])
@@ -63,7 +63,7 @@ describe('the sender', () => {
     expect(line.sent.map((m) => m.message)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`))
   })
 
-  test('what is said while much is sent goes behind it', async () => {
+  test('messages added during a flush are sent after it', async () => {
     const { out, line, pauses, sender } = stage()
     for (let i = 0; i < 27; i++) out.add(say(`${i}`), i)
     const done = sender.flush()
@@ -81,7 +81,7 @@ describe('the sender', () => {
     expect(line.sent.at(-1)!.message).toBe('28')
   })
 
-  test('stops when the line is lost, and goes on with the rest', async () => {
+  test('stops when the line is lost, and later sends the rest', async () => {
     const { out, line, pauses, sender } = stage()
     for (let i = 0; i < 30; i++) out.add(say(`${i}`), i)
     const done = sender.flush()
@@ -95,7 +95,7 @@ describe('the sender', () => {
     expect(line.sent).toHaveLength(30)
   })
 
-  test('sends again what came too fast, under the same ref, and holds what was refused', async () => {
+  test('sends a message again with the same ref after a rate limit, and holds a refused one', async () => {
     const { out, line, pauses, sender } = stage()
     const fast = out.add(say('fast'), 1) as Kept
     const bad = out.add(say('bad'), 2) as Kept
@@ -112,7 +112,7 @@ describe('the sender', () => {
     expect(sender.settled('unknown', null)).toBeNull()
   })
 
-  test("counts in the server's time: a device with a wrong clock neither doubts too soon nor too late", async () => {
+  test("counts in the server's time, so that a wrong clock makes no message doubtful too soon or too late", async () => {
     for (const wrong of [3_600_000, -3_600_000]) {
       noteTime(new Date(Date.now() - wrong).toISOString()) // the device is ahead, or behind
       const own: ChatMessage[] = []
@@ -132,7 +132,7 @@ describe('the sender', () => {
     }
   })
 
-  test('sends what was just said, without what is on its way already', async () => {
+  test('sends a new message without the one that is already on its way', async () => {
     const { out, line, sender } = stage()
     const one = out.add(say('one'), 1) as Kept
     await sender.flush(one)
@@ -141,7 +141,7 @@ describe('the sender', () => {
     expect(line.sent.map((m) => m.message)).toEqual(['one', 'two'])
   })
 
-  test('waits with whatever the server says about too much', async () => {
+  test('waits after every wording of the rate limit error', async () => {
     for (const words of ['Too many messages', 'rate limit exceeded', 'Slow down']) {
       const { out, pauses, sender } = stage()
       const entry = out.add(say('fast'), 1) as Kept

@@ -38,13 +38,13 @@ function stage(from: { epoch: string; seq: number } | null = null) {
   return { heard, pipe, ws: Played.last }
 }
 
-test('a socket goes on from a place, as safe as the page', () => {
+test('the socket URL contains the place, and uses TLS if the page does', () => {
   expect(stage().ws.url.href).toBe('wss://atelier.test/api/ws/lab?as=attendee')
   vi.stubGlobal('location', { href: 'http://atelier.test/' })
   expect(stage({ epoch: 'e 1', seq: 0 }).ws.url.href).toBe('ws://atelier.test/api/ws/lab?as=attendee&epoch=e+1&since=0')
 })
 
-test('an upgrade that is swallowed is given up; a silent room is not', () => {
+test('an upgrade without an answer is given up after ten seconds; a silent room is not', () => {
   const { heard, ws } = stage()
   vi.advanceTimersByTime(9_999)
   expect(heard).toEqual([])
@@ -62,7 +62,7 @@ test('an upgrade that is swallowed is given up; a silent room is not', () => {
   expect(silent.heard).toEqual([word, 1013])
 })
 
-test('who has left hears nothing more, and the server is told', () => {
+test('a closed socket sends code 1000 and delivers nothing more', () => {
   const { heard, pipe, ws } = stage()
   pipe.send(word)
   expect(ws.sent).toEqual([JSON.stringify(word)])

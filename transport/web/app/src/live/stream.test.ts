@@ -73,7 +73,7 @@ describe('the stream that tabs share', () => {
     return () => void vi.unstubAllGlobals()
   })
 
-  test('is one, goes on from the place of the first tab, and tells all', () => {
+  test('is opened once, from the place of the first tab, and delivers to all tabs', () => {
     const [one, two] = [tab().open(7), tab().open(7)]
     expect(Source.all.map((s) => s.path)).toEqual(['/events?as=attendee&epoch=e1&since=7'])
     source().says(welcome(7))
@@ -81,7 +81,7 @@ describe('the stream that tabs share', () => {
     for (const t of [one, two]) expect(t.short).toEqual(['welcome 7', 'chat 8'])
   })
 
-  test('a tab without a place is greeted where the stream stands', () => {
+  test('welcomes a tab without a place at the current place of the stream', () => {
     tab().open()
     expect(source().path).toBe('/events?as=attendee')
     source().says(welcome(7))
@@ -93,14 +93,14 @@ describe('the stream that tabs share', () => {
     expect(late.short).toEqual(['welcome 8', 'chat 9'])
   })
 
-  test('the time in a welcome is told while it is true: a tab that comes later is not given it', () => {
+  test('passes the time of a welcome on to present tabs, but not to later ones', () => {
     const one = tab().open()
     source().says({ ...welcome(7), now: '2026-01-01T00:00:00.000Z' })
     expect(one.messages[0]?.now).toBe('2026-01-01T00:00:00.000Z')
     expect('now' in tab().open().messages[0]!).toBe(false)
   })
 
-  test('a tab that comes back is told what it missed, and no more', () => {
+  test('delivers to a returning tab exactly what it missed', () => {
     tab().open()
     source().says(welcome(7))
     for (const seq of [8, 9, 10]) source().says(chat(seq))
@@ -111,14 +111,14 @@ describe('the stream that tabs share', () => {
     expect(tab().open(10).short).toEqual(['welcome 10'])
   })
 
-  test('a tab reads anew where the stream does not reach back, is another one, or is not so far', () => {
+  test('sends a resync to a tab whose place is too old, of another epoch, or ahead of the stream', () => {
     tab().open()
     source().says(welcome(7))
     source().says(chat(8))
     for (const t of [tab().open(6), tab().open(8, 'e0'), tab().open(9)]) expect(t.short).toEqual(['welcome 8', 'resync 8'])
   })
 
-  test('after the server had it read anew it knows nothing of before', () => {
+  test('replays nothing from before a resync of the server', () => {
     tab().open()
     source().says(welcome(7))
     source().says(chat(8))
@@ -130,7 +130,7 @@ describe('the stream that tabs share', () => {
     expect(tab().open(50).short).toEqual(['welcome 50', 'chat 51'])
   })
 
-  test('tells tabs that it beats, and lets none into one that is silent', () => {
+  test('passes heartbeats on to tabs, and reopens a silent stream for a new tab', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
       const [a, b] = [tab().open(), tab()]
@@ -149,7 +149,7 @@ describe('the stream that tabs share', () => {
     }
   })
 
-  test('keeps the newest of a long stream', () => {
+  test('keeps only the newest messages of a long stream', () => {
     tab().open()
     source().says(welcome(0))
     for (let seq = 1; seq <= 2001; seq++) source().says(chat(seq))
@@ -157,7 +157,7 @@ describe('the stream that tabs share', () => {
     expect(tab().open(500).short).toEqual(['welcome 2001', 'resync 2001'])
   })
 
-  test('ends with its last tab, and begins anew with the next', () => {
+  test('closes with its last tab, and opens again with the next', () => {
     const [one, two] = [tab().open(), tab().open()]
     source().says(welcome(7))
     one.leave()
@@ -176,7 +176,7 @@ describe('the stream that tabs share', () => {
     expect(tab().open(8).short).toEqual(['welcome 20', 'resync 20'])
   })
 
-  test('tells each tab once when it is lost', () => {
+  test('reports a lost connection once to each tab', () => {
     const [one, two] = [tab().open(), tab().open()]
     source().says(welcome(7))
     source().onerror?.()

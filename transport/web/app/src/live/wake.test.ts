@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('the network and the page come back', () => {
+test('the return of the network or of the page wakes the connection', () => {
   targets.window.dispatchEvent(new Event('online'))
   targets.window.dispatchEvent(new Event('pageshow'))
   targets.document.visibilityState = 'hidden'
@@ -32,7 +32,7 @@ test('the network and the page come back', () => {
   expect(woken).toBe(3)
 })
 
-test('the clock jumps: the device slept, or was set', () => {
+test('a jump of the clock wakes the connection: the device slept, or its clock was set', () => {
   vi.advanceTimersByTime(60_000)
   expect(woken).toBe(0)
   vi.setSystemTime(Date.now() + 600_000)

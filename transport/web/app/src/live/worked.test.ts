@@ -29,7 +29,7 @@ const locks = { wanted: new Map<string, () => void>(), request: (name: string, t
 
 const word = { type: 'chat', message: 'hello' } as ServerMessage
 
-describe('the socket of a worker', () => {
+describe('the socket in a worker', () => {
   beforeEach(() => {
     vi.useFakeTimers()
     locks.wanted.clear()
@@ -48,7 +48,7 @@ describe('the socket of a worker', () => {
     return { heard, pipe, worker: Played.last }
   }
 
-  test('goes on from a place, takes what comes, sends, and ends once', () => {
+  test('resumes from a place, receives and sends messages, and ends once', () => {
     const { heard, pipe, worker } = stage()
     expect(worker.told).toMatchObject([{ open: { address: { codelab: 'lab', as: 'admin' }, from: { epoch: 'e', seq: 3 } } }])
     worker.says({ batch: [word] })
@@ -62,7 +62,7 @@ describe('the socket of a worker', () => {
     expect(heard).toEqual([[word], 1013])
   })
 
-  test('a worker that breaks, or never says a word, is a connection that is lost', () => {
+  test('ends with code 1006 when the worker fails or never sends a message', () => {
     const broken = stage()
     broken.worker.onerror?.()
     expect([broken.heard, broken.worker.ended]).toEqual([[1006], true])
@@ -75,7 +75,7 @@ describe('the socket of a worker', () => {
     expect(quiet.heard).toEqual([[word]])
   })
 
-  test('a worker that the browser has ended is a connection that is lost', () => {
+  test('ends with code 1006 when the browser has ended the worker', () => {
     const { heard, worker } = stage()
     const open = worker.told[0] as Extract<ToSocket, { open: object }>
     expect(locks.wanted.size).toBe(0) // not before the worker holds it
@@ -86,7 +86,7 @@ describe('the socket of a worker', () => {
     expect((other.worker.told[0] as typeof open).open.life).not.toBe(open.open.life)
   })
 
-  test('who has left hears nothing more, and the worker may tell the server', () => {
+  test('delivers nothing after close, and leaves the worker time to close the socket', () => {
     const { heard, pipe, worker } = stage()
     worker.says({ alive: true })
     pipe.close()

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { fragmentOf, slugOf } from './anchors'
 
-test('headings are named as GitHub names them', () => {
+test('headings get the same ids as on GitHub', () => {
   for (const [text, slug] of [
     ['Second part', 'second-part'],
     ['  Q&A: what (now)? ', 'qa-what-now'],
@@ -14,7 +14,7 @@ test('headings are named as GitHub names them', () => {
     expect(slugOf(text)).toBe(slug)
 })
 
-test('a fragment is what it means', () => {
+test('a fragment is decoded if it can be', () => {
   expect(fragmentOf('#%C3%BCber')).toBe('über')
   expect(fragmentOf('#100%')).toBe('100%')
 })

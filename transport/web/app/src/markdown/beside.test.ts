@@ -20,7 +20,7 @@ class Fake implements Helper<string, string> {
   }
 }
 
-describe('work beside the page', () => {
+describe('work in a worker', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -34,7 +34,7 @@ describe('work beside the page', () => {
     return { helpers, layout }
   }
 
-  test('does one task after the other', async () => {
+  test('runs one task after the other', async () => {
     const { helpers, layout } = stage()
     const one = layout.do('1')
     const two = layout.do('2')
@@ -47,7 +47,7 @@ describe('work beside the page', () => {
     expect(helpers.length).toBe(1)
   })
 
-  test('ends a worker that takes too long, and goes on with another', async () => {
+  test('ends a worker that takes too long, and continues with another', async () => {
     const { helpers, layout } = stage()
     const slow = layout.do('slow')
     const next = layout.do('next')
@@ -64,7 +64,7 @@ describe('work beside the page', () => {
     expect(helpers[1]!.ended).toBe(false)
   })
 
-  test('has its own time, and ends a worker that nobody needs', async () => {
+  test('uses the given time limit, and ends an idle worker', async () => {
     const { helpers, layout } = stage({ mostTime: 2000, idle: 30_000 })
     const work = async (took: number) => {
       const done = layout.do('x')
@@ -86,7 +86,7 @@ describe('work beside the page', () => {
     expect(helpers.length).toBe(2)
   })
 
-  test('gives nothing where there are no workers', async () => {
+  test('resolves to null without worker support', async () => {
     const layout = new Beside<string, string>(() => {
       throw new Error('none')
     })

@@ -14,7 +14,7 @@ describe('checks of a step', () => {
     ['in another block', '````md\n```check build\nIt builds\n```\n````\n', []],
     ['without a name', '```check\nIt builds\n```\n', []],
     ['with more than a name', '```check a b\nIt builds\n```\n', []],
-    ['of another word', '```checks build\nIt builds\n```\n', []],
+    ['with another keyword', '```checks build\nIt builds\n```\n', []],
   ])('%s', (_, text, want) => {
     expect(declared(text)).toEqual(want)
     if (want.length > 0) expect(mayDeclare(text)).toBe(true)

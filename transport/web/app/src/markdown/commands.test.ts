@@ -24,7 +24,7 @@ test.each([
   ['console', '$ a\n$ b', ['$ ', '+a\n', '$ ', '+b']],
   ['sh', '$ go build \\\n>   -o x\nok', ['$ ', '+go build \\\n', '> ', '+  -o x\n', 'ok']],
   ['sh', '$ go build \\\n  -o x', ['$ ', '+go build \\\n  -o x']],
-])('%s %j is typed where there is a +: %j', (language, text, want) => {
+])('%s %j has typed parts, marked with +: %j', (language, text, want) => {
   const lines = linesOf(language, text)
   expect(lines.map((l) => (l.typed ? '+' : '') + l.text)).toEqual(want)
   expect(lines.map((l) => l.text).join('')).toBe(text)

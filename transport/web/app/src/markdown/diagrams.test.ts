@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { drawingOf } from './diagrams'
 
-test('of what a frame says only a drawing is taken', () => {
+test("a frame's message is accepted only as a valid drawing or an error text", () => {
   const drawing = { svg: '<svg/>', width: 3, height: 4, says: 'Who' }
   expect(drawingOf({ ...drawing, more: 1 })).toEqual(drawing)
   expect(drawingOf({ ...drawing, says: 'x'.repeat(9999) })).toEqual({ ...drawing, says: 'x'.repeat(500) })

@@ -10,11 +10,11 @@ describe('formulas in a text', () => {
     ['in a line', 'so $x^2$ is', `<p>so ${code('$x^2$')} is</p>\n`],
     ['prices', 'costs $5 and $6', '<p>costs $5 and $6</p>\n'],
     ['a price and a formula', 'for $5, $x$', `<p>for $5, ${code('$x$')}</p>\n`],
-    ['behind a number', 'US$5 and CA$6', '<p>US$5 and CA$6</p>\n'],
-    ['a space behind the first dollar', 'a $ x$ b', '<p>a $ x$ b</p>\n'],
+    ['prices with a country', 'US$5 and CA$6', '<p>US$5 and CA$6</p>\n'],
+    ['a space after the first dollar', 'a $ x$ b', '<p>a $ x$ b</p>\n'],
     ['a space before the last dollar', 'a $x $ b', '<p>a $x $ b</p>\n'],
-    ['a digit behind', 'a $x$5', '<p>a $x$5</p>\n'],
-    ['a letter behind', 'the $n$th', `<p>the ${code('$n$')}th</p>\n`],
+    ['a digit after the last dollar', 'a $x$5', '<p>a $x$5</p>\n'],
+    ['a letter after the last dollar', 'the $n$th', `<p>the ${code('$n$')}th</p>\n`],
     ['an escaped dollar', 'a \\$x$ b', '<p>a $x$ b</p>\n'],
     ['an escaped dollar within', '$\\text{5\\$}$', `<p>${code('$\\text{5\\$}$')}</p>\n`],
     ['marks of emphasis within', '*a $x_1*y_2$ b*', `<p><em>a ${code('$x_1*y_2$')} b</em></p>\n`],
@@ -24,9 +24,9 @@ describe('formulas in a text', () => {
     ['in a heading', '# $x$', `<h3>${code('$x$')}</h3>\n`],
     ['a block on one line', '$$x$$', block('$$x$$')],
     ['a block on several lines', '$$\na\n- b\n= c\n$$\n\nz', block('$$\na\n- b\n= c\n$$') + '<p>z</p>\n'],
-    ['a block behind words', 'so\n$$\nx\n$$\nis', `<p>so\n${code('$$\nx\n$$')}\nis</p>\n`],
-    ['a block with an empty line is none', '$$\na\n\nb\n$$', '<p>$$\na</p>\n<p>b\n$$</p>\n'],
-    ['a block with nothing in it is none', '$$ $$', '<p>$$ $$</p>\n'],
+    ['a block after words', 'so\n$$\nx\n$$\nis', `<p>so\n${code('$$\nx\n$$')}\nis</p>\n`],
+    ['a block with an empty line is not a formula', '$$\na\n\nb\n$$', '<p>$$\na</p>\n<p>b\n$$</p>\n'],
+    ['an empty block is not a formula', '$$ $$', '<p>$$ $$</p>\n'],
     ['a fence', '```math\nx\n```', '<pre><code class="language-math">x\n</code></pre>\n'],
     [
       'in a cell',
@@ -35,16 +35,16 @@ describe('formulas in a text', () => {
     ],
   ])('%s', (_, source, html) => expect(parse(source, 3)).toBe(html))
 
-  test('what the server looks for is never hidden in a block', () => {
+  test('a block never hides the marks that the server looks for', () => {
     for (const inside of ['```check build\nIt builds\n```', '> ~~~notes\n> secret\n> ~~~', '<aside class="facilitator">\nsecret\n</aside>'])
       expect(parse(`$$\n${inside}\n$$`, 3)).not.toContain('language-math">$$')
   })
 
-  test('the text of a formula is what was written', () => {
+  test('the text of a formula is the source text', () => {
     for (const raw of ['$x$', '$`x`$', '$$\nx\n$$']) expect(formulaAt(raw, '')).toBe(raw)
   })
 
-  test('what is masked is as long', () => {
+  test('masked text keeps its length', () => {
     const text = 'a *$x_1*y_2$ $5 \\$ $$a$$ $b$'
     expect(masked(text)).toHaveLength(text.length)
     expect(masked(text)).not.toContain('y_2')
@@ -56,7 +56,7 @@ describe('hostile dollars', () => {
   test.each([
     ['thousands alone', '$'.repeat(50_000)],
     ['with letters', '$a '.repeat(16_000)],
-    ['with letters, closed to no avail', '$a $'.repeat(12_000)],
+    ['with letters, and closed', '$a $'.repeat(12_000)],
     ['pairs', '$$a '.repeat(12_000)],
     ['pairs on lines', '$$a\n'.repeat(12_000)],
     ['pairs and empty lines', '$$\n\n'.repeat(12_000)],

@@ -14,7 +14,7 @@ test('short names become emoji', () => {
     expect(withEmoji(text!), text).toBe(shown)
 })
 
-test('what only looks like a name stays', () => {
+test('text that only looks like a name is unchanged', () => {
   for (const text of [
     ':no_such_name:',
     '10:100:20',
@@ -30,7 +30,7 @@ test('what only looks like a name stays', () => {
     expect(withEmoji(text), text).toBe(text)
 })
 
-test('every name of the list is found', () => {
+test('every name in the list is replaced', () => {
   expect(emoji.size).toBeGreaterThan(1800)
   for (const [name, sign] of emoji) expect(withEmoji(`:${name}:`)).toBe(sign)
 })

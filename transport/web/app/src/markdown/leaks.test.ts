@@ -105,7 +105,7 @@ const notes = fc.constantFrom(
 
 // This was run with a million texts when it was written, and each rule of Blocks.sure is due to one
 // of them.
-test('what the page knows as a note is cut', () => {
+test('a text that the page shows as a note is cut', () => {
   fc.assert(
     fc.property(fc.array(lines, { maxLength: 7 }), notes, fc.array(lines, { maxLength: 4 }), (before, note, behind) => {
       const text = [...before, note, ...behind].join('\n')

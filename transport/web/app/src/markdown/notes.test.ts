@@ -20,7 +20,7 @@ function raw(text: string): string[] {
   return [...notes.map((n) => text.slice(n.start, n.end)), ...raw(rest)]
 }
 
-describe('notes for facilitators are cut as the server cuts them', () => {
+describe('notes for facilitators are cut in the same way as on the server', () => {
   test.each(cases)('$name', ({ text, attendees, notes }) => {
     expect(withoutNotes(text)).toBe(attendees)
     expect(raw(text)).toEqual(notes)
@@ -29,7 +29,7 @@ describe('notes for facilitators are cut as the server cuts them', () => {
   })
 })
 
-describe('what notes say', () => {
+describe('the content of notes', () => {
   test.each([
     ['a block', '```notes\n# A\n\n- b\n```\nc', ['# A\n\n- b']],
     ['in a list', '- a\n  ```notes\n  one\n    two\n  ```\n', ['one\n  two']],
@@ -41,14 +41,14 @@ describe('what notes say', () => {
 })
 
 describe('the preview', () => {
-  test('shows blocks of notes as elements where they stand', () => {
+  test('shows blocks of notes as elements in their places', () => {
     expect(parse(marked('a\n\n```notes\n*b*\n```\n\nc'), 3)).toBe('<p>a</p>\n<aside class="facilitator"><p><em>b</em></p>\n</aside><p>c</p>\n')
     expect(parse(marked('1. a\n   ```notes\n   *b*\n   ```\n2. c'), 3)).toMatch(
       /^<ol>\n<li>.*<aside class="facilitator">\s*<p><em>b<\/em><\/p>\s*<\/aside>.*<\/li>\n<li>.*c.*<\/li>\n<\/ol>\n$/s,
     )
     expect(parse(marked('```notes\n*b*'), 3)).toContain('<em>b</em>')
   })
-  test('keeps its lines for the scroll', () => {
+  test('keeps the number of lines for synchronized scrolling', () => {
     expect(unfenced('a\n```notes\n# b\n```\nc')).toBe('a\n\n# b\n\nc')
   })
 })

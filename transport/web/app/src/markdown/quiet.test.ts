@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { quieten } from './quiet'
 
-test('what authors write stays', () => {
+test('allowed HTML is kept', () => {
   for (const html of [
     '<aside class="positive">',
     '</aside>',
@@ -18,7 +18,7 @@ test('what authors write stays', () => {
   expect(quieten('a <!-- remark --> b')).toBe('a  b')
 })
 
-test('what would be reported goes', () => {
+test('HTML that the browser would report is removed', () => {
   for (const [html, left] of [
     ['<img src=x onerror="a()">', '<img src="x">'],
     ['<img src=x ONERROR=a()>', '<img src="x">'],
@@ -52,7 +52,7 @@ test('what would be reported goes', () => {
   }
 })
 
-test('nothing that is left has a handler, a style or another element to report', () => {
+test('the remaining HTML has no handler, style or forbidden element', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '<',
@@ -91,7 +91,7 @@ test('nothing that is left has a handler, a style or another element to report',
   )
 })
 
-test('each character is looked at a few times at most', () => {
+test('each character is accessed fewer than four times on average', () => {
   // The test counts character accesses and no time, since machines can be busy.
   for (const text of ['<', '<img ', '<!--', '<a href="', '<svg>', "<a b='", '<a "', '</', '<p>x</p>']) {
     const html = text.repeat(20_000)

@@ -8,13 +8,13 @@ const area = (en: object, de: object = en) => ({ shared: { en, de } })
 const wrong = (areas: object) => faults(areas, ['de', 'en'])
 
 describe('catalogues', () => {
-  test('that agree have no faults', () => {
+  test('that match have no faults', () => {
     expect(wrong(area({ hi: 'Hi {name}', left: { one: '{count} left', other: '{count} left' } }))).toEqual([])
   })
 
   test.each([
-    ['a text that a language lacks', area({ hi: 'Hi', bye: 'Bye' }, { hi: 'Hallo' }), 'shared/de: bye is missing'],
-    ['a text that only another language has', area({ hi: 'Hi' }, { hi: 'Hallo', du: 'Du' }), 'shared/de: du is not in en'],
+    ['a text that is missing in a language', area({ hi: 'Hi', bye: 'Bye' }, { hi: 'Hallo' }), 'shared/de: bye is missing'],
+    ['a text that is missing in English', area({ hi: 'Hi' }, { hi: 'Hallo', du: 'Du' }), 'shared/de: du is not in en'],
     ['other parameters', area({ hi: 'Hi {name}' }, { hi: 'Hallo {Name}' }), 'shared/de: hi has the parameters Name, and name in en'],
     [
       'a plural without one of its texts',
@@ -28,7 +28,7 @@ describe('catalogues', () => {
       'shared/pl: n is neither a text nor {few, many, one, other}',
     ],
     [
-      'a parameter that one text of a plural lacks',
+      'a parameter that is missing in one text of a plural',
       area({ n: { one: '{who} 1', other: '{who} {count}' } }, { n: { one: 'eins', other: '{who} {count}' } }),
       'shared/de: n lacks {who} in one of its texts',
     ],
@@ -50,7 +50,7 @@ describe('a message', () => {
   }
   afterEach(() => void vi.unstubAllGlobals())
 
-  test('has its parameters, wherever they stand', async () => {
+  test('contains its parameters in any order', async () => {
     expect(await say('de', '{b} von {a}: {b}', { a: 1, b: 'zwei' })).toBe('zwei von 1: zwei')
   })
 
@@ -59,30 +59,30 @@ describe('a message', () => {
     ['pl', [1, 2, 5, 22, 1.5], ['one', 'few', 'many', 'few', 'other']],
     ['ar', [0, 1, 2, 3, 11, 100], ['zero', 'one', 'two', 'few', 'many', 'other']],
     ['ja', [0, 1, 5], ['other', 'other', 'other']],
-  ])('in %s is one of the plurals of the language', async (locale, counts, categories) => {
+  ])('in %s uses the plural category of the count', async (locale, counts, categories) => {
     const each = Object.fromEntries(['zero', 'one', 'two', 'few', 'many', 'other'].map((c) => [c, c]))
     const has = await import('./locale')
     if (!(has.locales as readonly string[]).includes(locale)) return
     for (const [i, count] of counts.entries()) expect(await say(locale, each, { count })).toBe(categories[i])
   })
 
-  test('is the one for all others where a language has none for millions', async () => {
+  test('uses "other" if the language has no text for millions', async () => {
     expect(await say('fr', { one: 'un', other: 'plusieurs' }, { count: 1_000_000 })).toBe('plusieurs')
   })
 
-  test('has marks on its letters in the language of the tests, but none in its parameters', async () => {
+  test('has accents on its letters in the test language, but not in its parameters', async () => {
     expect(await say('he-XB', 'by {who} at {n}', { who: 'ann', n: 5 })).toBe('⟦bÿ ann át 5·⟧')
     expect(await say('he-XB', { one: '{count} seat', other: '{count} seats' }, { count: 1 })).toBe('⟦1 sëát·⟧')
   })
 
-  test.each(['a `tick`', 'C:\\temp', '$ {a', 'costs $5', 'it\'s "so"', '</script>', '$&'])('keeps %s as it stands', async (text) => {
+  test.each(['a `tick`', 'C:\\temp', '$ {a', 'costs $5', 'it\'s "so"', '</script>', '$&'])('keeps %s unchanged', async (text) => {
     expect(await say('en', text)).toBe(text)
     expect(await say('en', '{it}', { it: text })).toBe(text)
   })
 })
 
-describe('the texts that are not there yet', () => {
-  test('are waited for, and asked for again when they could not be loaded', async () => {
+describe('texts that are not loaded yet', () => {
+  test('are awaited, and loaded again after a failure', async () => {
     vi.resetModules()
     const { catalogue, ready, say, withTexts } = await import('./texts')
     const load = vi.fn(() => Promise.resolve({ default: ['there'] }))
@@ -114,7 +114,7 @@ describe('the language', () => {
 })
 
 // A module that is loaded later loads its own texts, and its loader waits for them.
-test('whoever loads a module later waits for its texts', () => {
+test('every dynamic import waits for the texts of its module', () => {
   const source = path.join(import.meta.dirname, '..')
   const out: string[] = []
   for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {

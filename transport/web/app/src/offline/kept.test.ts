@@ -56,15 +56,15 @@ const first = (id: string, text = 'Text'): First =>
     own: { id: 'ann', name: 'Ann' },
   }) as unknown as First
 
-describe('a text that was read', () => {
-  test('is kept without what others do in it', async () => {
+describe('the text of a visited codelab', () => {
+  test('is kept without the activity of others', async () => {
     expect(ofText(first('a')).codelab).toEqual({ id: 'a', title: 'T', author: 'A', guide_markdown: null })
     await keepText(first('a'))
     expect(await keptText('a')).toEqual(ofText(first('a')))
     expect(await keptText('b')).toBeNull()
   })
 
-  test('is kept with its pictures, and lets go of those that are not in it any more', async () => {
+  test('is kept with its pictures, without those that were removed from it', async () => {
     await keepText(first('a', `![x](${picture('1')}) ![y](${picture('2')}) ![z](https://b.test/z.png)`))
     expect(cached.get('atelier-pictures-a')).toEqual([picture('1'), picture('2')])
     await keepText(first('a', `![y](${picture('2')}) ![n](${picture('3')})`))
@@ -73,7 +73,7 @@ describe('a text that was read', () => {
     expect([cached.size, await keptText('a')]).toEqual([0, null])
   })
 
-  test('makes room for others: ten are kept', async () => {
+  test('is removed when ten newer ones are kept', async () => {
     for (let i = 0; i < 12; i++) await keepText(first(`lab${i}`, picture('4')))
     await keepText(first('lab2'))
     await keepText(first('lab12', picture('4')))
@@ -84,13 +84,13 @@ describe('a text that was read', () => {
     expect(cached.size).toBe(0)
   })
 
-  test('is not left for who comes next', async () => {
+  test('is removed with all others by letGoOfTexts', async () => {
     await keepText(first('a', picture('5')))
     await letGoOfTexts()
     expect([db.size, cached.size, await keptText('a')]).toEqual([0, 0, null])
   })
 
-  test('is not kept by a page whose person has signed out', async () => {
+  test('is not kept after the person has signed out', async () => {
     db.clear()
     silence()
     await keepText(first('a'))

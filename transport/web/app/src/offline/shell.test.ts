@@ -61,7 +61,7 @@ const text = async (path: string, navigate = false) => (await (await ask(path, n
 const held = () => [...(store.all.get('atelier-app-b2')?.keys() ?? [])].sort()
 
 describe('a build', () => {
-  test('is fetched whole or not at all', async () => {
+  test('is stored whole or not at all', async () => {
     await shell.install()
     expect(held()).toEqual(['/', '/assets/index-2.js'])
     store.all.clear()
@@ -70,7 +70,7 @@ describe('a build', () => {
     expect(held()).toEqual([])
   })
 
-  test('is not fetched from a server of another build, nor from what stands before it', async () => {
+  test("is not stored from a server of another build or from a proxy's page", async () => {
     for (const other of ['<script src="/assets/index-1.js"></script>', `${index}<link href="/assets/x-1.css">`, 'Please sign in']) {
       server = (path) => new Response(path === '/' ? other : '')
       await expect(shell.install()).rejects.toThrow('another build')
@@ -80,13 +80,13 @@ describe('a build', () => {
     expect(held()).toEqual([])
   })
 
-  test('leaves nothing on a device that is full', async () => {
+  test('leaves nothing on a full device', async () => {
     store.full = true
     await expect(shell.install()).rejects.toThrow('full')
     expect([...store.all.keys()]).toEqual([])
   })
 
-  test('takes the place of another, and leaves what is not of the app', async () => {
+  test('replaces an older one, and keeps caches that are not of the app', async () => {
     await store.open('atelier-app-b1')
     await store.open('atelier-pictures-x')
     await shell.install()
@@ -95,8 +95,8 @@ describe('a build', () => {
   })
 })
 
-describe('what a page has loaded', () => {
-  test('is kept with the texts of its language', async () => {
+describe('a list of loaded files', () => {
+  test('is stored with the texts of its language, without files from other paths', async () => {
     await shell.keep({
       locale: 'de',
       files: ['/assets/more-1.js', '/api/session', '/uploads/images/x.png', 'https://elsewhere.test/assets/x.js', '/assets/../x'],
@@ -104,14 +104,14 @@ describe('what a page has loaded', () => {
     expect(held()).toEqual(['/assets/first-de-2.js', '/assets/more-1.js'])
   })
 
-  test('is not kept when it is not there any more', async () => {
+  test('is stored without files that no longer exist', async () => {
     server = (path) => new Response('', { status: path.includes('gone') ? 404 : 200 })
     await shell.keep({ locale: 'xx', files: ['/assets/gone-1.js', '/assets/here-1.js'] })
     expect(held()).toEqual(['/assets/here-1.js'])
   })
 
   test.each([null, undefined, 'x', {}, { locale: 'de' }, { locale: 1, files: [] }, { locale: 'de', files: [1] }, { locale: '__proto__', files: [] }])(
-    'that makes no sense (%j) is not looked at',
+    'is ignored if it is invalid: %j',
     async (loaded) => {
       await shell.keep(loaded)
       expect(held()).toEqual([])
@@ -122,24 +122,24 @@ describe('what a page has loaded', () => {
 describe('a page', () => {
   beforeEach(() => shell.install())
 
-  test('is the server’s', async () => expect(await text('/codelabs/x', true)).toBe('server: /codelabs/x'))
+  test('comes from the server', async () => expect(await text('/codelabs/x', true)).toBe('server: /codelabs/x'))
 
-  test('is the one that is kept where there is no network', async () => {
+  test('comes from the cache without a network', async () => {
     away()
     expect(await text('/codelabs/x', true)).toBe(index)
   })
 
-  test('is the one that is kept where a proxy has no server', async () => {
+  test('comes from the cache after a 502 of a proxy', async () => {
     server = () => new Response('bad gateway', { status: 502 })
     expect(await text('/codelabs/x', true)).toBe(index)
   })
 
-  test('is the server’s when it says that it is missing', async () => {
+  test('comes from the server for a 404', async () => {
     server = () => new Response('missing', { status: 404 })
     expect(await text('/codelabs/x', true)).toBe('missing')
   })
 
-  test('is the one that is kept when the server takes too long', async () => {
+  test('comes from the cache when the server takes five seconds', async () => {
     vi.useFakeTimers()
     server = () => new Promise(() => {})
     const answer = text('/codelabs/x', true)
@@ -148,39 +148,39 @@ describe('a page', () => {
     expect(await answer).toBe(index)
   })
 
-  test('fails where none is kept', async () => {
+  test('fails without a network and a cache', async () => {
     store.all.clear()
     away()
     await expect(text('/codelabs/x', true)).rejects.toThrow('no network')
   })
 
-  test.each(['/api/codelabs/x/export/all', '/uploads/submissions/x', '/git/x', '/schemas/x.json', '/assets'])('is not at %s', (path) => {
+  test.each(['/api/codelabs/x/export/all', '/uploads/submissions/x', '/git/x', '/schemas/x.json', '/assets'])('is not answered at %s', (path) => {
     expect(path === '/assets' ? ask(path) : ask(path, true)).toBeNull()
   })
 })
 
 describe('a file', () => {
-  test('comes from the device once it was fetched', async () => {
+  test('comes from the cache once it was fetched', async () => {
     expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js')
     away()
     await vi.waitFor(async () => expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js'))
   })
 
-  test('in whose place a page comes is not kept', async () => {
+  test('is not stored if the server returns a page instead', async () => {
     server = () => new Response('<h1>Sign in</h1>', { headers: { 'content-type': 'text/html' } })
     expect(await text('/assets/a-1.js')).toBe('<h1>Sign in</h1>')
     await shell.keep({ locale: 'de', files: ['/assets/b-1.js'] })
     expect(held()).toEqual([])
   })
 
-  test('that the server does not have is not kept', async () => {
+  test('is not stored if the server returns 404', async () => {
     server = () => new Response('none', { status: 404 })
     expect(await text('/assets/a-1.js')).toBe('none')
     expect(held()).toEqual([])
   })
 })
 
-test('a picture comes from the network first', async () => {
+test('a picture comes from the network, or else from the cache', async () => {
   await (await store.open('atelier-pictures-x')).add('/uploads/images/p.png')
   server = () => new Response('newer')
   expect(await text('/uploads/images/p.png')).toBe('newer')
@@ -189,15 +189,15 @@ test('a picture comes from the network first', async () => {
   await expect(text('/uploads/images/q.png')).rejects.toThrow('no network')
 })
 
-test('nothing of a person passes through it', () => {
+test('personal data, other origins and POST requests do not pass through the worker', () => {
   expect(ask('/api/session')).toBeNull()
   expect(ask('/uploads/submissions/x.zip')).toBeNull()
   expect(shell.answer(new Request('https://elsewhere.test/assets/a-1.js'))).toBeNull()
   expect(shell.answer(new Request(new URL('/assets/a-1.js', origin), { method: 'POST' }))).toBeNull()
 })
 
-describe('below a path of its host', () => {
-  test('the build is fetched and answered there, and nothing beside it', async () => {
+describe('an app below a base path', () => {
+  test('is fetched and answered only below that path', async () => {
     const lab = new URL('https://workshop.test/lab/')
     const asked: string[] = []
     const away = { now: false }

@@ -5,14 +5,14 @@ import { isIdle, reloadWhenIdle } from './upgrade'
 const page = (what: Partial<Record<'activeElement' | 'fullscreenElement' | 'open', object>> = {}) =>
   ({ activeElement: null, fullscreenElement: null, querySelector: () => what.open ?? null, ...what }) as unknown as Document
 
-test('a page is loaded anew by itself when nobody is in the middle of something', () => {
+test('a page is idle without a dialog, full screen or a focused input', () => {
   expect(isIdle(page())).toBe(true)
   expect(isIdle(page({ open: {} }))).toBe(false)
   expect(isIdle(page({ fullscreenElement: {} }))).toBe(false)
   expect(isIdle(page({ activeElement: { matches: () => true } }))).toBe(false)
 })
 
-test('it waits for all that would be interrupted', () => {
+test('a page is idle only after all holds are released', () => {
   const [one, other] = [hold(), hold()]
   one()
   one()
@@ -21,7 +21,7 @@ test('it waits for all that would be interrupted', () => {
   expect(isIdle(page())).toBe(true)
 })
 
-test('servers of two builds do not have it loaded anew in turns', async () => {
+test('servers with two builds do not reload the page in turns', async () => {
   vi.useFakeTimers()
   const reload = vi.fn()
   const kept = new Map<string, string>()

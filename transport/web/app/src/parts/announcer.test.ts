@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { announcer, announcing } from './announcer.svelte'
 
-test('of many alike the first is read out, and the rest together', () => {
+test('of many similar announcements the first is read out at once, and the rest together', () => {
   vi.useFakeTimers()
   const said: string[] = []
   const ask = announcing<string>((names) => (said.push(names.join(' and ')), names.join(' and ')), 1000)

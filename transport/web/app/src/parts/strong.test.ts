@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parts, strong } from './strong'
 
-test('what is marked is bold, wherever a language puts it', () => {
+test('marked parts are bold in any word order', () => {
   const text = (a: unknown, b: unknown) => `${String(b)} of ${String(a)} are past`
   expect(parts(text(strong('34'), strong(13, '1,3')))).toEqual([
     { text: '1,3', bold: true },

@@ -4,13 +4,13 @@ import { boxesOf, joinBoxes, mostText, roomOf, splitBoxes } from './boxes'
 
 const labels = ['Learned', 'Still unclear']
 
-test('what is in the boxes is one text, without the empty ones', () => {
+test('the boxes are joined into one text, without the empty ones', () => {
   expect(joinBoxes(labels, [' channels ', 'select\nand close'])).toBe('Learned: channels\nStill unclear: select\nand close')
   expect(joinBoxes(labels, ['', 'select'])).toBe('Still unclear: select')
   expect(joinBoxes(labels, [' ', ''])).toBe('')
 })
 
-test('a text of others is shown as it is', () => {
+test('text outside the boxes is shown unchanged', () => {
   expect(splitBoxes(labels, 'nothing of both\nLearned: x')).toEqual([
     { box: null, text: 'nothing of both' },
     { box: 0, text: 'x' },
@@ -18,7 +18,7 @@ test('a text of others is shown as it is', () => {
   expect(splitBoxes([], 'one\ntwo')).toEqual([{ box: null, text: 'one\ntwo' }])
 })
 
-test('one goes on with what one wrote', () => {
+test('a written text is split into its boxes again', () => {
   const line = fc.stringMatching(/^[a-z]{1,9}( [a-z]{1,9}){0,3}$/)
   fc.assert(
     fc.property(fc.tuple(fc.option(line), fc.option(line)), (texts) => {
@@ -29,7 +29,7 @@ test('one goes on with what one wrote', () => {
   expect(boxesOf(labels, 'mine')).toEqual(['mine', ''])
 })
 
-test('full boxes fit into a vote', () => {
+test('full boxes fit the length limit of a vote', () => {
   for (const all of [labels, ['a', 'b', 'c', 'd'], ['x'.repeat(200), 'y'.repeat(200), 'z'.repeat(200), 'w'.repeat(200)]]) {
     const full = joinBoxes(
       all,

@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
 import { faultOf, readLines, writeLines } from './pollLines'
 
-test('a question and its options are lines', () => {
+test('a question and its options are read from lines', () => {
   expect(readLines('Which one?\n- tea\n- coffee')).toEqual({ question: 'Which one?', options: ['tea', 'coffee'], right: [] })
   expect(readLines('  Which\none?\r\n\r\n* a\n1. b\n2) c\n– d')).toEqual({ question: 'Which one?', options: ['a', 'b', 'c', 'd'], right: [] })
 })
 
-test('a mark says which option is right', () => {
+test('an [x] marks a right option', () => {
   expect(readLines('2+2?\n- [ ] 3\n- [x] 4\n- [X] four')).toEqual({ question: '2+2?', options: ['3', '4', 'four'], right: [1, 2] })
 })
 
-test('a line behind an option goes on with it', () => {
+test('a line after an option continues it', () => {
   expect(readLines('Q\n- one\n  and more').options).toEqual(['one and more'])
 })
 
-test('what only looks like an option is none', () => {
+test('a question that begins with a minus is not an option', () => {
   expect(readLines('-5 or 5?\n- -5\n- 5')).toEqual({ question: '-5 or 5?', options: ['-5', '5'], right: [] })
   expect(readLines('')).toEqual({ question: '', options: [], right: [] })
 })
 
-test('what is written gives the same when it is read', () => {
+test('written lines are read back unchanged', () => {
   const lines = writeLines('Which?', ['a', 'b'], [1])
   expect(lines).toBe('Which?\n- a\n- [x] b')
   expect(readLines(lines)).toEqual({ question: 'Which?', options: ['a', 'b'], right: [1] })
@@ -40,6 +40,6 @@ test.each([
   ['Q\n- a\n- a', 'choice', 'options_same'],
   ['Q\n- [x] a\n- [x] b', 'choice', 'right_one'],
   ['Q\n- [x] a\n- [x] b', 'several', null],
-])('%j as %s: %j', (text, kind, fault) => {
+])('%j as %s has the fault %j', (text, kind, fault) => {
   expect(faultOf(readLines(text), kind)).toBe(fault)
 })

@@ -53,7 +53,7 @@ const counts = (more: Partial<Of<'poll_counts'>> = {}): Of<'poll_counts'> => ({
 const of = (...polls: Poll[]): Polls => pollsRead(noPolls, polls, null)
 const only = (polls: Polls) => [...polls.byId.values()][0]
 
-test('a poll opens, is closed and is gone', () => {
+test('a poll is opened, closed and deleted', () => {
   const open = pollChanged(noPolls, changed(5, poll()))
   expect(openPoll(open)?.id).toBe('p1')
   const closed = pollChanged(open, changed(6, poll({ state: 'closed' })))
@@ -62,21 +62,21 @@ test('a poll opens, is closed and is gone', () => {
   expect(openPoll(open)?.id).toBe('p1') // nothing is changed in place
 })
 
-test('a message that is told again or late changes nothing', () => {
+test('a repeated or late message changes nothing', () => {
   const closed = pollChanged(noPolls, changed(6, poll({ state: 'closed' })))
   expect(pollChanged(closed, changed(5, poll()))).toBe(closed)
   const gone = pollChanged(closed, changed(7, null))
   expect(pollChanged(gone, changed(6, poll({ state: 'closed' })))).toBe(gone)
 })
 
-test('what only a read has stays within a round, and ends with it', () => {
+test('values that only reads contain last until the end of the round', () => {
   const voted = of(poll({ mine: { choice: [1] }, of: 9 }))
   const shown = pollChanged(voted, changed(5, poll({ shown: true, counts: [1, 2], votes: 3 })))
   expect(only(shown)).toMatchObject({ mine: { choice: [1] }, of: 9, votes: 3, counts: [1, 2] })
   expect(only(pollChanged(shown, changed(6, poll({ round: 2 }))))).toMatchObject({ mine: null, of: 0, counts: null })
 })
 
-test('a poll that goes out of sight and comes back has the own vote still, and needs no read for it', () => {
+test('a poll that is hidden and shown again keeps the own vote without a read', () => {
   const hidden = pollChanged(of(poll({ mine: { choice: [1] }, of: 9 })), changed(5, null))
   const shown = changed(6, poll({ state: 'closed', shown: true, votes: 3 }))
   expect(changeNeedsRead(hidden, shown, false)).toBe(false)
@@ -86,7 +86,7 @@ test('a poll that goes out of sight and comes back has the own vote still, and n
   expect(only(pollChanged(hidden, reset))?.mine).toBeNull()
 })
 
-test('counts are taken for the open round alone', () => {
+test('counts are used only for the open round', () => {
   const open = of(poll())
   expect(only(pollCounts(open, counts({ counts: [1, 2] })))).toMatchObject({ votes: 3, of: 9, counts: [1, 2] })
   // For an anonymous poll, only the number of votes is known.
@@ -98,7 +98,7 @@ test('counts are taken for the open round alone', () => {
   expect(pollCounts(closed, counts({ counts: [1, 2] }))).toBe(closed)
 })
 
-test('counts of what no message has told are a reason to read', () => {
+test('counts of an unknown poll or a later round require a read', () => {
   expect(countsAreAhead(noPolls, counts())).toBe(true)
   expect(countsAreAhead(of(poll()), counts({ round: 2 }))).toBe(true)
   expect(countsAreAhead(of(poll({ round: 2 })), counts())).toBe(false)
@@ -106,10 +106,10 @@ test('counts of what no message has told are a reason to read', () => {
 })
 
 test.each([
-  ['words that a frame leaves out', { kind: 'words', shown: true, votes: 2 }, [], false, true],
-  ['words that an attendee may not see', { kind: 'words', votes: 0 }, [], false, false],
-  ['words of an anonymous poll are in the frame', { kind: 'words', anonymous: true, shown: true, votes: 0 }, [], true, false],
-  ['one has voted perhaps, in a poll that was away', { votes: 2 }, [], false, true],
+  ['words are missing from the frame', { kind: 'words', shown: true, votes: 2 }, [], false, true],
+  ['words are not visible to the attendee', { kind: 'words', votes: 0 }, [], false, false],
+  ["words of an anonymous poll are in a facilitator's frame", { kind: 'words', anonymous: true, shown: true, votes: 0 }, [], true, false],
+  ['the attendee may have voted in an unknown poll', { votes: 2 }, [], false, true],
   ['nobody has voted', {}, [], false, false],
   ['a facilitator has no vote', { votes: 2 }, [], true, false],
   ['the round is known', { votes: 2 }, [poll()], false, false],
@@ -117,20 +117,20 @@ test.each([
   expect(changeNeedsRead(of(...(before as readonly Poll[])), changed(5, poll(now as Partial<Poll>)), leads)).toBe(wanted)
 })
 
-test('a deleted poll and a message told again need no read', () => {
+test('a deleted poll and a repeated message need no read', () => {
   expect(changeNeedsRead(noPolls, changed(5, null), true)).toBe(false)
   const known = pollChanged(noPolls, changed(5, poll()))
   expect(changeNeedsRead(known, changed(5, poll({ votes: 3 })), false)).toBe(false)
 })
 
-test('words that are known stay until they are read again', () => {
+test('known words stay within the round', () => {
   const words = [{ word: 'Go', votes: 2 }]
   const before = of(poll({ kind: 'words', words }))
   expect(only(pollChanged(before, changed(5, poll({ kind: 'words', votes: 3 }))))?.words).toEqual(words)
   expect(only(pollChanged(before, changed(5, poll({ kind: 'words', round: 2 }))))?.words).toBeNull()
 })
 
-test('a read from behind a message does not undo it', () => {
+test('a read that is older than a message does not undo it', () => {
   const told = pollChanged(pollChanged(of(poll(), poll({ id: 'p2' })), changed(8, poll({ state: 'closed' }))), changed(9, null, 'p2'))
   const older = pollsRead(told, [poll(), poll({ id: 'p2' }), poll({ id: 'p3', state: 'draft' })], 7)
   expect([...older.byId.values()].map((p) => [p.id, p.state])).toEqual([
@@ -141,7 +141,7 @@ test('a read from behind a message does not undo it', () => {
   expect(pollsRead(told, [poll()], null).byId.get('p1')?.state).toBe('open')
 })
 
-test('the answer to a vote shows it, unless the poll has gone on since', () => {
+test('the response to a vote is used unless the poll has changed since', () => {
   const voted = poll({ mine: { choice: [0] }, votes: 1 })
   expect(only(pollAnswered(of(poll({ of: 7 })), voted))).toMatchObject({ mine: { choice: [0] }, of: 7 })
   for (const since of [poll({ round: 2 }), poll({ state: 'closed' })]) {
@@ -150,7 +150,7 @@ test('the answer to a vote shows it, unless the poll has gone on since', () => {
   }
 })
 
-test('the open one is first, then those opened last, then drafts as they were made', () => {
+test('the open poll is first, then closed polls with the newest first, then drafts by creation', () => {
   const polls = of(
     poll({ id: 'd2', state: 'draft', opened_at: null }),
     poll({ id: 'a', state: 'closed', opened_at: '2026-01-01T08:00:00.000Z' }),
@@ -162,14 +162,14 @@ test('the open one is first, then those opened last, then drafts as they were ma
   expect(draftsOf(polls, 's1').map((p) => p.id)).toEqual(['d1'])
 })
 
-test('results are there when they are shown and enough have voted', () => {
+test('results are shown only with counts that are complete, valid and large enough', () => {
   const shown = poll({ shown: true, counts: [1, 2] })
   expect(resultsShown(shown)).toBe(true)
   for (const less of [{ shown: false }, { too_few: true }, { void: true }, { counting: true }, { counts: null }])
     expect(resultsShown({ ...shown, ...less })).toBe(false)
 })
 
-test('a scale has a mean', () => {
+test('the mean of a scale is that of its votes, or null without votes', () => {
   expect(mean([1, 0, 0, 0, 1])).toBe(3)
   expect(mean([0, 0, 0, 0, 0])).toBeNull()
 })

@@ -39,7 +39,7 @@ test('a list is held while somebody points at it', () => {
   expect(hold.on).toBe(false)
 })
 
-test('a list is held while the focus is in it, wherever it goes there', async () => {
+test('a list is held while the focus is in it or moves within it', async () => {
   const { hold, list } = stage()
   const button = {}
   list.inside.add(button)
@@ -63,11 +63,11 @@ test('a list is held while it is scrolled, and a moment longer', () => {
   expect(hold.on).toBe(false)
 })
 
-test('a finger gives no sign before it lands: on a touch screen the list is held always', () => {
+test('on a touch screen a list is always held', () => {
   expect(stage(true).hold.on).toBe(true)
 })
 
-test('what is not watched any more is not held by it', () => {
+test('a list that is no longer watched is not held', () => {
   const { hold, list, stop } = stage()
   stop()
   list.dispatchEvent(new Event('pointerenter'))

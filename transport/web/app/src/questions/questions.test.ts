@@ -39,31 +39,31 @@ const changed = (seq: number, id: string, q: Question | null): Of<'question_chan
 })
 const of = (...list: Question[]): Questions => questionsRead(noQuestions, list, null)
 
-test('a question that is told keeps what only a read has', () => {
+test('a message keeps the values that only reads contain', () => {
   const before = of(question('a', { mine: true, voted: true }))
   const after = questionChanged(before, changed(5, 'a', question('a', { state: 'answered', answer: 'Yes.' })), 'me')
   expect(after.byId.get('a')).toMatchObject({ state: 'answered', answer: 'Yes.', mine: true, voted: true })
   expect(before.byId.get('a')?.state).toBe('open')
 })
 
-test("a new one is one's own when it carries one's id, which an anonymous one does not", () => {
+test("a new question is the person's own if it contains their id, which anonymous questions do not", () => {
   const named = questionChanged(noQuestions, changed(5, 'a', question('a', { author_id: 'me' })), 'me')
   expect(named.byId.get('a')?.mine).toBe(true)
   expect(questionChanged(noQuestions, changed(5, 'a', question('a')), 'me').byId.get('a')?.mine).toBe(false)
 })
 
-test('a message that is told again or late changes nothing', () => {
+test('a repeated or late message changes nothing', () => {
   const gone = questionChanged(of(question('a')), changed(6, 'a', null), 'me')
   expect(gone.byId.size).toBe(0)
   expect(questionChanged(gone, changed(5, 'a', question('a')), 'me')).toBe(gone)
 })
 
-test('votes are taken for the questions that are known', () => {
+test('votes are used only for known questions', () => {
   const after = questionVotes(of(question('a')), { type: 'question_votes', votes: { a: 4, b: 2 } })
   expect([...after.byId.values()].map((q) => [q.id, q.votes])).toEqual([['a', 4]])
 })
 
-test('a read from behind a message does not undo it, and adds what messages leave out', () => {
+test('a read that is older than a message does not undo it, and adds values that messages lack', () => {
   let told = questionChanged(of(question('a'), question('b')), changed(8, 'a', question('a', { state: 'answered' })), 'me')
   told = questionChanged(told, changed(9, 'b', null), 'me')
   const read = questionsRead(told, [question('a', { voted: true }), question('b'), question('c')], 7)
@@ -72,7 +72,7 @@ test('a read from behind a message does not undo it, and adds what messages leav
   expect(questionsRead(told, [question('a')], 9).byId.get('a')?.state).toBe('open')
 })
 
-test('waiting ones come first, then open ones by votes and age, then answered and hidden ones', () => {
+test('waiting questions come first, then open ones by votes and age, then answered and hidden ones', () => {
   const at = (m: number) => `2026-01-01T10:0${m}:00.000Z`
   const questions = of(
     question('old', { votes: 1, created_at: at(1) }),
@@ -87,7 +87,7 @@ test('waiting ones come first, then open ones by votes and age, then answered an
   expect(waitingCount(questions)).toBe(2)
 })
 
-test("the answers to one's own requests are taken", () => {
+test("responses to the person's own requests are used at once", () => {
   const asked = questionAnswered(noQuestions, question('a', { mine: true }))
   expect(asked.byId.get('a')?.mine).toBe(true)
   expect(questionRemoved(asked, 'a').byId.size).toBe(0)

@@ -5,7 +5,7 @@ import { heard, signalTo, status, token } from './protocol'
 /** A signal as the server forwards it. */
 const passed = (message: object, sender_id = 'facilitator', sender = 'Facilitator') => ({ ...message, sender, sender_id }) as unknown as Signal
 
-test('what one says the other understands', () => {
+test('a sent signal is understood by the receiver', () => {
   const share = token()
   const [from, to, ask] = [token(), token(), token()]
   expect(heard(passed(status('admin', share, true)))).toEqual({
@@ -35,7 +35,7 @@ test('what one says the other understands', () => {
   }
 })
 
-test('what others say is left alone', () => {
+test('signals of other programs and invalid signals are ignored', () => {
   const share = token()
   for (const foreign of [
     { type: 'screen_share_status', active: true },

@@ -93,7 +93,7 @@ beforeEach(() => {
   })
 })
 
-test('so many can watch, and one more when somebody leaves', async () => {
+test('the number of viewers is limited, and a place is free again when a viewer leaves', async () => {
   const lead = enter('admin', 'Grace')
   const people = Array.from({ length: mostViewers + 1 }, (_, i) => enter('attendee', `Attendee ${i + 1}`))
   expect(await lead.show()).toBe(true)
@@ -115,7 +115,7 @@ test('so many can watch, and one more when somebody leaves', async () => {
   expect(Pretended.open).toBe(0)
 })
 
-test('a lost screen that nobody offers any more has ended', async () => {
+test('a lost screen whose offer is not repeated has ended', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
   try {
     const lead = enter('admin', 'Grace')
@@ -137,7 +137,7 @@ test('a lost screen that nobody offers any more has ended', async () => {
   }
 })
 
-test('an attendee’s screen is for the facilitator they agreed with alone', async () => {
+test("an attendee's screen is visible only to the facilitator they agreed with", async () => {
   const grace = enter('admin', 'Grace')
   const other = enter('admin', 'Alan')
   const ann = enter('attendee', 'Attendee 1')
@@ -165,7 +165,7 @@ test('an attendee’s screen is for the facilitator they agreed with alone', asy
   expect(ann.mine?.viewers).toHaveLength(1)
 })
 
-test('facilitators without a name are told apart by who asked', async () => {
+test('of two facilitators without a name of their own, only the one who asked sees the screen', async () => {
   const one = enter('admin', 'Facilitator')
   const two = enter('admin', 'Facilitator')
   const ann = enter('attendee', 'Attendee 1')
@@ -190,7 +190,7 @@ test('facilitators without a name are told apart by who asked', async () => {
   expect(two.watching?.state).toBe('watching')
 })
 
-test('who asked under a name of their own is let in after a reload', async () => {
+test('a facilitator with a name of their own is admitted again after a reload', async () => {
   const grace = enter('admin', 'Grace')
   const ann = enter('attendee', 'Attendee 1')
   grace.askFor(everybody[1]!.id)
@@ -202,7 +202,7 @@ test('who asked under a name of their own is let in after a reload', async () =>
   expect(again.watching?.state).toBe('watching')
 })
 
-test('a question is answered, taken back, or refused while a screen is shown', async () => {
+test('a request for a screen can be withdrawn or declined, and is declined while the screen is shown', async () => {
   const grace = enter('admin', 'Grace')
   const ann = enter('attendee', 'Attendee 1')
   const id = everybody[1]!.id
@@ -221,7 +221,7 @@ test('a question is answered, taken back, or refused while a screen is shown', a
   expect(grace.asked).toBeNull()
 })
 
-test('who refuses in the browser shows nothing', async () => {
+test('nothing is shared when the person refuses in the browser', async () => {
   vi.stubGlobal('navigator', { mediaDevices: { getDisplayMedia: async () => Promise.reject(new Error('NotAllowedError')) } })
   const lead = enter('admin', 'Grace')
   const ann = enter('attendee', 'Attendee 1')
@@ -229,7 +229,7 @@ test('who refuses in the browser shows nothing', async () => {
   expect([lead.mine, ann.offers]).toEqual([null, []])
 })
 
-test('of an attendee there is one screen, and it says whether anybody asked for it', async () => {
+test('an attendee has one offer, which contains whether the facilitator asked for it', async () => {
   const grace = enter('admin', 'Grace')
   const ann = enter('attendee', 'Attendee 1')
   enter('attendee', 'Attendee 2')

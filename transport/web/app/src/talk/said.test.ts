@@ -7,28 +7,28 @@ const code = (text: string): Piece => ({ kind: 'code', text })
 const block = (text: string): Piece => ({ kind: 'block', text })
 const link = (text: string, href = text, host: string | null = null): Piece => ({ kind: 'link', text, href, host })
 
-describe('what people say', () => {
+describe('a chat message', () => {
   test.each<[string, string, Piece[]]>([
     ['words', '**Hi** <b>\nyou', [text('**Hi** <b>\nyou')]],
     ['code', 'run `go test` now', [text('run '), code('go test'), text(' now')]],
     ['code with backticks in it', '`` a`b ``', [code('a`b')]],
-    ['a backtick alone', 'a ` b', [text('a ` b')]],
+    ['a single backtick', 'a ` b', [text('a ` b')]],
     ['backticks of other lengths', '`a``', [text('`a``')]],
-    ['code ends with its line', '`a\nb`', [text('`a\nb`')]],
+    ['code that would continue on the next line', '`a\nb`', [text('`a\nb`')]],
     ['a block', 'see\n```go\na\n\n  b\n```\nso', [text('see'), block('a\n\n  b'), text('so')]],
     ['a block of tildes', '~~~\n```\n~~~', [block('```')]],
     ['a block that is not closed', '```\na', [block('a')]],
-    ['a block that longer fences close', '````\n```\n`````', [block('```')]],
-    ['a block with nothing in it', '```\n```', [text('```\n```')]],
+    ['a block that a longer fence closes', '````\n```\n`````', [block('```')]],
+    ['an empty block', '```\n```', [text('```\n```')]],
     ['code within three backticks on a line', '```a```', [code('a')]],
     ['an address', 'see https://a.example/b?c=d#e.', [text('see '), link('https://a.example/b?c=d#e'), text('.')]],
     ['an address in brackets', '(https://a.example/b_(c))', [text('('), link('https://a.example/b_(c)'), text(')')]],
-    ['an address between marks', '<https://a.example/>', [link('https://a.example/')]],
+    ['an address in angle brackets', '<https://a.example/>', [link('https://a.example/')]],
     ['words for an address', '[here](https://a.example/b)', [link('here', 'https://a.example/b', 'a.example')]],
     ['words that look like another address', '[https://bank.example](https://a.example/)', [link('https://bank.example', 'https://a.example/', 'a.example')]],
     ['an address in code', '`https://a.example`', [code('https://a.example')]],
     ['capitals', 'HTTPS://A.example/x', [link('HTTPS://A.example/x', 'https://a.example/x')]],
-    ['an address behind a letter', 'xhttps://a.example', [text('xhttps://a.example')]],
+    ['an address after a letter', 'xhttps://a.example', [text('xhttps://a.example')]],
     [
       'another scheme',
       '[x](javascript:alert(1)) javascript:alert(1) data:text/html,x ftp://a',
@@ -36,11 +36,11 @@ describe('what people say', () => {
     ],
     ['an address with a name before the host', 'https://bank.example@a.example/', [text('https://bank.example@a.example/')]],
     ['no address', 'https:// https://[bad', [text('https:// https://[bad')]],
-    ['signs that turn the text', 'https://a.example/\u202egpj.exe', [link('https://a.example/'), text('\u202egpj.exe')]],
+    ['characters that change the text direction', 'https://a.example/\u202egpj.exe', [link('https://a.example/'), text('\u202egpj.exe')]],
     ['a picture', '![a](https://a.example/a.png)', [text('!'), link('a', 'https://a.example/a.png', 'a.example')]],
   ])('%s', (_, said, want) => expect(pieces(said)).toEqual(want))
 
-  test('nothing of it is lost', () => {
+  test('the pieces contain the text in order, and only HTTP links', () => {
     const part = fc.oneof(
       fc.constantFrom('`', '``', '```\n', '\n', '~~~', '[a](https://b.example/c)', 'https://d.example', '<', '>', ')', ' ', '\\'),
       fc.string({ maxLength: 3 }),

@@ -34,7 +34,7 @@ function stage(first: Timer | null) {
   return { held, countdown, stop }
 }
 
-test('five minutes, one minute and none are read out, each once', () => {
+test('five minutes, one minute and the end are each read out once', () => {
   const { countdown, held, stop } = stage(ends(600))
   expect(countdown.text).toBe('10:00')
   pass(299)
@@ -54,26 +54,26 @@ test('five minutes, one minute and none are read out, each once', () => {
   stop()
 })
 
-test('a page that opens while it runs reads out nothing that is past', () => {
+test('a page that opens during a timer reads out no past marks', () => {
   const { held } = stage(ends(45))
   pass(1)
   expect([heard, held.ended]).toEqual([[], 0])
 })
 
-test('a page that opens after the end says nothing, and calls nobody', () => {
+test('a page that opens after the end reads out nothing and calls nobody', () => {
   const { held, countdown } = stage(ends(-30))
   pass(5)
   expect([countdown.left, heard, held.ended]).toEqual([0, [], 0])
 })
 
-test('a page that slept says the last of what it missed', () => {
+test('a page that slept reads out only the last missed mark', () => {
   const { countdown } = stage(ends(900))
   vi.setSystemTime(Date.now() + 880_000)
   countdown.look()
   expect(heard).toEqual(['timer_heard_left 1'])
 })
 
-test('the same timer told again by a reconnect begins nothing anew; a minute more goes on', () => {
+test('a repeated timer reads out nothing again; an extended timer continues', () => {
   const { held, countdown } = stage(ends(70))
   pass(15)
   expect(heard).toEqual(['timer_heard_left 1'])
@@ -87,7 +87,7 @@ test('the same timer told again by a reconnect begins nothing anew; a minute mor
   expect(heard).toEqual(['timer_heard_left 1', 'timer_heard_left 1'])
 })
 
-test('a timer that is cleared is gone', () => {
+test('a cleared timer is not shown', () => {
   const { held, countdown } = stage(ends(600))
   held.timer = null
   pass(1)

@@ -69,8 +69,8 @@ const stream = fc.integer({ min: 1, max: 40 }).chain((n) => fc.tuple(...Array.fr
 /** The state, in a form that can be compared. */
 const plain = (w: Workshop) => ({ ...w, people: Object.fromEntries(w.people), here: [...w.here], again: [...w.again] })
 
-describe('what a stream makes of what is true', () => {
-  test('is the same in one batch and in any pieces', () => {
+describe('the state after a stream of messages', () => {
+  test('is the same for one batch and for any smaller batches', () => {
     fc.assert(
       fc.property(stream, fc.infiniteStream(fc.integer({ min: 1, max: 5 })), (messages, sizes) => {
         const whole = apply(empty(), messages)
@@ -87,7 +87,7 @@ describe('what a stream makes of what is true', () => {
   })
 
   // A read has a position. Messages from an earlier position are delivered again.
-  test('is the same although a part is told twice', () => {
+  test('is the same if a part is delivered twice', () => {
     fc.assert(
       fc.property(stream, fc.nat(), (messages, cut) => {
         const at = cut % (messages.length + 1)
@@ -113,7 +113,7 @@ describe('what a stream makes of what is true', () => {
     )
   })
 
-  test('never changes what somebody holds', () => {
+  test('never changes an earlier state in place', () => {
     fc.assert(
       fc.property(stream, (messages) => {
         const before = empty()
@@ -127,7 +127,7 @@ describe('what a stream makes of what is true', () => {
     )
   })
 
-  test('has each message of the chat once, in order', () => {
+  test('contains each chat message once, in order', () => {
     fc.assert(
       fc.property(stream, (messages) => {
         const ids = apply(apply(empty(), messages), messages).chat.map((c) => c.id)
@@ -136,7 +136,7 @@ describe('what a stream makes of what is true', () => {
     )
   })
 
-  test('is told of help with what it is about', () => {
+  test('contains the message of a help request, even after a claim', () => {
     const asked = apply(empty(), [
       {
         type: 'help_request',
@@ -167,7 +167,7 @@ describe('what a stream makes of what is true', () => {
     expect(claimed.help).toMatchObject([{ message: 'curl?', status: 'in_progress', claimed_by: 'F', created_at: ts(1) }])
   })
 
-  test('knows how somebody feels until they move on', () => {
+  test("contains a person's pulse until they move to another step", () => {
     const stuck = apply(empty(), [{ type: 'pulse', attendee_id: 'a', attendee_name: 'a', state: 'stuck', step_number: 1, seq: 1, ts: ts(1) } as Told])
     expect(stuck.people.get('a')?.pulse?.state).toBe('stuck')
     const same = apply(stuck, [{ type: 'step_progress', attendee_id: 'a', step_number: 1, seq: 2, ts: ts(2) } as Told])
@@ -176,7 +176,7 @@ describe('what a stream makes of what is true', () => {
     expect(moved.people.get('a')).toMatchObject({ pulse: null, step_since: ts(2), furthest_step: 2 })
   })
 
-  test('reads again what messages do not carry', () => {
+  test('marks parts that messages do not contain for another read', () => {
     const w = apply(empty(), [
       { type: 'steps_changed', seq: 1, ts: ts(1) } as Told,
       { type: 'inline_comment_changed', target_type: 'step', target_step_id: 's1', thread_id: 't', action: 'created', seq: 2, ts: ts(2) } as Told,
@@ -188,7 +188,7 @@ describe('what a stream makes of what is true', () => {
 
   const told = (...messages: object[]) => apply(empty(), messages.map((m, i) => ({ seq: i + 1, ts: ts(i + 1), ...m })) as Told[])
 
-  test('who goes back has been as far as before, and is done since the first time', () => {
+  test('keeps the furthest step and the first time of completion', () => {
     const w = told(
       { type: 'step_progress', attendee_id: 'a', step_number: 3 },
       { type: 'step_progress', attendee_id: 'a', step_number: 2 },
@@ -198,7 +198,7 @@ describe('what a stream makes of what is true', () => {
     expect(w.people.get('a')).toMatchObject({ current_step: 2, furthest_step: 3, is_completed: true, completed_at: ts(3) })
   })
 
-  test('knows who is here, who may not write, and what they are called, also where they wait', () => {
+  test('follows presence, mutes, taken code and names, even in help requests', () => {
     const ask = { type: 'help_request', id: 'h', attendee_id: 'a', attendee_name: 'a', step_number: 1, status: 'pending' }
     const w = told(
       { type: 'attendee_joined', attendee: { id: 'a', name: 'a', current_step: 1 } },
@@ -224,7 +224,7 @@ describe('what a stream makes of what is true', () => {
     expect([...w.again]).toEqual([])
   })
 
-  test('knows to whom a direct message goes, and what a facilitator alone is told', () => {
+  test('contains the receiver of a direct message and the summary for facilitators', () => {
     const w = told(
       { type: 'dm', id: id(1), sender: 'A', sender_id: 'a', target_id: 'b', message: 'x' },
       { type: 'chat', id: id(2), sender: 'A', sender_id: 'a', message: 'y' },
@@ -234,7 +234,7 @@ describe('what a stream makes of what is true', () => {
     expect(w.summary).toMatchObject({ per_step: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
   })
 
-  test('reads all of a codelab that has changed, once, and knows when it is gone', () => {
+  test('marks all parts of a changed codelab for one read, and knows when it was deleted', () => {
     const w = told({ type: 'codelab_changed' }, { type: 'codelab_changed' })
     expect([...w.again].toSorted()).toEqual(['codelab', 'materials', 'quizzes'])
     const read = readAgain(w, 'codelab', { codelab: { ...lab, title: 'New' } })
@@ -242,7 +242,7 @@ describe('what a stream makes of what is true', () => {
     expect([w.gone, told({ type: 'codelab_deleted' }).gone]).toEqual([false, true])
   })
 
-  test('holds a long chat at its newest, and knows that there is more', () => {
+  test('keeps the newest messages of a long chat, and knows that there are older ones', () => {
     const say = (n: number) => ({ type: 'chat', id: id(n), sender: 'A', sender_id: 'a', message: `m${n}` })
     const many = (n: number) => told(...Array.from({ length: n }, (_, i) => say(i + 1)))
     const full = many(3 * chatHeld)
@@ -252,7 +252,7 @@ describe('what a stream makes of what is true', () => {
   })
 })
 
-test('pages of the chat are put together without a gap or a double', () => {
+test('pages of the chat are merged without gaps or duplicates', () => {
   const m = (n: number) => ({ id: id(n) }) as ChatMessage
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => m(from + i))
   const ids = (list: readonly ChatMessage[]) => list.map((x) => x.id)

@@ -5,7 +5,7 @@ import { facilitator, type ChatMessage } from './state'
 const said = (id: string, from: string, to: string | null, type: 'chat' | 'dm' | 'broadcast' = 'dm') =>
   ({ id, sender_id: from, target_id: to, msg_type: type, message: id }) as ChatMessage
 
-test('the other end is whoever one is not', () => {
+test('the other end of a direct message is the other person', () => {
   // An attendee writes to another attendee and to the facilitators, and receives messages.
   expect(otherEnd(said('1', 'a', 'b'), 'a')).toBe('b')
   expect(otherEnd(said('2', 'a', null), 'a')).toBe(facilitator)
@@ -17,12 +17,12 @@ test('the other end is whoever one is not', () => {
   expect(otherEnd(said('7', facilitator, 'a'), facilitator)).toBe('a')
 })
 
-test('the room reads no direct message', () => {
+test('the chat of the room contains no direct messages', () => {
   const all = [said('1', 'a', null, 'chat'), said('2', 'a', 'b'), said('3', facilitator, null, 'broadcast')]
   expect(ofRoom(all).map((m) => m.id)).toEqual(['1', '3'])
 })
 
-test('conversations: each person once, the latest first, its messages in order', () => {
+test('conversations contain each person once, the latest first, with messages in order', () => {
   const all = [said('1', 'b', 'a'), said('2', 'c', 'a'), said('3', 'a', null, 'chat'), said('4', 'a', 'b'), said('5', 'b', 'a')]
   expect(conversations(all, 'a', (id) => id.toUpperCase()).map((c) => [c.with, c.name, c.messages.map((m) => m.id).join('')])).toEqual([
     ['b', 'B', '145'],
@@ -31,7 +31,7 @@ test('conversations: each person once, the latest first, its messages in order',
   expect(conversations([...all, said('6', 'c', 'a')], 'a', (id) => id).map((c) => c.with)).toEqual(['c', 'b'])
 })
 
-test('one message to hundreds does not push the chat of the room out', () => {
+test('many direct messages do not displace the chat of the room', () => {
   const all = (...parts: [number, 'chat' | 'dm'][]) => parts.flatMap(([n, type]) => Array.from({ length: n }, () => said('x', 'a', null, type)))
   const held = (chat: ChatMessage[]) => chat.length - heldFrom(chat, 300)
   expect(held(all([200, 'chat']))).toBe(200)
@@ -42,7 +42,7 @@ test('one message to hundreds does not push the chat of the room out', () => {
   expect(held(all([100, 'chat'], [5000, 'dm']))).toBe(4000)
 })
 
-test('a direct message is unread until it is read, answered, or hours old', () => {
+test('a direct message is unread until it is read, answered or two hours old', () => {
   const now = Date.parse('2026-03-02T12:00:00Z')
   const at = (m: ChatMessage, created_at = '2026-03-02T11:59:00.000Z') => ({ ...m, created_at })
   const chat = [

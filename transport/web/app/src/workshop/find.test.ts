@@ -28,9 +28,9 @@ test.each([
   ['Łukasz', 'łukasz'],
   ['ﬁn', 'fin'],
   ['李明', '李明'],
-])('%s is compared as %s', (name, as) => expect(folded(name)).toBe(as))
+])('"%s" is compared as "%s"', (name, as) => expect(folded(name)).toBe(as))
 
-test('those who are called so come first, then names that begin so, then words, then the rest', () => {
+test('exact names come first, then names with that beginning, then words, then other matches', () => {
   const columns = [column(1, 'Leann', 'Mary Ann', 'Bob', 'Anna'), column(2, 'Ánn'), column(0, 'Anneke')]
   const { found, total } = new Finder().search(columns, ' ANN', 10)
   expect(found.map((f) => [f.seat.name, f.step])).toEqual([
@@ -43,14 +43,14 @@ test('those who are called so come first, then names that begin so, then words, 
   expect(total).toBe(5)
 })
 
-test('of many only so many are listed, the best of them, and all are counted', () => {
+test('only the best matches up to the limit are listed, and all are counted', () => {
   const columns = [column(1, ...Array.from({ length: 500 }, (_, i) => `Not Ann ${i}`)), column(2, 'Ann')]
   const { found, total } = new Finder().search(columns, 'ann', 3)
   expect(found.map((f) => f.seat.name)).toEqual(['Ann', 'Not Ann 0', 'Not Ann 1'])
   expect(total).toBe(501)
 })
 
-test('nothing finds nobody, and a new name is known', () => {
+test('an empty search finds nobody, and a new name is found', () => {
   const finder = new Finder()
   expect(finder.search([column(1, 'Ann')], '  ', 5)).toEqual({ found: [], total: 0 })
   expect(finder.search([column(1, 'Ann')], 'bo', 5).total).toBe(0)

@@ -33,13 +33,13 @@ const verdict = (w: Workshop, step: number, t: Thresholds, now: number) => judge
 const feels = (state: 'fine' | 'slow' | 'stuck', minutesAgo: number) => ({ pulse: { state, step_number: 1, at: at(now - minutesAgo * minute) } })
 
 describe('the floor', () => {
-  test('has stuck ones first, then slow, fine, silent, each the longest on the step first', () => {
+  test('lists stuck people first, then slow, fine and silent ones, each with the longest on the step first', () => {
     const since = (n: number) => ({ step_since: at(n) })
     const w = room([feels('fine', 1), since(5), { ...feels('stuck', 4), ...since(3) }, feels('slow', 9), { ...feels('stuck', 1), ...since(2) }, since(1)])
     expect(floor(w)[0]!.seats.map((s) => s.id)).toEqual(['p4', 'p2', 'p3', 'p0', 'p5', 'p1'])
   })
 
-  test('has who is away among the silent, unless they need somebody', () => {
+  test('lists absent people as silent, unless they need help', () => {
     const w = room(
       [feels('fine', 1), feels('stuck', 1), {}, feels('slow', 1)],
       [{ attendee_id: 'p2', status: 'pending', created_at: at(now), message: 'Port 80' }],
@@ -55,7 +55,7 @@ describe('the floor', () => {
     expect(moods(floor({ ...w, here: new Set() }))).toEqual({ stuck: 1, slow: 0, fine: 0, silent: 2, asks: 1, helped: 0 })
   })
 
-  test('has everybody once, whoever is done at the end', () => {
+  test('lists everybody once, with completed people at the end', () => {
     const w = room([{ current_step: 1 }, { current_step: 3 }, { current_step: 2, is_completed: true }, { current_step: 9 }])
     expect(floor(w).map((c) => [c.step, c.seats.length])).toEqual([
       [1, 1],
@@ -66,7 +66,7 @@ describe('the floor', () => {
     expect(Object.values(moods(floor(w))).reduce((a, b) => a + b)).toBe(4)
   })
 
-  test('marks who asks for help and who is away', () => {
+  test('marks people who ask for help and people who are absent', () => {
     const w = room([{}, {}], [{ attendee_id: 'p1', status: 'pending', created_at: at(now) }])
     const [a, b] = floor({ ...w, here: new Set(['p1']) })[0]!.seats
     expect([a, b].map((s) => [s!.id, s!.asks, s!.here])).toEqual([
@@ -75,14 +75,14 @@ describe('the floor', () => {
     ])
   })
 
-  test('marks who took the code with which their step begins', () => {
+  test('marks people who took the starting code of their step', () => {
     const taken = (name: string, current_step: number, is_completed = false) => ({ code_taken: { name, at: at(now) }, current_step, is_completed })
     const w = room([taken('step-2-start', 2), taken('step-1-end', 2), taken('step-2-end', 2), taken('step-1-start', 2), taken('step-3-start', 3, true), {}])
     const marked = floor(w).flatMap((c) => c.seats.filter((s) => s.caughtUp).map((s) => s.id))
     expect(marked).toEqual(['p0', 'p1'])
   })
 
-  test('has open requests first, by their age, then who is stuck', () => {
+  test('lists open requests first, by age, then the others', () => {
     const asked = (id: string, minutesAgo: number, by?: string): Partial<HelpRequest> => ({
       id: `h-${id}`,
       attendee_id: id,
@@ -105,7 +105,7 @@ describe('the floor', () => {
     expect(moods(floor(w))).toEqual({ stuck: 1, slow: 1, fine: 1, silent: 0, asks: 3, helped: 1 })
   })
 
-  test('shows at once who takes a request, and who is done with it', () => {
+  test('shows at once that a request is claimed, passed on or resolved', () => {
     const watched = new Floor()
     const w = room([{}, {}], [{ attendee_id: 'p1', status: 'pending', claimed_by: null, created_at: at(now) }])
     const seen = (w: Workshop) => watched.look(w)[0]!.seats.map((s) => [s.id, s.asks, s.helper])
@@ -127,7 +127,7 @@ describe('the floor', () => {
     ])
   })
 
-  test('knows whom a message to many goes to', () => {
+  test('selects the recipients of a message to many', () => {
     const w = room(
       [feels('stuck', 2), {}, { current_step: 2, ...feels('stuck', 1) }, { is_completed: true, current_step: 1 }],
       [
@@ -158,7 +158,7 @@ describe('the floor', () => {
     go: fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 3 }),
     steps: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }),
   })
-  test('is the same whether it was looked at before or not', () => {
+  test('is the same after updates as when built anew from the state', () => {
     fc.assert(
       fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
         const watched = new Floor()
@@ -189,7 +189,7 @@ describe('the floor', () => {
     )
   })
 
-  test('keeps the columns in which nothing has changed, also of a crowd', () => {
+  test('keeps unchanged columns as the same objects, even in a crowd', () => {
     const w = room(Array.from({ length: 3000 }, (_, i) => ({ current_step: 1 + (i % 2), step_since: at(i % 7) })))
     const watched = new Floor()
     const [one, two] = watched.look(w)
@@ -206,15 +206,15 @@ describe('the floor', () => {
   })
 })
 
-describe('whether one can go on', () => {
+describe('the verdict on moving on', () => {
   const moved = { current_step: 2 }
-  test('yes, when enough are past the step', () => {
+  test('is "go" when enough people are past the step', () => {
     expect(verdict(room([moved, moved, moved, {}]), 1, defaultThresholds, now)).toMatchObject({ form: 'go', past: 3, people: 4 })
     expect(verdict(room([moved, moved, {}, {}]), 1, defaultThresholds, now)).toMatchObject({ form: 'wait', past: 2, people: 4 })
     expect(verdict(room([]), 1, defaultThresholds, now).form).toBe('ready')
   })
 
-  test('how many wait, the longest of them, and where most who need somebody are', () => {
+  test('contains the number and longest wait of requests, and the step where most people need help', () => {
     const asked = (id: string, minutes: number, status = 'pending') =>
       ({ attendee_id: id, status, created_at: at(now - minutes * minute) }) as Partial<HelpRequest>
     const w = room([feels('stuck', 1), moved, moved, moved, moved], [asked('p1', 3), asked('p2', 4), asked('p3', 9, 'in_progress'), asked('p4', 1)])
@@ -230,11 +230,11 @@ describe('whether one can go on', () => {
     ['go', 'help', 0, 'help'],
     ['help', 'wait', 5, 'help'],
     ['ready', 'wait', 0, 'wait'],
-  ] as const)('the word %s that should be %s for %i s is %s', (shown, now, seconds, is) => {
+  ] as const)('a shown "%s" that should be "%s" for %i s becomes "%s"', (shown, now, seconds, is) => {
     expect(steadyForm(shown, now, seconds)).toBe(is)
   })
 
-  test('help first, when somebody has waited too long', () => {
+  test('is "help" when somebody has waited too long', () => {
     expect(verdict(room([moved, moved, moved, feels('stuck', 6)]), 1, defaultThresholds, now)).toMatchObject({ form: 'help', stuck: 1, oldest: 360 })
     expect(verdict(room([moved, moved, moved, feels('stuck', 1)]), 1, defaultThresholds, now).form).toBe('go')
     const asked = (status: 'pending' | 'in_progress') => room([moved], [{ attendee_id: 'p0', status, created_at: at(now - 6 * minute) }])
@@ -242,20 +242,20 @@ describe('whether one can go on', () => {
     expect(verdict(asked('in_progress'), 1, defaultThresholds, now).form).toBe('go')
   })
 
-  test('who looked in and left does not hold the room up; who worked and lost the connection does', () => {
+  test('counts an absent person only if they had begun, and only for a while', () => {
     const w = room([moved, {}, { current_step: 1, furthest_step: 2 }])
     const later = (minutes: number) => verdict({ ...w, here: new Set(['p0']) }, 1, defaultThresholds, minutes * minute)
     expect(later(14)).toMatchObject({ past: 1, people: 2 })
     expect(later(16)).toMatchObject({ past: 1, people: 1 }) // by now they have gone home
   })
 
-  test('as this facilitator likes it', () => {
+  test("uses the facilitator's thresholds", () => {
     const w = room([moved, {}])
     expect(verdict(w, 1, { past: 0.5, waiting: 300 }, now).form).toBe('go')
     expect(verdict(w, 1, { past: 0.6, waiting: 300 }, now).form).toBe('wait')
   })
 
-  test('whoever is done has passed every step, also when they have left, and whoever said how it goes has begun', () => {
+  test('counts completed people as past every step, even if absent, and people with a pulse as begun', () => {
     const done = { is_completed: true, current_step: 3, furthest_step: 1 }
     expect(verdict(room([done, {}]), 3, defaultThresholds, now)).toMatchObject({ past: 1, people: 2 })
     const away = (p: Partial<Attendee>) => ({ ...room([p, {}]), here: new Set(['p1']) })
@@ -264,7 +264,7 @@ describe('whether one can go on', () => {
     expect([done, feels('slow', 1), { furthest_step: 2 }, {}].map((p) => floor(room([p])).flatMap((c) => c.seats)[0]!.began)).toEqual([true, true, true, false])
   })
 
-  test('help comes first from the very second on, and nobody waits since the future', () => {
+  test('is "help" from the exact second of the threshold, and has no negative wait', () => {
     expect(verdict(room([moved, moved, moved, feels('stuck', 5)]), 1, defaultThresholds, now)).toMatchObject({ form: 'help', oldest: 300 })
     expect(verdict(room([feels('stuck', -1)]), 1, defaultThresholds, now).oldest).toBe(0)
   })

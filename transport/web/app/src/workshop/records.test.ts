@@ -37,12 +37,12 @@ describe.each(frames)('the record of $type', (frame, record) => {
   })
 })
 
-test('a pin is kept as it comes', () => {
+test('a pin is stored unchanged', () => {
   const pin = { message: 'A break', at: ts, new_member: [1] }
   expect(after({ type: 'pin_changed', pin }).codelab.pin).toEqual(pin)
 })
 
-test('a record is what a read of it gives: without the envelope, under the names of REST', () => {
+test('a record from a message equals that of a read: without the envelope, with the names of REST', () => {
   const chat = { id: 'c', codelab_id: 'lab', sender_id: 'a', sender_name: 'A', person: null, message: 'x', created_at: ts }
   expect(after(frames[0]![0]).chat).toEqual([{ ...chat, msg_type: 'chat', target_id: null }])
   expect(after(frames[1]![0]).chat).toEqual([{ ...chat, msg_type: 'dm', target_id: 'b' }])
@@ -54,14 +54,14 @@ test('a record is what a read of it gives: without the envelope, under the names
   ])
 })
 
-test('a frame without a step or a state takes the record away', () => {
+test('a frame without a step or a state removes the record', () => {
   const pointed = after(frames[3]![0])
   expect(after({ type: 'pointer', step_number: null, hints: false, by: 'F' }, pointed).codelab.pointer).toBeNull()
   const slow = after(frames[4]![0])
   expect(after({ type: 'pulse', attendee_id: 'a', attendee_name: 'A', state: null, step_number: 1 }, slow).people.get('a')?.pulse).toBeNull()
 })
 
-test("a claim keeps when help was asked for, what it is about and the place; a new request is nobody's", () => {
+test('a claim keeps the time, the message and the place of a request; a new request is unclaimed', () => {
   const read = {
     ...asked,
     status: 'pending',
@@ -78,14 +78,14 @@ test("a claim keeps when help was asked for, what it is about and the place; a n
   expect(after({ type: 'help_request', ...asked }, claimed).help).toMatchObject([{ message: 'curl?', claimed_by: null, person: null, status: 'pending' }])
 })
 
-test('a request given back waits again where it was, for nobody in particular', () => {
+test('a released request waits again in its place, unclaimed', () => {
   const claimed = after(frames[6]![0])
   const back = after({ type: 'help_released', id: 'h', attendee_id: 'a', attendee_name: 'A', reason: 'gone' }, claimed)
   expect(back.help).toEqual([{ ...claimed.help[0], status: 'pending', claimed_by: null, person: null }])
   expect(after({ type: 'help_released', id: 'h', attendee_id: 'a', attendee_name: 'A', reason: '' }).help).toEqual([])
 })
 
-test('where somebody sits stands with the person and with their request', () => {
+test('a new place is stored with the person and with their request', () => {
   const moved = after({ type: 'attendee_placed', attendee_id: 'a', place: 'row 4' }, after(frames[5]![0]))
   expect([moved.people.get('a')?.place, moved.help[0]?.place]).toEqual(['row 4', 'row 4'])
 })

@@ -13,7 +13,7 @@ test('a list that nobody uses follows the votes', () => {
   expect([ids(after), after.stale, after.fresh]).toEqual([['b', 'a'], false, 0])
 })
 
-test('under a finger no row moves: votes count on, what is new is counted beside the list', () => {
+test('in a held list no row moves: votes are updated, and new questions are only counted', () => {
   const before = steady(nothingShown, [question('a', 2), question('b', 1)], false)
   const held = steady(before, [question('n', 9), question('b', 3), question('a', 2)], true)
   expect(ids(held)).toEqual(['a', 'b'])
@@ -23,7 +23,7 @@ test('under a finger no row moves: votes count on, what is new is counted beside
   expect([ids(sorted), sorted.stale, sorted.fresh]).toEqual([['n', 'b', 'a'], false, 0])
 })
 
-test('an answer would make a row higher: it waits, too', () => {
+test('an answer, which would make a row higher, waits in a held list', () => {
   const before = steady(nothingShown, [question('a')], false)
   const now = [question('a', 1, { state: 'answered', answer: 'A long answer.' })]
   const held = steady(before, now, true)
@@ -31,14 +31,14 @@ test('an answer would make a row higher: it waits, too', () => {
   expect(steady(held, now, false).rows[0]?.question.answer).toBe('A long answer.')
 })
 
-test('a row that one has changed oneself shows it, in its place', () => {
+test('a row that the person changed shows the change, in its place', () => {
   const before = steady(nothingShown, [question('a', 2), question('b', 1)], false)
   const now = [question('b', 1), question('a', 2, { state: 'answered' })]
   const held = steady(before, now, true, new Set(['a']))
   expect([ids(held), held.rows[0]?.question.state, held.stale]).toEqual([['a', 'b'], 'answered', true])
 })
 
-test('what is gone keeps its place until the list is sorted', () => {
+test('a deleted question keeps its place until the list is released', () => {
   const before = steady(nothingShown, [question('a'), question('b')], false)
   const held = steady(before, [question('b')], true)
   expect(held.rows.map((r) => [r.question.id, r.gone])).toEqual([
@@ -49,16 +49,16 @@ test('what is gone keeps its place until the list is sorted', () => {
   expect(ids(steady(held, [question('b')], false))).toEqual(['b'])
 })
 
-test('votes alone that change no place make nothing stale', () => {
+test('votes that change no order do not make the list stale', () => {
   const before = steady(nothingShown, [question('a', 2), question('b', 1)], false)
   expect(steady(before, [question('a', 3), question('b', 1)], true).stale).toBe(false)
 })
 
-test('an empty list shows the first question, even under a finger', () => {
+test('an empty list shows the first question even while held', () => {
   expect(ids(steady(nothingShown, [question('a')], true))).toEqual(['a'])
 })
 
-test('while it is held no row ever changes its place or its text, whatever comes', () => {
+test('in a held list no row ever changes its place or its text', () => {
   const lists = fc.array(
     fc.uniqueArray(fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd', 'e'), votes: fc.nat(9), text: fc.string() }), { selector: (q) => q.id }),
     { minLength: 1 },

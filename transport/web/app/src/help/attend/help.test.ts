@@ -39,7 +39,7 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-test('the own request is waiting until somebody takes it', () => {
+test("the attendee's own request is waiting until somebody claims it", () => {
   expect([desk().help.request, desk().help.waiting]).toEqual([null, false])
   const asked = desk(request({})).help
   expect([asked.request?.id, asked.waiting, asked.helper]).toEqual(['h', true, null])
@@ -65,7 +65,7 @@ test('a request that fails is reported and changes nothing', async () => {
   expect([room.now, toasts]).toEqual([before, ['bad']])
 })
 
-test('a read takes the place of the old request, and removes it once it is resolved', async () => {
+test('a read replaces the old request, and removes it once it is resolved', async () => {
   const { room, help } = desk(request({ message: 'old' }))
   server.help = [request({ message: 'new' })]
   await help.read()
@@ -75,7 +75,7 @@ test('a read takes the place of the old request, and removes it once it is resol
   expect([room.now?.help.map((h) => h.id), help.queue]).toEqual([['other'], null])
 })
 
-test('the queue is read at once and every twenty seconds, also when a read fails, until it is stopped', async () => {
+test('the queue is read at once and every twenty seconds, even after a failed read, until it is stopped', async () => {
   const { help } = desk(request({}))
   server.fail = true
   const stop = help.poll()
@@ -87,7 +87,7 @@ test('the queue is read at once and every twenty seconds, also when a read fails
   expect(server.asked.length).toBe(2)
 })
 
-test('a request that the attendee closes is known to be closed by them', async () => {
+test('a request that the attendee closes is recorded as closed by them', async () => {
   const { room, help } = desk(request({}))
   await help.solved()
   expect([help.closed('h'), help.closed('other'), room.now?.help.map((h) => h.id), toasts]).toEqual([true, false, ['other'], ['done']])

@@ -38,18 +38,18 @@ const claimed = (id: string, person: string | null, claimed_by: string) => asked
 const stage = (...help: HelpRequest[]) => new Queue({ id: 'lab', now: { help }, you: { name: 'Ann' } } as unknown as Room)
 const ids = (requests: readonly HelpRequest[]) => requests.map((h) => h.id).join('')
 
-test('who waits longest stands first; what one took oneself stands apart from what others took', () => {
+test('the longest wait is first; own claims are separate from those of others', () => {
   const queue = stage(asked('3'), claimed('2', 'ann', 'Ann'), asked('1'), claimed('4', 'bob', 'Ann'), claimed('5', null, 'Cem'))
   expect([ids(queue.pending), ids(queue.mine), ids(queue.others)]).toEqual(['13', '2', '45'])
 })
 
-test('those who share the account of the owner are told apart by name', () => {
+test('people who share the account of the owner are distinguished by name', () => {
   leader.id = null
   const queue = stage(claimed('1', null, 'Ann'), claimed('2', null, 'Cem'), claimed('3', 'bob', 'Ann'))
   expect([ids(queue.mine), ids(queue.others)]).toEqual(['1', '23'])
 })
 
-test('taking what somebody else took first says so', async () => {
+test('claiming a request that somebody else has claimed shows a complaint', async () => {
   const queue = stage(asked('1'))
   expect(await queue.take(queue.pending[0]!)).toBe(true)
   api.refusal = new Refused(409, 'taken')
@@ -58,14 +58,14 @@ test('taking what somebody else took first says so', async () => {
   expect(queue.busy).toBeNull()
 })
 
-test('who could not be found goes back with the reason', async () => {
+test('a request whose attendee was not found is released with the reason', async () => {
   const queue = stage(claimed('1', 'ann', 'Ann'))
   await queue.notFound(queue.mine[0]!)
   expect(api.calls).toEqual([{ path: 'release', body: { reason: 'help_not_found_reason' } }])
   expect(heard).toEqual(['help_back 1'])
 })
 
-test('several are answered at once; a refusal keeps the message with whoever wrote it', async () => {
+test('several requests are answered at once; a refused answer returns false and shows a complaint', async () => {
   const queue = stage(asked('1'), asked('2'))
   expect(await queue.answer(['1', '2'], 'Look at row 3')).toBe(true)
   expect(api.calls).toEqual([{ path: 'answer', body: { help_ids: ['1', '2'], message: 'Look at row 3' } }])

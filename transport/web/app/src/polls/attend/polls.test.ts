@@ -57,7 +57,7 @@ function stage(...polls: Poll[]) {
   }
 }
 
-test('each thing that happens to a poll is read out once', () => {
+test('each event of a poll is read out once', () => {
   const { tell } = stage()
   expect(tell(poll())).toEqual(['poll_heard Tea?'])
   expect(tell(poll({ question: 'Tea?', ends_at: 'soon' }))).toEqual([])
@@ -75,7 +75,7 @@ test('a poll that was open before is read out when it is first seen, and not aga
   expect(heard).toEqual(['poll_heard Tea?'])
 })
 
-test('the open poll is in view; its result stays when it closes shown, until it is put away', () => {
+test('the open poll is in view; a shown result stays after the end until it is dismissed', () => {
   const { own, tell } = stage(poll({ id: 'old', state: 'closed', shown: true }))
   expect([own.poll, own.past.length]).toEqual([null, 1])
   tell(poll())
@@ -87,7 +87,7 @@ test('the open poll is in view; its result stays when it closes shown, until it 
   expect(own.poll).toBeNull()
 })
 
-test('a poll that is folded up stays so for its round', () => {
+test('a collapsed poll stays collapsed for its round', () => {
   const { own, tell } = stage(poll())
   own.fold(true)
   expect(own.folded).toBe(true)
@@ -95,7 +95,7 @@ test('a poll that is folded up stays so for its round', () => {
   expect(own.folded).toBe(false)
 })
 
-test('a vote names its round and shows at once', async () => {
+test('a vote contains its round and is shown at once', async () => {
   const { own, room } = stage(poll({ round: 3 }))
   server.answer = poll({ round: 3, mine: { choice: [1] } })
   expect(await own.vote(poll({ round: 3 }), { choice: [1] })).toBe(true)
@@ -103,7 +103,7 @@ test('a vote names its round and shows at once', async () => {
   expect(room.now.polls.byId.get('p')?.mine).toEqual({ choice: [1] })
 })
 
-test('a ballot that was begun is kept until its vote is there', async () => {
+test('a draft of a vote is kept until the vote is accepted', async () => {
   const { own } = stage(poll())
   remember(own.draft, { of: 'p:1', vote: { text: 'half a thou' } })
   server.answer = new Error('closed')
@@ -114,7 +114,7 @@ test('a ballot that was begun is kept until its vote is there', async () => {
   expect(begun.has(`atelier:${own.draft}`)).toBe(false)
 })
 
-test('a vote that failed is complained about, and the poll is read: the answer may only have been lost', async () => {
+test('a failed vote shows a complaint and reads the poll, since only the response may have been lost', async () => {
   const { own, reads } = stage(poll())
   server.answer = new Error('closed')
   expect(await own.vote(poll(), { choice: [0] })).toBe(false)

@@ -41,7 +41,7 @@ function stage(pointer: number | null, ...polls: Poll[]) {
   return { desk: new PollDesk(room as unknown as Room), room }
 }
 
-test('the draft of the step to which everybody is pointed is offered, while no poll is open', () => {
+test("the draft of the pointer's step is offered while no poll is open", () => {
   expect(stage(2, poll()).desk.offered?.id).toBe('p')
   for (const { desk } of [stage(1, poll()), stage(null, poll()), stage(2, poll({ state: 'closed' })), stage(2, poll(), poll({ id: 'o', state: 'open' }))])
     expect(desk.offered).toBeNull()
@@ -53,7 +53,7 @@ test('a draft that was declined is not offered again', () => {
   expect(desk.offered?.id).toBe('q')
 })
 
-test('a minute card is an anonymous text with two boxes, which opens', async () => {
+test('a minute card is created as an anonymous text with two boxes, and opened', async () => {
   const { desk } = stage(null)
   answers.push(poll({ id: 'one' }), poll({ id: 'one', state: 'open' }))
   await desk.minuteCard()
@@ -63,14 +63,14 @@ test('a minute card is an anonymous text with two boxes, which opens', async () 
   expect(desk.open?.id).toBe('one')
 })
 
-test('when a minute card cannot be made nothing opens', async () => {
+test('nothing opens when a minute card cannot be created', async () => {
   const { desk } = stage(null)
   answers.push(new Error('full'))
   await desk.minuteCard()
   expect(calls.map((c) => c.path)).toEqual(['', 'complained full'])
 })
 
-test('what the server answers shows at once', async () => {
+test("the server's response is shown at once", async () => {
   const { desk, room } = stage(null, poll())
   answers.push(poll({ state: 'open' }))
   await desk.begin(poll(), 30)

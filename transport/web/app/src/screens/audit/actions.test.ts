@@ -13,9 +13,9 @@ function written(folder: string): string[] {
   return [...new Set(found.map((f) => f[1] ?? f[2]!))]
 }
 
-describe('the words of the audit trail', () => {
+describe('the texts of the audit trail', () => {
   for (const folder of ['people', 'codelab', 'webhook'])
-    it(`name everything that ${folder} writes`, () => {
+    it(`cover every action that ${folder} writes`, () => {
       const actions = written(folder)
       expect(actions.length).toBeGreaterThan(3)
       expect(actions.filter((a) => !Object.hasOwn(actionWords, a))).toEqual([])

@@ -15,7 +15,7 @@ const entry = (more: Partial<Entry>): Entry => ({
   ...more,
 })
 
-test('a record fits when every condition does', () => {
+test('a record matches the filter when every condition matches', () => {
   expect(fits(entry({}), anything)).toBe(true)
   expect(fits(entry({}), { ...anything, actor: 'attendee' })).toBe(false)
   expect(fits(entry({}), { ...anything, text: 'service CURL' })).toBe(true)
@@ -23,6 +23,6 @@ test('a record fits when every condition does', () => {
   expect(fits(entry({}), { ...anything, text: 'changed' }, () => 'Codelab changed')).toBe(true)
 })
 
-test('what comes twice is shown once', () => {
+test('a record that is loaded twice is listed once', () => {
   expect(append([entry({ id: '3' }), entry({ id: '2' })], [entry({ id: '2' }), entry({ id: '1' })]).map((r) => r.id)).toEqual(['3', '2', '1'])
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parseCsv } from '../results/csv'
 import { tableOf } from './table'
 
-test('a record is a row with names, and no cell is a formula', () => {
+test('a record becomes a row with names, and no cell is a formula', () => {
   const record = {
     id: '1',
     action: 'attendee_rename',

@@ -27,22 +27,22 @@ const base: Fields = {
 }
 
 describe('settings', () => {
-  it('send only what changed', () => {
+  it('send only changed fields', () => {
     expect(changed(base, { ...base, title: ' Go ', is_public: false })).toEqual({ is_public: false })
     expect(changed(base, { ...base, share_code: 'start' })).toEqual({ share_code: 'start' })
   })
-  it('share no code where a server says nothing of it', () => {
+  it('share no code if the server does not send the field', () => {
     const { share_code, ...older } = base
     expect(share_code).toBe('none')
     expect(fieldsOf(older as never).share_code).toBe('none')
   })
-  it('meet only where both changed', () => {
+  it('clash only in fields that both people changed', () => {
     const mine = { ...base, title: 'Mine', author: 'Same', is_public: false }
     const theirs = { ...base, title: 'Theirs', author: 'Same', ai_enabled: false }
     expect(clashes(base, mine, theirs)).toEqual(['title'])
     expect(onTop(base, mine, theirs)).toEqual({ ...base, title: 'Mine', author: 'Same', is_public: false, ai_enabled: false })
   })
-  it('take hours in halves, or none', () => {
+  it('accept whole and half hours, or none', () => {
     for (const [text, hours, fine] of [
       ['', null, true],
       ['1.5', 1.5, true],
@@ -58,7 +58,7 @@ describe('settings', () => {
     }
     expect([0, 14, 15, 75, 85].map(plannedHours)).toEqual([0, 0, 0.5, 1.5, 1.5])
   })
-  it('say what is wrong', () => {
+  it('report which fields are invalid', () => {
     expect(troubles(base)).toEqual([])
     expect(troubles({ ...base, title: ' ', chat_retention_days: -1 })).toEqual([
       { name: 'title', kind: 'empty' },
@@ -79,12 +79,12 @@ describe('questions', () => {
     ],
     ...over,
   })
-  it('say one right answer or several', () => {
+  it('are sent with one right answer or several', () => {
     expect(toServer([q()])).toEqual([{ id: 'a', question: 'Which?', quiz_type: 'multiple_choice', options: ['One', 'Two'], correct_answer: 0 }])
     expect(toServer([changedOption(q(), '2', { right: true })])[0]).toMatchObject({ correct_answers: [0, 1] })
     expect(toServer([q({ type: 'descriptive', server: null })])).toEqual([{ question: 'Which?', quiz_type: 'descriptive' }])
   })
-  it('come back as they went', () => {
+  it('are read back as they were sent', () => {
     const sent = [q(), changedOption(q({ id: 'b', server: 'b' }), '2', { right: true })]
     const got = sent.map((s, i) => ({
       ...toServer(sent)[i]!,
@@ -96,7 +96,7 @@ describe('questions', () => {
     }))
     expect(same(fromServer(got as never), sent)).toBe(true)
   })
-  it('say what keeps them from being saved', () => {
+  it('report why they cannot be saved', () => {
     expect(trouble(q())).toBeNull()
     expect(trouble(newQuestion())).toBe('no_text')
     expect(trouble(q({ options: [] }))).toBe('few_options')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { filtered, sameTitle, stateOf } from './shelf'
 
 describe('the state of a codelab', () => {
-  it('is ended before it is closed', () => {
+  it('is "ended" rather than "closed" when both apply', () => {
     expect(stateOf({ ended_at: '2026-03-02T09:15:30.250Z', registration_open: false })).toBe('ended')
     expect(stateOf({ ended_at: null, registration_open: false })).toBe('closed')
     expect(stateOf({ ended_at: null, registration_open: true })).toBe('open')
@@ -14,20 +14,20 @@ describe('the filter', () => {
     { title: 'Go für alle', author: 'Attendee 1' },
     { title: 'Rust', author: '' },
   ]
-  it('wants all words, wherever they stand', () => {
+  it('requires all words, in any order and field', () => {
     expect(filtered(labs, 'attendee GO')).toEqual([labs[0]])
     expect(filtered(labs, 'go rust')).toEqual([])
   })
-  it('keeps all without words', () => {
+  it('keeps every codelab without words', () => {
     expect(filtered(labs, '  ')).toBe(labs)
   })
-  it('takes a letter however it is composed', () => {
+  it('matches a letter however it is composed', () => {
     expect(filtered(labs, 'fu\u0308r')).toEqual([labs[0]])
   })
 })
 
 describe('a typed title', () => {
-  it('may differ in case and space', () => {
+  it('may differ in case and white space', () => {
     expect(sameTitle(' go  FÜR alle', 'Go für alle')).toBe(true)
     expect(sameTitle('Go', 'Go für alle')).toBe(false)
     expect(sameTitle('', 'Go')).toBe(false)

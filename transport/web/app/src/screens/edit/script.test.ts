@@ -13,7 +13,7 @@ describe('a script', () => {
   it('keeps the ids of known steps when it is sent', () => {
     expect(toServer(script('a', step('new:1', 'x', null))).map((s) => s.id)).toEqual(['a', undefined])
   })
-  it('moves a step, and not out of the list', () => {
+  it('moves a step within the list only', () => {
     expect(keys(moved(script('a', 'b', 'c'), 'a', 2))).toBe('b c a')
     expect(keys(moved(script('a', 'b'), 'a', 2))).toBe('a b')
   })
@@ -23,7 +23,7 @@ describe('a script', () => {
     expect(nearLimit('👍'.repeat(limits.text * 0.9))).toBe(limits.text * 0.9)
     expect(nearLimit('👍'.repeat(limits.text * 0.6))).toBeNull()
   })
-  it('says for what it would be refused', () => {
+  it('reports why the server would refuse it', () => {
     expect(problemOfSteps(script('a'))).toBeNull()
     expect(problemOfSteps(script())).toEqual({ at: null, kind: 'no_steps' })
     expect(problemOfSteps(script('a', { ...step('b'), title: ' ' }))).toEqual({ at: 'b', kind: 'no_title' })
@@ -32,7 +32,7 @@ describe('a script', () => {
     expect(problem(script('a'), { ...script('a'), guide: 'x'.repeat(50_001) })).toEqual({ at: 'guide', kind: 'long_text' })
     expect(problem(script(), { ...script(), guide: 'x' })).toBeNull()
   })
-  it('learns the ids of new steps, also when it was edited meanwhile', () => {
+  it('takes over the ids of new steps, even if it was edited meanwhile', () => {
     const sent = script('a', step('new:1', 'x', null), step('new:2', 'y', null))
     const saved = script('a', { ...step('s1', 'x'), title: 'Title new:1' }, { ...step('s2', 'y'), title: 'Title new:2' })
     const now = { ...sent, steps: sent.steps.map((s) => (s.id === 'new:2' ? { ...s, text: 'more' } : s)).reverse() }
@@ -41,7 +41,7 @@ describe('a script', () => {
     expect(out.steps[0]!.text).toBe('more')
     expect(same(learned(sent, sent, saved), saved)).toBe(true)
   })
-  it('takes the revision from a tag', () => {
+  it('reads the revision from an ETag', () => {
     expect(revision('"12.34"')).toBe('12')
     expect(revision('W/"12.34-gzip"')).toBe('12')
   })
@@ -50,7 +50,7 @@ describe('a script', () => {
 describe('comments', () => {
   const thread = (target: string | null, stale = false) =>
     ({ id: `t${target}`, target_type: target === null ? 'guide' : 'step', target_step_id: target, stale }) as unknown as Thread
-  it('become stale with the text, and go with the step', () => {
+  it('become stale when the text changes, and are gone when the step is removed', () => {
     const base = script('a', 'b', 'c', 'd')
     const draft = { ...script('a', step('b', 'new'), 'd'), guide: 'new' }
     const out = touched(base, draft, [thread('a'), thread('b'), thread('b', true), thread('c', true), thread(null)])
@@ -66,9 +66,9 @@ describe('comments', () => {
   })
 })
 
-describe('two people', () => {
+describe('the versions of two people', () => {
   const base = script('a', 'b', 'c')
-  it('see what differs, and who changed it', () => {
+  it('are compared by step, with the side that changed it', () => {
     const mine = script(step('a', 'mine'), 'b', step('c', 'mine'))
     const theirs = script('a', step('b', 'theirs'), step('c', 'theirs'))
     const all = differences(base, mine, theirs)
@@ -80,13 +80,13 @@ describe('two people', () => {
     const out = resolved(mine, theirs, all, { ...suggested(all), c: 'theirs' })
     expect(out.steps.map((s) => s.text)).toEqual(['mine', 'theirs', 'theirs'])
   })
-  it('keep what either added, where it stood', () => {
+  it('keep the steps that either side added, in their places', () => {
     const mine = script('a', step('new:1', 'x', null), 'b', 'c')
     const theirs = script('a', 'b', 'n', 'c')
     const all = differences(base, mine, theirs)
     expect(keys(resolved(mine, theirs, all, suggested(all)))).toBe('a new:1 b n c')
   })
-  it('let a removed step go, unless the other side changed it', () => {
+  it('drop a removed step, unless the other side changed it', () => {
     const mine = script('a', 'c')
     expect(keys(resolved(mine, base, differences(base, mine, base), { b: 'mine' }))).toBe('a c')
     const theirs = script('a', step('b', 'theirs'), 'c')
@@ -95,7 +95,7 @@ describe('two people', () => {
     expect(keys(resolved(mine, theirs, all, { b: 'theirs' }))).toBe('a b c')
     expect(keys(resolved(mine, theirs, all, { b: 'mine' }))).toBe('a c')
   })
-  it('agree on an order', () => {
+  it('are merged in the order that one side changed', () => {
     const mine = script(step('a', 'mine'), 'b', 'c')
     const theirs = script('c', 'a', 'b')
     const all = differences(base, mine, theirs)
@@ -107,14 +107,14 @@ describe('two people', () => {
     expect(keys(out)).toBe('c a b')
     expect(out.steps[1]!.text).toBe('mine')
   })
-  it('do not differ in what both did', () => {
+  it('do not differ where both sides made the same change', () => {
     expect(differences(base, theirsAndMine, theirsAndMine)).toEqual([])
   })
   const theirsAndMine = script('b', 'a')
 })
 
 describe('lines', () => {
-  it('says which side has which', () => {
+  it('are marked with the side that has them', () => {
     expect(compare('a\nb\nc\nd', 'a\nx\nc\ny\nd')).toEqual([
       { text: 'a', only: null },
       { text: 'b', only: 'theirs' },
@@ -124,7 +124,7 @@ describe('lines', () => {
       { text: 'd', only: null },
     ])
   })
-  it('leaves out what is far from a change', () => {
+  it('are left out when they are far from a change', () => {
     const long = Array.from({ length: 20 }, (_, i) => `line ${i}`)
     const lines = compare(long.join('\n'), [...long, 'end'].join('\n'))
     expect(excerpt(lines, 'mine').map((l) => l?.text)).toEqual([undefined, 'line 17', 'line 18', 'line 19', 'end'])

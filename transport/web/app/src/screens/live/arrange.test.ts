@@ -21,9 +21,9 @@ const few = [6, 1, 1, 1, 1, 1]
 const full = [12, 60, 1, 1, 1, 1]
 
 test.each([
-  ['more room than is needed changes it only five seconds after the last time', full, few, false, [4999, 5000], [false, true]],
-  ['people who do not fit change it at once', few, full, false, [1], [true]],
-  ['it stays while somebody points at it, ten seconds at most', few, full, true, [1, 9000, 10_001], [false, false, true]],
+  ['spare room changes the layout only five seconds after the last change', full, few, false, [4999, 5000], [false, true]],
+  ['people who do not fit change the layout at once', few, full, false, [1], [true]],
+  ['the layout stays while somebody points at it, for at most ten seconds', few, full, true, [1, 9000, 10_001], [false, false, true]],
 ])('%s', (_, before, after, held, times, changed) => {
   const a = floor(...before)
   const first = a.layout
@@ -31,21 +31,21 @@ test.each([
   expect(times.map((t) => (a.look(box, now, held, t), a.layout !== first))).toEqual(changed)
 })
 
-test('who comes to a step where nobody was is there at once, whoever points at it', () => {
+test('the first person on an empty step appears at once, even if somebody points at the floor', () => {
   const a = floor(14, 14, 0, 0, 0)
   expect(a.layout!.groups.at(-1)!.form).toBe('strip')
   a.look(box, steps(14, 13, 0, 0, 1), true, 1)
   expect(a.layout!.groups.find((g) => g.steps.includes(4))!.form).not.toBe('strip')
 })
 
-test('it is made anew for a window of another size, whoever points at it', () => {
+test('a resized window gets a new layout, even if somebody points at it', () => {
   const a = floor(...few)
   const first = a.layout
   a.look({ width: 400, height: 400 }, steps(...few), true, 1)
   expect([first!.narrow, a.layout!.narrow]).toEqual([false, true])
 })
 
-test('in a box of another size it is as if it had always been there, whatever it showed before', () => {
+test('in a box of another size the layout is the same as a fresh one, whatever it showed before', () => {
   const people = [8, 9, 10, 8, 7, 6]
   for (let height = 200; height <= 700; height += 20) {
     const now = { width: 700, height }
@@ -58,14 +58,14 @@ test('in a box of another size it is as if it had always been there, whatever it
   }
 })
 
-test('what is laid out the same stays the same object, so that nothing is drawn anew', () => {
+test('an unchanged layout stays the same object, so that nothing is redrawn', () => {
   const a = floor(...few)
   const first = a.layout
   a.look(box, steps(...few), false, 6000)
   expect(a.layout).toBe(first)
 })
 
-test('there is none before the floor has a width', () => {
+test('there is no layout before the floor has a width', () => {
   const a = new Arrangement(new Planner(setting))
   a.look({ width: 0, height: 400 }, steps(1), false, 0)
   expect(a.layout).toBeNull()

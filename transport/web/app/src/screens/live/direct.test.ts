@@ -22,7 +22,7 @@ function desk() {
   return { direct, dm, said, room, ids: () => direct.unread.map((x) => x.id) }
 }
 
-test('what somebody writes stays until it is answered, seen or read; the oldest is first', () => {
+test('a direct message stays unread until it is answered or seen; the oldest is first', () => {
   const { direct, dm, said, ids } = desk()
   dm('1', 'ann')
   dm('2', 'bob')
@@ -35,7 +35,7 @@ test('what somebody writes stays until it is answered, seen or read; the oldest 
   expect(ids()).toEqual([])
 })
 
-test('the answer of another facilitator is one for all; the chat of the room is none', () => {
+test("another facilitator's answer clears the unread messages of that person; a chat message does not", () => {
   const { direct, dm, ids } = desk()
   dm('1', 'ann')
   dm('2', 'bob')
@@ -46,7 +46,7 @@ test('the answer of another facilitator is one for all; the chat of the room is 
   expect(ids()).toEqual([])
 })
 
-test('a page that is loaded again brings up what nobody has answered or seen here', () => {
+test('a reloaded page shows the messages that nobody has answered and that were not seen here', () => {
   const opened = () => {
     const { direct, room, ids } = desk()
     const said = (id: string, sender_id: string, target_id: string) =>

@@ -78,23 +78,23 @@ function thousands(count: number): StepOf<One>[] {
 
 describe('on a laptop', () => {
   test.each([
-    ['few people on each step share columns, and all have their names', spread, 'level 0, stack 1.2, own 3, own 4, own 5, stack 6.7.8.9'],
-    ['a crowded step breaks into sub-columns, and empty steps are stubs', crowdOnOne, 'level 3, stack 1.2.3.4.5, own 6 x3, stack 7.8.9'],
-    ['thousands are cells', thousands(3000), 'level 8, stack 1.2.3, stack 4.5, own 6, stack 7.8.9'],
-    ['nobody is one run of empty steps', steps([]), 'level 0, strip 1.2.3.4.5.6.7.8.9'],
+    ['steps with few people share columns, and all people have their names', spread, 'level 0, stack 1.2, own 3, own 4, own 5, stack 6.7.8.9'],
+    ['a crowded step is split into sub-columns, and the other steps share columns', crowdOnOne, 'level 3, stack 1.2.3.4.5, own 6 x3, stack 7.8.9'],
+    ['thousands of people are shown as cells', thousands(3000), 'level 8, stack 1.2.3, stack 4.5, own 6, stack 7.8.9'],
+    ['without people, all steps are one strip', steps([]), 'level 0, strip 1.2.3.4.5.6.7.8.9'],
   ])('%s', (_, of, want) => {
     expect(shown(planner().plan({ ...laptop, steps: of }))).toBe(want)
   })
 
-  test('of ten thousand every cell fits', () => {
+  test('all cells of ten thousand people fit', () => {
     const l = planner().plan({ ...laptop, steps: thousands(10_000) })
     expect([l.level, l.cell >= 3, l.scrolls, l.narrow]).toEqual([crowded, true, false, false])
   })
 })
 
 test.each([
-  ['a narrow page is one column of all steps', 559, 700, { narrow: true, scrolls: true, unit: 559, level: 2 }],
-  ['a low page keeps a floor that is high enough and scrolls', 962, 120, { narrow: false, scrolls: true }],
+  ['a narrow page has one column of all steps', 559, 700, { narrow: true, scrolls: true, unit: 559, level: 2 }],
+  ['a low page scrolls, with a floor that is high enough', 962, 120, { narrow: false, scrolls: true }],
 ])('%s', (_, width, height, want) => {
   const l = planner().plan({ width, height, steps: spread, previous: null })
   expect(l).toMatchObject(want)
@@ -114,8 +114,8 @@ const people = fc
   .map((all) => all.map((list, i) => ({ key: String(i + 1), title: `Step ${i + 1}`, people: list })))
 const box = fc.record({ width: fc.integer({ min: 200, max: 2600 }), height: fc.integer({ min: 100, max: 1400 }) })
 
-describe('whoever is where, and however large the floor is,', () => {
-  test('every step stands once, in order, and as wide as there is room', () => {
+describe('for any people and any size of the floor,', () => {
+  test('every step is shown once, in order, and within the width', () => {
     fc.assert(
       fc.property(people, box, (of, { width, height }) => {
         const l = planner().plan({ width, height, steps: of, previous: null })
@@ -130,7 +130,7 @@ describe('whoever is where, and however large the floor is,', () => {
     )
   })
 
-  test('nobody is below the end of the floor, and the same people stand the same', () => {
+  test('everybody fits on the floor, and the same people get the same layout', () => {
     fc.assert(
       fc.property(people, box, (of, { width, height }) => {
         const mine = planner()
@@ -142,7 +142,7 @@ describe('whoever is where, and however large the floor is,', () => {
     )
   })
 
-  test('one more on a full step is found not to fit', () => {
+  test('more people on a full step do not fit, and get a denser level', () => {
     const mine = planner()
     const l = mine.plan({ ...laptop, steps: crowdOnOne })
     const more = crowdOnOne.map((s, i) => (i === 5 ? { ...s, people: [...several('slow', 40), ...s.people] } : s))
@@ -183,13 +183,13 @@ function changes(count: number, width: number, height: number, keeps: boolean): 
 test.each([
   [34, 962, 497],
   [120, 1460, 800],
-])('of %i people who move, the groups mostly stay', (count, width, height) => {
+])('with %i moving people, the groups mostly stay', (count, width, height) => {
   const [kept, free] = [changes(count, width, height, true), changes(count, width, height, false)]
   expect(kept).toBeLessThan(free * 0.7)
   expect(kept).toBeLessThan(50)
 })
 
-test('a roomier level comes back only when it has air to spare', () => {
+test('a roomier level returns only when it has room to spare', () => {
   const mine = planner()
   const of = (fine: number) => steps([several('fine', fine)])
   const fits = (height: number, fine: number, previous: Layout | null = null) => mine.plan({ width: 600, height, steps: of(fine), previous })
@@ -207,17 +207,17 @@ describe('a text', () => {
     ['breaks between words', 'abc def', 60, 2],
     ['has as many words in a line as fit', 'aa bb cc dd', 50, 2],
     ['breaks within a word that is longer than a line', 'abcdefghij', 40, 3],
-    ['goes on behind such a word', 'abcdefghij k', 40, 3],
+    ['continues after such a word', 'abcdefghij k', 40, 3],
   ])('that %s', (_, text, box, lines) => expect(linesOf(text, width, box)).toBe(lines))
 })
 
 describe('sub-columns', () => {
   const who = (ids: string) => [...ids].map((id) => ({ id }))
   const ids = (subs: { id: string }[][]) => subs.map((s) => s.map((p) => p.id).join(''))
-  test('fill the shortest one, in the order of the people', () => {
+  test('are filled from the shortest one, in the order of the people', () => {
     expect(ids(deal(who('abcde'), 2, (p) => (p.id === 'a' ? 5 : 2)))).toEqual(['ae', 'bcd'])
   })
-  test('keep who is there; who comes goes to the shortest, at their place', () => {
+  test('keep their people; new people go to the shortest one, at their place in the order', () => {
     const before = new Map([
       ['a', 1],
       ['b', 1],
@@ -226,10 +226,10 @@ describe('sub-columns', () => {
     ])
     expect(ids(deal(who('acbd'), 2, () => 1, before))).toEqual(['cd', 'ab'])
   })
-  test('that are no more are dealt anew', () => {
+  test('that no longer exist give their people to the others', () => {
     expect(ids(deal(who('ab'), 1, () => 1, new Map([['a', 3]])))).toEqual(['ab'])
   })
-  test('have everybody once', () => {
+  test('contain everybody once', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.string({ minLength: 1, maxLength: 3 })),
@@ -254,6 +254,6 @@ describe('sub-columns', () => {
   })
 })
 
-test('levels go from the roomiest to the densest', () => {
+test('the text gets no larger from the first level to the last', () => {
   expect(levels.every((l, i) => i === 0 || l.text <= levels[i - 1]!.text)).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sinceWhen } from './minutes'
 
-test('half of those at a step are there since then', () => {
+test('sinceWhen returns the median arrival time at a step', () => {
   const people = new Map(['09:00', '09:02', '09:05', 'never'].map((t, i) => [String(i), { step_since: `2026-01-01T${t}:00Z` }]))
   const at = (...ids: string[]) =>
     sinceWhen(

@@ -17,4 +17,4 @@ test.each<[number, Way, number]>([
   [3, 'ArrowLeft', 1],
   [4, 'ArrowLeft', -1],
   [9, 'ArrowUp', -1],
-])('from %i %s leads to %i', (from, way, to) => expect(toward(places, from, way)).toBe(to))
+])('from place %i, %s leads to place %i', (from, way, to) => expect(toward(places, from, way)).toBe(to))

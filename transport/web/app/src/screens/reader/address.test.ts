@@ -15,11 +15,11 @@ test.each([
   ['?page=quiz', null, 'quiz', null],
   ['?page=constructor', null, null, null],
   ['?step=9999999', null, null, null],
-])('%s of eight steps is step %j, page %j, paragraph %j', (search, step, page, block) => {
+])('"%s" in a codelab of eight steps is step %j, page %j, paragraph %j', (search, step, page, block) => {
   expect(addressed(search, 8)).toEqual({ step, page, block })
 })
 
-test('an address leads back to what it is of', () => {
+test('an address leads back to its step, page and paragraph', () => {
   expect(addressed(addressOf(3, 7), 8)).toEqual({ step: 3, page: null, block: 7 })
   expect(addressed(addressOf('feedback'), 8)).toEqual({ step: null, page: 'feedback', block: null })
   expect(addressed('?step=3', 0).step).toBeNull()

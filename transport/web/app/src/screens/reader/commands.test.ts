@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { clone, report, switchTo } from './commands'
 
 describe('commands for a shell', () => {
-  it('are copied with the password and shown without', () => {
+  it('are copied with the password and shown without it', () => {
     const got = clone({ url: 'https://w.example.org:8443/git/id', username: 'x', password: 'atp_a.b/c' })
     expect(got.text).toBe('git clone https://x:atp_a.b%2Fc@w.example.org:8443/git/id code')
     expect(got.shown).toBe('git clone https://x:••••••@w.example.org:8443/git/id code')

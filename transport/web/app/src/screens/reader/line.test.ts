@@ -4,20 +4,20 @@ import { empty, kinds, look, rank, turn, type Kind, type Notice } from './line'
 const of = (...all: Kind[]): Notice[] => all.map((kind) => ({ kind, id: kind })).sort((a, b) => rank(a) - rank(b))
 const after = (...steps: [Notice[], boolean?][]) => steps.reduce((line, [notices, held]) => look(line, notices, held ?? false), empty).shown
 
-test('the most urgent one is shown, whatever comes at once', () => {
+test('of several new notices, the most urgent one is shown', () => {
   for (const [i, kind] of kinds.entries()) expect(after([of(...kinds.slice(i))])).toBe(kind)
   expect(after([[]])).toBeNull()
 })
 
 test.each<[string, [Notice[], boolean?][], Kind]>([
-  ['a new one that is more urgent takes the line', [[of('pin')], [of('pin', 'poll')]], 'poll'],
-  ['a new one that is less urgent waits', [[of('coming')], [of('coming', 'poll')]], 'coming'],
-  ['nothing takes the line in which somebody writes', [[of('direct')], [of('direct', 'broadcast'), true]], 'direct'],
-  ['what was put away gives way to the next', [[of('direct', 'pin')], [of('pin')]], 'pin'],
-  ['one that was held goes when it is done', [[of('direct')], [of('broadcast'), true]], 'broadcast'],
+  ['a new notice that is more urgent replaces the shown one', [[of('pin')], [of('pin', 'poll')]], 'poll'],
+  ['a new notice that is less urgent waits', [[of('coming')], [of('coming', 'poll')]], 'coming'],
+  ['no notice replaces a line in which somebody writes', [[of('direct')], [of('direct', 'broadcast'), true]], 'direct'],
+  ['a dismissed notice is replaced by the next one', [[of('direct', 'pin')], [of('pin')]], 'pin'],
+  ['a held notice that is done is replaced', [[of('direct')], [of('broadcast'), true]], 'broadcast'],
 ])('%s', (_, steps, shown) => expect(after(...steps)).toBe(shown))
 
-test('what was turned to stays until something new is more urgent', () => {
+test('a notice that the person turned to stays until a new one is more urgent', () => {
   const all = of('direct', 'poll', 'pin')
   let line = look(empty, all, false)
   line = turn(line, all)

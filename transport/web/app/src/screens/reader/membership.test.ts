@@ -28,7 +28,7 @@ test.each([
   expect([m.signedOut, m.ended]).toEqual([signedOut, ended])
 })
 
-test('an attendee who was removed is told so; one whose session ended keeps the text', async () => {
+test('a removed attendee sees the end of the codelab; one whose session ended keeps the text', async () => {
   const over = { status: { state: 'ended' } }
   const kept = of(over)
   await kept.look()
@@ -41,7 +41,7 @@ test('an attendee who was removed is told so; one whose session ended keeps the 
   expect([kept.ended, server.asked]).toEqual([true, ['a1', 'a1', 'a1']])
 })
 
-test('nobody asks while the session lasts', async () => {
+test('the server is not asked while the session lasts', async () => {
   await of({}).look()
   expect(server.asked).toEqual([])
 })

@@ -56,7 +56,7 @@ test.each([
   expect(heard).toEqual(expected)
 })
 
-test('a timer is read out when it is set or stopped, unless that was missed', () => {
+test('a timer is read out when it is set or stopped, except for missed changes', () => {
   const timer = { ends_at: new Date(Date.now() + 600_000).toISOString(), label: 'Try it', kind: 'exercise' }
   const { tell } = stage()
   tell({ type: 'timer_changed', timer }, true)
@@ -66,7 +66,7 @@ test('a timer is read out when it is set or stopped, unless that was missed', ()
   expect(heard).toEqual(['timer_heard Try it minutes_short 10', 'timer_heard_cleared'])
 })
 
-test('who asked is told when it is answered', () => {
+test('only the asker hears that a question was answered', () => {
   const { reading, tell } = stage()
   const q = (id: string, more: object) => [id, { id, mine: true, state: 'answered', answer: 'Yes.', ...more }] as const
   const byId = new Map([q('own', {}), q('aloud', { answer: null }), q('open', { state: 'open' }), q('other', { mine: false })])
@@ -75,7 +75,7 @@ test('who asked is told when it is answered', () => {
   expect(heard).toEqual(['question_heard_answered', 'question_heard_aloud'])
 })
 
-test('chat is read out while it is open, unless it is the own or was missed', () => {
+test('chat is read out while it is open, except for own and missed messages', () => {
   const frame = { type: 'chat', sender: 'B', sender_id: 'b', message: 'x' }
   const { tell } = stage('chat')
   tell({ ...frame, sender_id: 'a1' })
@@ -86,7 +86,7 @@ test('chat is read out while it is open, unless it is the own or was missed', ()
   expect(heard).toEqual(['chat_heard B x'])
 })
 
-test('messages of others count as unread until the chat is open', () => {
+test('messages from others count as unread until the chat is open', () => {
   const { notices, reading, tell } = stage('notes')
   for (const type of ['chat', 'dm', 'broadcast']) tell({ type, id: type, sender: 'B', sender_id: 'b', message: 'x' })
   tell({ type: 'chat', sender: 'A', sender_id: 'a1', message: 'x' })
@@ -98,7 +98,7 @@ test('messages of others count as unread until the chat is open', () => {
   expect(notices.unread).toBe(0)
 })
 
-test('a broadcast is read out at once and stands until it has been seen', () => {
+test('a broadcast is read out at once and stays until it has been seen', () => {
   const { notices, tell } = stage()
   tell({ type: 'broadcast', id: 'c', sender_id: 'f', message: 'Lunch' })
   expect([heard, notices.banner]).toEqual([['now broadcast_heard Lunch'], { id: 'c', text: 'Lunch', answer: false }])
@@ -106,19 +106,19 @@ test('a broadcast is read out at once and stands until it has been seen', () => 
   expect(notices.banner).toBeNull()
 })
 
-test('the answer to a question stands until it has been seen, and is told from a broadcast', () => {
+test('the answer to a help request is shown as an answer, not as a broadcast', () => {
   const { notices, tell } = stage()
   tell({ type: 'help_resolved', id: 'h', message: 'Row 3' })
   expect(notices.banner).toEqual({ id: 'h', text: 'Row 3', answer: true })
 })
 
-test('the request is read anew whenever the queue of help changes', () => {
+test('the help request is read again whenever the help queue changes', () => {
   const { reads, tell } = stage()
   for (const type of ['help_request', 'help_claimed', 'help_released', 'help_resolved', 'chat', 'pulse']) tell({ type, id: 'h' })
   expect(reads.count).toBe(4)
 })
 
-test('direct messages wait for the line until they are read, answered or put off', () => {
+test('a direct message waits for the line until it is read or put off', () => {
   const { notices, tell } = stage()
   const dm = { type: 'dm', id: 'm1', sender: 'F', sender_id: 'f', target_id: 'a1', message: 'x' }
   tell(dm)
@@ -136,7 +136,7 @@ test('direct messages wait for the line until they are read, answered or put off
   expect(notices.direct).toHaveLength(0)
 })
 
-test('a page that is loaded again brings up the direct messages that were not read', () => {
+test('a reloaded page shows the direct messages that were neither read nor put off', () => {
   const first = stage().notices
   first.begin()
   expect(first.direct.map((x) => x.id)).toEqual(['m1'])

@@ -10,22 +10,22 @@ function pressed(key: string, inside: string[] = [], more: Partial<KeyboardEvent
   return ran
 }
 
-test('a key runs its shortcut and does nothing else', () => {
+test('a key runs only its own shortcut, and other keys run none', () => {
   expect(pressed('j')).toEqual(['prevented', 'j'])
   expect(pressed('x')).toEqual([])
   // An inherited property of every object is not a shortcut.
   expect(pressed('constructor')).toEqual([])
 })
 
-test.each(['input', 'textarea', 'select', '[contenteditable]', 'dialog', '[role=menu]'])('keys in %s belong to it', (place) => {
+test.each(['input', 'textarea', 'select', '[contenteditable]', 'dialog', '[role=menu]'])('keys in %s run no shortcut', (place) => {
   expect(pressed('j', [place])).toEqual([])
 })
 
-test.each(['[role=tablist]', 'pre', 'table'])('arrow keys in %s belong to it, letters do not', (place) => {
+test.each(['[role=tablist]', 'pre', 'table'])('in %s, arrow keys run no shortcut but letters do', (place) => {
   expect(pressed('ArrowRight', [place])).toEqual([])
   expect(pressed('j', [place])).toEqual(['prevented', 'j'])
 })
 
-test.each(['ctrlKey', 'metaKey', 'altKey', 'defaultPrevented'])('a key with %s is left alone', (member) => {
+test.each(['ctrlKey', 'metaKey', 'altKey', 'defaultPrevented'])('a key with %s runs no shortcut', (member) => {
   expect(pressed('j', [], { [member]: true })).toEqual([])
 })

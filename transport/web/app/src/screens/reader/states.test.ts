@@ -4,21 +4,21 @@ import { catchUp, statesOf } from './states'
 const states = statesOf(['main', 'step-1-end', 'step-1-start', 'step-10-start', 'step-2-start', 'step-02-end', 'step-3-middle'])
 
 describe('states of the code', () => {
-  it('come in the order of the workshop, and others are none', () => {
+  it('are sorted in the order of the workshop, without other branches', () => {
     expect(states.map((s) => s.name)).toEqual(['step-1-start', 'step-1-end', 'step-2-start', 'step-10-start'])
   })
-  it('bring who fell behind to where the pointer is', () => {
+  it("lead to the step of the pointer, or to the person's own step if that is earlier", () => {
     expect(catchUp(states, 2, 1)?.name).toBe('step-2-start')
     expect(catchUp(states, 1, 2)?.name).toBe('step-1-start')
   })
-  it('bring them to the latest start where that step has none', () => {
+  it('lead to the latest earlier start if that step has none', () => {
     expect(catchUp(states, 9, 1)?.name).toBe('step-2-start')
   })
-  it('go by their own step without a pointer', () => {
+  it("lead to the person's own step without a pointer", () => {
     expect(catchUp(states, null, 1)?.name).toBe('step-1-start')
     expect(catchUp(states, null, 12)?.name).toBe('step-10-start')
   })
-  it('may have nothing for them', () => {
+  it('may contain no suitable start', () => {
     expect(catchUp(statesOf(['step-2-start', 'step-1-end']), 1, 1)).toBeNull()
     expect(catchUp([], 3, 3)).toBeNull()
   })

@@ -46,7 +46,7 @@ beforeEach(() => {
   })
 })
 
-test('what is told meanwhile counts more than what was read', () => {
+test('ticks received or waiting during a read take precedence over it', () => {
   expect([
     ...merged(
       [
@@ -60,7 +60,7 @@ test('what is told meanwhile counts more than what was read', () => {
 })
 
 describe('ticks', () => {
-  test('are shown and kept at once, and said', () => {
+  test('are shown, stored and sent at once', () => {
     const r = room()
     const ticks = ticksOf(r.room)
     ticks.tick('s', 'x', true)
@@ -75,7 +75,7 @@ describe('ticks', () => {
     expect(ticksOf(other.room).has('s', 'x')).toBe(false)
   })
 
-  test('that find no room in the outbox are none', () => {
+  test('are not shown when the outbox is full', () => {
     const r = room()
     r.outbox.push(...Array.from({ length: 200 }, () => ({ message: { type: 'chat' } })))
     const ticks = ticksOf(r.room)
@@ -83,7 +83,7 @@ describe('ticks', () => {
     expect(ticks.has('s', 'x')).toBe(false)
   })
 
-  test('follow what is told', () => {
+  test('follow received messages', () => {
     const r = room()
     const ticks = ticksOf(r.room)
     r.tells({ type: 'chat' }, { type: 'tick', step_id: 's', item: 'x', done: true })
@@ -92,7 +92,7 @@ describe('ticks', () => {
     expect(ticks.has('s', 'x')).toBe(false)
   })
 
-  test('are read, and what the server does not have yet stays', async () => {
+  test('are read without losing those that the server does not have yet', async () => {
     const r = room()
     r.outbox.push({ message: { type: 'tick', step_id: 's', item: 'waits', done: true } })
     const ticks = ticksOf(r.room)

@@ -8,7 +8,7 @@ import { byQuestion, choice } from './quiz'
 import type { Submission } from '../../workshop/state'
 import { byPerson, isImage, isText } from './work'
 
-test('CSV with quotes, commas and line ends in its cells', () => {
+test('CSV is parsed with quotes, commas and line ends in its cells', () => {
   expect(parseCsv('a,"b ""c"", d"\r\n"two\nlines",\r\n')).toEqual([
     ['a', 'b "c", d'],
     ['two\nlines', ''],
@@ -26,7 +26,7 @@ describe('attendance', () => {
   const people = readAttendance(csv)
   const at = (clock: string) => Date.parse(`2026-03-02T${clock}:00.000Z`)
 
-  test('is read', () => {
+  test('is read from CSV', () => {
     expect(people).toHaveLength(2)
     expect(people[0]).toMatchObject({ id: 'a', completed: at('09:14') })
     expect(people[1]).toMatchObject({ id: 'b', completed: null, reached: [at('09:05'), null] })
@@ -45,13 +45,13 @@ describe('attendance', () => {
     ])
   })
 
-  test('begins its columns at round hours of the reader', () => {
+  test("has columns that begin at round hours in the reader's time zone", () => {
     const half = 30 * 60_000
     const long = people.map((p) => ({ ...p, reached: p.reached.map((t, i) => (t === null ? null : t + i * 12 * 3_600_000)) }))
     expect(((heat(long, 2, () => half).columns[0]! + half) / 3_600_000) % 1).toBe(0)
   })
 
-  test('of nobody is empty, and of years is not too wide', () => {
+  test('has no columns without people, and few columns for years', () => {
     expect(heat([], 3).columns).toEqual([])
     const years = heat([{ id: 'a', joined: 0, completed: null, reached: [at('09:00'), at('09:00') + 3 * 365 * 86_400_000] }], 2)
     expect(years.columns.length).toBeLessThanOrEqual(14)
@@ -88,7 +88,7 @@ describe('quiz', () => {
       first_correct: first,
     }) as Schemas['QuizSubmission']
 
-  test('knows the right share and the common mistake', () => {
+  test('counts the right answers and the most common mistake', () => {
     const [one, several, free] = byQuestion(
       [quiz('1', {}), quiz('2', { several: true, correct_answers: [0, 1] }), quiz('3', { quiz_type: 'descriptive', options: [] })],
       [
@@ -115,7 +115,7 @@ describe('quiz', () => {
     expect(free!.texts.map((t) => t.answer)).toEqual(['new', 'old'])
   })
 
-  test('bears answers that are none', () => {
+  test('ignores invalid answers', () => {
     expect(choice('no', 3)).toEqual([])
     expect(choice('[2,2,7,-1,"1"]', 3)).toEqual([2])
     expect(choice('null', 3)).toEqual([])
@@ -128,7 +128,7 @@ test('feedback is counted by grade', () => {
 })
 
 describe('a draw', () => {
-  test('throws away what would favour some', () => {
+  test('discards random values that would favour some people', () => {
     // 2^32 is not a multiple of 6: the last four values must not count.
     const given = [2 ** 32 - 1, 2 ** 32 - 4, 2 ** 32 - 5]
     expect(fair(6, () => given.shift()!)).toBe((2 ** 32 - 5) % 6)
@@ -143,7 +143,7 @@ describe('a draw', () => {
     for (const h of hits) expect(Math.abs(h - 2000)).toBeLessThan(300)
   })
 
-  test('runs through the list and ends at the winner, ever slower', () => {
+  test('runs through the list, ever slower, and ends at the winner', () => {
     for (const [winner, n] of [
       [0, 1],
       [3, 5],
@@ -158,7 +158,7 @@ describe('a draw', () => {
   })
 })
 
-test('work is put in order by person', () => {
+test('work is grouped by person in natural order', () => {
   const one = (attendee_id: string, attendee_name: string, id: string) => ({ id, attendee_id, attendee_name }) as Submission
   expect(
     byPerson([one('b', 'Attendee 10', '1'), one('a', 'Attendee 2', '2'), one('b', 'Attendee 10', '3')]).map((p) => [p.name, p.things.map((t) => t.id)]),

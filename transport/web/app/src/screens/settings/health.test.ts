@@ -22,7 +22,7 @@ const health: Schemas['Health'] = {
 
 const figures = (over: Partial<Schemas['Health']> = {}) => Object.fromEntries(lines({ ...health, ...over }).map((l) => [l.id, l.figures]))
 
-test('a server that stands alone', () => {
+test('the figures of a single server', () => {
   expect(figures()).toEqual({
     people: '212 connected',
     queue: 'nothing in the last minutes',
@@ -33,7 +33,7 @@ test('a server that stands alone', () => {
   })
 })
 
-test('one of several, of which one is dead', () => {
+test('the figures of a node in a cluster with a dead node', () => {
   const node = {
     since: '2026-03-09T07:58:02.000Z',
     stopped: false,
@@ -58,7 +58,7 @@ test('one of several, of which one is dead', () => {
   })
 })
 
-test('what is not known has no figures, and the verdict of the server', () => {
+test('an unknown value has no figures and the verdict of the server', () => {
   const all = lines({
     ...health,
     disk: { ...unknown, free_bytes: null, total_bytes: null, data_bytes: null },
