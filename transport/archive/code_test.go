@@ -114,7 +114,7 @@ func TestCodeIsReadWithItsModes(t *testing.T) {
 func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 	good := member{name: "good", content: "x", mode: 0o644}
 	names := map[string]string{
-		"/etc/passwd": "absolute", "../x": "..", "a/../../x": "..", "a/./b": "part .", `a\..\..\b`: "..", "C:/x": "Windows", ".git/config": ".git", "a/.GIT/hooks/x": ".git", "git~1/x": ".git",
+		"/etc/passwd": "absolute", "../x": "..", "a/../../x": "..", "a/./b": `the part "."`, `a\..\..\b`: "..", "C:/x": "Windows", ".git/config": ".git", "a/.GIT/hooks/x": ".git", "git~1/x": ".git",
 		"a//b": "empty part", "nul": "Windows", "a/aux.c": "Windows", "a?": "Windows", "a.": "Windows", "a\nb": "control", strings.Repeat("a/", 600) + "b": "longer", strings.Repeat("x", 256): "longer",
 	}
 	for name, says := range names {

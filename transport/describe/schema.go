@@ -39,6 +39,15 @@ type Schema struct {
 	Of any `json:"-"`
 }
 
+// Parameter is a parameter of an OpenAPI operation.
+type Parameter struct {
+	Name        string  `json:"name"`
+	In          string  `json:"in"` // path, query or header
+	Required    bool    `json:"required,omitempty"`
+	Description string  `json:"description,omitempty"`
+	Schema      *Schema `json:"schema"`
+}
+
 // Object is a JSON object with ordered members.
 type Object []Property
 

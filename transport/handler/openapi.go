@@ -44,7 +44,7 @@ type describedOperation struct {
 	Summary     string                   `json:"summary"`
 	Description string                   `json:"description"`
 	Security    []map[string][]string    `json:"security"`
-	Parameters  []parameter              `json:"parameters,omitempty"`
+	Parameters  []describe.Parameter     `json:"parameters,omitempty"`
 	RequestBody *describedBody           `json:"requestBody,omitempty"`
 	Responses   map[string]describedBody `json:"responses"` // by status
 }

@@ -19,21 +19,12 @@ type operation struct {
 	Line         string           // in the specification document; "" if it is not listed there
 
 	ID, Tag, Summary, About string
-	Parameters              []parameter
+	Parameters              []describe.Parameter
 	Takes                   *content // the body; nil for none
 	Optional                bool     // the body can be omitted
 	Gives                   answer
 	Refuses                 []int          // in addition to those implied by the members above
 	Says                    map[int]string // replaces usual
-}
-
-// parameter is a query or path parameter, or a header.
-type parameter struct {
-	Name        string           `json:"name"`
-	In          string           `json:"in"`
-	Required    bool             `json:"required,omitempty"`
-	Description string           `json:"description,omitempty"`
-	Schema      *describe.Schema `json:"schema"`
 }
 
 // content is a body: a value of a schema in a media type.
@@ -65,7 +56,7 @@ func gives(about, media string, s *describe.Schema) answer {
 var (
 	done      = answer{About: "done"}
 	text      = &describe.Schema{Type: "string"}
-	ifChanged = parameter{Name: "If-None-Match", In: "header", Description: "The ETag of the client's copy.", Schema: text}
+	ifChanged = describe.Parameter{Name: "If-None-Match", In: "header", Description: "The ETag of the client's copy.", Schema: text}
 )
 
 const (
@@ -95,7 +86,7 @@ func operations() []operation {
 			Line:    "Turns a credential into a token that is bound to a checkout and a participant.",
 			ID:      "tokenize", Tag: "operations", Summary: "Turn a credential into a token",
 			About: "Scope tokenize. The token is bound to the checkout and to the participant that identity names, else the caller. It is on disk when the answer comes. The policy is the bound participant's.",
-			Parameters: []parameter{{
+			Parameters: []describe.Parameter{{
 				Name: "Idempotency-Key", In: "header",
 				Description: "The same caller, key and body get the same token while it lives; another body is idempotency_conflict for as long. Once the token has ended, the key is free.",
 				Schema:      &describe.Schema{Type: "string", MinLength: minIdempotencyKey, MaxLength: maxIdempotencyKey},
@@ -129,7 +120,7 @@ func operations() []operation {
 			Line: "Ends a checkout session and all its tokens for good.",
 			ID:   "endSession", Tag: "operations", Summary: "End a checkout session and all its tokens",
 			About:      "Scope detokenize. For good: tokenize for it answers session_ended. Ending it again is fine. A delegate names the participant in the body.",
-			Parameters: []parameter{{Name: "checkout_id", In: "path", Required: true, Schema: &describe.Schema{Type: "string", MinLength: 1, MaxLength: maxCheckout}}},
+			Parameters: []describe.Parameter{{Name: "checkout_id", In: "path", Required: true, Schema: &describe.Schema{Type: "string", MinLength: 1, MaxLength: maxCheckout}}},
 			Takes:      takes("EndRequest"), Optional: true, Gives: done,
 		},
 		{
@@ -137,7 +128,7 @@ func operations() []operation {
 			Line: "Lists what was done with the caller's tokens, and security events, newest first.",
 			ID:   "listEvents", Tag: "operations", Summary: "The caller's own log",
 			About: "Operations of anybody on tokens that are bound to the caller, the caller's operations on tokens of others, and security events. Newest first, kept as long as the operator's audit log. Any scope is enough. Operations from before the server had this log are missing.",
-			Parameters: []parameter{
+			Parameters: []describe.Parameter{
 				{Name: "limit", In: "query", Description: "How many at most.", Schema: &describe.Schema{Type: "integer", Minimum: 1, Maximum: maxEventsPage, Default: eventsPage}},
 				{Name: "before", In: "query", Description: "The id of an event: only older ones, for the next page.", Schema: &describe.Schema{Type: "string", Format: "uuid"}},
 			},
@@ -171,7 +162,7 @@ func operations() []operation {
 			Line: "Returns the encryption key that a participant published.",
 			ID:   "getKey", Tag: "keys", Summary: "The encryption key that a participant published",
 			About:      "Needs no bearer. The key is a public JWK; Cache-Control says for how long it may be kept.",
-			Parameters: []parameter{{Name: "identity", In: "path", Required: true, Schema: text}},
+			Parameters: []describe.Parameter{{Name: "identity", In: "path", Required: true, Schema: text}},
 			Gives:      gives("the key", keyType, ref("JWK")),
 			Refuses:    []int{404, 503}, Says: map[int]string{404: "not_found"},
 		},
@@ -180,14 +171,14 @@ func operations() []operation {
 			Method: "GET", Path: "", Name: "document", Handle: (*call).describe, Open: true,
 			ID: "describe", Tag: "documents", Summary: "The specification document of the handler",
 			About:      "JSON, or HTML when Accept asks for it.",
-			Parameters: []parameter{ifChanged},
+			Parameters: []describe.Parameter{ifChanged},
 			Gives:      answer{About: "the document", Bodies: []content{{Media: jsonType, Schema: ref("Document")}, {Media: "text/html", Schema: text}}, Tagged: true},
 		},
 		{
 			Method: "GET", Path: "/openapi.json", Name: "openapi", Handle: (*call).openAPI, Open: true,
 			ID: "openAPI", Tag: "documents", Summary: "This description",
 			About:      "The operations that this handler offers, at the address of the request.",
-			Parameters: []parameter{ifChanged},
+			Parameters: []describe.Parameter{ifChanged},
 			Gives:      answer{About: "OpenAPI 3.1", Bodies: []content{{Media: jsonType, Schema: &describe.Schema{Type: "object"}}}, Tagged: true},
 		},
 	}

@@ -193,14 +193,16 @@ func (v vocabulary) Named(name string) (*describe.Schema, bool) {
 // Component implements describe.Vocabulary.
 func (v vocabulary) Component(t reflect.Type) string { return componentOf[t] }
 
-// componentOf is the inverse of answered.
-var componentOf = func() map[reflect.Type]string {
+// componentOf and bodyOf are the inverses of answered and taken.
+var componentOf, bodyOf = inverse(answered), inverse(taken)
+
+func inverse(types map[string]reflect.Type) map[reflect.Type]string {
 	names := map[reflect.Type]string{}
-	for name, t := range answered {
+	for name, t := range types {
 		names[t] = name
 	}
 	return names
-}()
+}
 
 // Siblings implements describe.Vocabulary.
 func (v vocabulary) Siblings() bool { return true }

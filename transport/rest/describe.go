@@ -1,74 +1,155 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// outline is an operation's description in a piece. It omits the data that the table of operations
-// contains or implies: the path's parameters, access, the body limit, and the responses common to
-// such operations.
+// outline is the part of an operation's description that is in a piece. The rest follows from the
+// table of operations. A piece that has only the description contains it as a string.
 type outline struct {
-	ID          string   `json:"operationId"`
-	Tags        []string `json:"tags"`
-	Summary     string   `json:"summary"`
-	Description string   `json:"description"`
-	// Parameters lists the parameters outside the path, each as a component name or a full
-	// parameter.
-	Parameters []any `json:"parameters"`
-	// Takes is the schema of a JSON body. Body is the description of any other body. With Optional,
-	// the body can be omitted.
-	Takes    string         `json:"takes"`
-	Body     map[string]any `json:"body"`
-	Optional bool           `json:"optional"`
-	// Gives is the schema of the JSON in a successful response; a list that contains a schema means
-	// an array. Seq means that the response has X-Codelab-Seq.
-	Gives any  `json:"gives"`
-	Seq   bool `json:"seq"`
-	// Also lists additional status codes. Never lists codes that such operations usually return,
-	// but this one does not. Answers lists responses that are described in full.
-	Also    []string                  `json:"also"`
-	Never   []string                  `json:"never"`
+	tag         string
+	Description string `json:"description"`
+	// Body contains bodies other than Operation.Takes, by media type.
+	Body map[string]any `json:"body"`
+	// Gives is the schema of JSON in a successful response, if no type describes it.
+	Gives map[string]any `json:"gives"`
+	// Answers lists responses that are described in full.
 	Answers map[string]map[string]any `json:"answers"`
-	// Security and Servers replace the values from the table.
+	// Security replaces the value from the table.
 	Security []any `json:"security"`
-	Servers  []any `json:"servers"`
 }
 
-// standard contains the components of responses that have the same meaning everywhere.
-var standard = map[string]string{
-	"204": "NoContent", "304": "NotModified", "400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "409": "Conflict",
-	"412": "Outdated", "413": "TooLarge", "415": "MediaType", "429": "TooMany", "500": "Internal", "503": "Unavailable",
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *outline) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &o.Description)
+	}
+	type fields outline
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields() // an unknown field would be lost
+	return dec.Decode((*fields)(o))
 }
+
+// success is the description of a successful response. The zero value is a response that a piece
+// describes.
+type success struct {
+	status  int
+	summary string
+	json    reflect.Type      // nil for none
+	media   []string          // media types of other content
+	headers map[string]string // components, by the names of the headers
+}
+
+// of is the JSON of a value, with status 200.
+func of[T any]() success {
+	return success{status: 200, summary: "Success.", json: reflect.TypeFor[T]()}
+}
+
+// body is the type of the JSON in a body.
+func body[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+func (s success) about(summary string) success {
+	s.summary = summary
+	return s
+}
+
+// made is the response to a creation, with status 201.
+func (s success) made(summary string) success {
+	s.status = 201
+	return s.about(summary)
+}
+
+// withCookies is a response with the cookies of a session.
+func (s success) withCookies(summary string) success {
+	s.headers = map[string]string{"Set-Cookie": "Set-Cookie"}
+	return s.about(summary)
+}
+
+// attachment is a response that browsers save as a file.
+func attachment(summary string, media ...string) success {
+	return success{status: 200, summary: summary, media: media, headers: map[string]string{"Content-Disposition": "Content-Disposition"}}
+}
+
+// packet is a response in Git's format.
+func packet(summary string, media ...string) success {
+	return success{status: 200, summary: summary, media: media}
+}
+
+// nothing is an empty response.
+func nothing(summary string) success { return success{status: 204, summary: summary} }
+
+// done is the usual empty response.
+var done = nothing("")
+
+// storedFile is a stored file. A client can request a part of it, or only a newer version.
+var storedFile = success{
+	status: 200, summary: "The file.", media: []string{"application/octet-stream", "*/*"},
+	headers: map[string]string{
+		"ETag": "ETag", "Cache-Control": "Cache-Control-File", "Accept-Ranges": "Accept-Ranges",
+		"Content-Disposition": "File-Disposition", "Content-Security-Policy": "Content-Security-Policy",
+	},
+}
+
+// tag is the kind of the ETag of a response.
+type tag uint8
+
+const (
+	untagged tag = iota
+	// view changes with everything that the caller can see.
+	view
+	// edition also identifies the version of a text for If-Match.
+	edition
+)
+
+// The components of responses that have the same meaning everywhere, by status.
+var (
+	standard = map[int]string{
+		204: "NoContent", 304: "NotModified", 400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound",
+		409: "Conflict", 412: "Outdated", 413: "TooLarge", 415: "MediaType", 429: "TooMany", 500: "Internal", 503: "Unavailable",
+	}
+	ofGit = map[int]string{
+		400: "GitRefused", 401: "GitUnauthorized", 403: "GitRefused", 404: "GitRefused", 413: "GitRefused", 415: "GitRefused",
+		429: "GitLater", 500: "GitRefused", 503: "GitLater",
+	}
+	ofFile = map[int]string{206: "FilePart", 304: "FileNotModified", 416: "BadRange"}
+)
 
 func refTo(kind, name string) map[string]any {
 	return map[string]any{"$ref": "#/components/" + kind + "/" + name}
 }
 
 // describe returns the operation in OpenAPI form.
-func (op *Operation) describe(o *outline, known pathParameters) (map[string]any, error) {
-	names, err := op.parameters(o, known)
+func (op *Operation) describe(o *outline) (map[string]any, error) {
+	parameters, err := op.parameters()
 	if err != nil {
 		return nil, err
 	}
 	d := map[string]any{
-		"operationId": o.ID, "tags": o.Tags, "summary": o.Summary, "description": o.Description,
+		"operationId": op.ID, "tags": []string{o.tag}, "summary": op.Summary, "description": o.Description,
 		"security": o.Security, "responses": op.answers(o),
 	}
 	if o.Security == nil {
 		d["security"] = op.security()
 	}
-	if len(names) > 0 {
-		d["parameters"] = names
+	if len(parameters) > 0 {
+		d["parameters"] = parameters
 	}
-	if o.Servers != nil {
-		d["servers"] = o.Servers
+	if op.Root {
+		d["servers"] = []any{map[string]any{"url": "/", "description": "This server."}}
 	}
-	if body := op.takes(o); body != nil {
-		d["requestBody"] = body
+	if content := op.bodies(o); content != nil {
+		limit := "At most " + sizeText(op.body()) + "."
+		if op.File > 0 {
+			limit = "At most " + sizeText(op.File) + " for the file."
+		}
+		d["requestBody"] = map[string]any{"required": !op.Optional, "description": limit, "content": content}
 	}
 	return d, nil
 }
@@ -78,62 +159,39 @@ func (op *Operation) changes() bool {
 	return op.Method != get && !op.Basic && !op.Check
 }
 
-// parameters returns the path's parameters in order, those of the outline, and the CSRF token.
-func (op *Operation) parameters(o *outline, known pathParameters) (all []any, err error) {
+// parameters returns the path's parameters in order, those of the table, and the CSRF token.
+func (op *Operation) parameters() (all []any, err error) {
 	for part := range strings.SplitSeq(op.Path, "/") {
-		name, isParameter := strings.CutPrefix(part, "{")
-		name = strings.TrimSuffix(name, "}")
-		if !isParameter || slices.ContainsFunc(o.Parameters, func(p any) bool { return known.isOf(p, name) }) {
-			continue
+		if name, isParameter := strings.CutPrefix(part, "{"); isParameter {
+			component := pathParameter(strings.TrimSuffix(name, "}"), op.Params)
+			if component == "" {
+				return nil, fmt.Errorf("%s %s: no parameter of a path is %s", op.Method, op.Path, part)
+			}
+			all = append(all, refTo("parameters", component))
 		}
-		component := known.component[name]
-		if component == "" {
-			return nil, fmt.Errorf("%s %s: no parameter of a path is {%s}", op.Method, op.Path, name)
-		}
-		all = append(all, refTo("parameters", component))
 	}
-	for _, p := range o.Parameters {
-		if name, isName := p.(string); isName {
-			p = refTo("parameters", name)
-		}
-		all = append(all, p)
+	names := slices.Clone(op.Params)
+	switch {
+	case op.Gives.of(storedFile):
+		names = append(names, "etag", "range", "if_range")
+	case op.Tag != untagged && op.Method == get:
+		names = append(names, "etag")
+	case op.Tag == edition:
+		names = append(names, "if_match")
 	}
 	if op.changes() {
-		all = append(all, refTo("parameters", "csrf"))
+		names = append(names, "csrf")
+	}
+	for _, name := range names {
+		p, known := parameters[name]
+		if !known {
+			return nil, fmt.Errorf("%s %s: no parameter is %s", op.Method, op.Path, name)
+		}
+		if p.In != "path" {
+			all = append(all, refTo("parameters", name))
+		}
 	}
 	return all, nil
-}
-
-// pathParameters contains the components for path parameters.
-type pathParameters struct {
-	component map[string]string // by the name in the path; {id} is a codelab's id
-	name      map[string]string // by the component
-}
-
-func pathParametersOf(components map[string]json.RawMessage) (pathParameters, error) {
-	known := pathParameters{map[string]string{}, map[string]string{}}
-	for component, text := range components {
-		var p struct{ Name, In string }
-		if err := json.Unmarshal(text, &p); err != nil {
-			return known, fmt.Errorf("parameter %s: %w", component, err)
-		}
-		if p.In == "path" {
-			known.component[p.Name], known.name[component] = component, p.Name
-		}
-	}
-	known.component["id"] = "codelab_id"
-	return known, nil
-}
-
-// isOf reports whether an outline's parameter, given by name or in full, belongs to a path.
-func (k pathParameters) isOf(p any, name string) bool {
-	switch p := p.(type) {
-	case string:
-		return k.name[p] == name
-	case map[string]any:
-		return p["in"] == "path" && p["name"] == name
-	}
-	return false
 }
 
 // security returns the alternative ways to authenticate.
@@ -158,20 +216,19 @@ func (op *Operation) security() []any {
 	return []any{session, token}
 }
 
-// takes returns the description of the operation's body.
-func (op *Operation) takes(o *outline) map[string]any {
-	content := o.Body
-	if o.Takes != "" {
-		content = map[string]any{"application/json": map[string]any{"schema": refTo("schemas", o.Takes)}}
+// bodies returns the content of the operation's body by media type.
+func (op *Operation) bodies(o *outline) map[string]any {
+	switch {
+	case op.Takes == nil:
+		return o.Body
+	case op.Takes == reflect.TypeFor[struct{}]():
+		return jsonContent(map[string]any{"type": "object", "additionalProperties": false})
 	}
-	if content == nil {
-		return nil
-	}
-	limit := "At most " + sizeText(op.body()) + "."
-	if op.File > 0 {
-		limit = "At most " + sizeText(op.File) + " for the file."
-	}
-	return map[string]any{"required": !o.Optional, "description": limit, "content": content}
+	return jsonContent(refTo("schemas", bodyOf[op.Takes]))
+}
+
+func jsonContent(schema any) map[string]any {
+	return map[string]any{"application/json": map[string]any{"schema": schema}}
 }
 
 // sizeText formats a number of bytes in human-readable form.
@@ -189,50 +246,116 @@ func sizeText(n int) string {
 
 // answers returns the operation's responses by status code.
 func (op *Operation) answers(o *outline) map[string]any {
-	codes := []string{"400", "429", "500", "503"}
-	if op.Access != Anyone && op.Access != Registrant && op.Access != CodelabReader {
-		codes = append(codes, "401", "403")
-	}
-	if strings.Contains(op.Path, "{") {
-		codes = append(codes, "404")
-	}
-	if op.Method != get && (o.Takes != "" || o.Body != nil) {
-		codes = append(codes, "413", "415")
-	}
 	all := map[string]any{}
-	for _, code := range slices.Concat(codes, o.Also) {
-		if !slices.Contains(o.Never, code) {
-			all[code] = refTo("responses", standard[code])
-		}
+	for status, component := range op.components(o) {
+		all[strconv.Itoa(status)] = refTo("responses", component)
 	}
 	headers := map[string]any{"X-Request-Id": refTo("headers", "X-Request-Id")}
-	if o.Seq {
+	if op.Seq {
 		headers["X-Codelab-Seq"] = refTo("headers", "X-Codelab-Seq")
 	}
-	success := map[string]any{"description": "Success.", "headers": headers}
+	usual := map[string]any{"description": "Success.", "headers": headers}
 	if o.Gives != nil {
-		success["content"] = map[string]any{"application/json": map[string]any{"schema": schemaOf(o.Gives)}}
-		all["200"] = success
+		all["200"] = merged(usual, map[string]any{"headers": op.headers(headers), "content": jsonContent(o.Gives)})
+	}
+	if status := op.Gives.status; status != 0 && all[strconv.Itoa(status)] == nil {
+		written := map[string]any{"description": op.Gives.summary, "headers": op.headers(headers)}
+		if content := op.Gives.content(); len(content) > 0 {
+			written["content"] = content
+		}
+		all[strconv.Itoa(status)] = written
 	}
 	for code, written := range o.Answers {
 		if _, isRef := written["$ref"]; !isRef {
+			before, _ := all[code].(map[string]any)
 			own, _ := written["headers"].(map[string]any)
-			written = merged(success, written, map[string]any{"headers": merged(headers, own)})
+			written = merged(usual, before, written, map[string]any{"headers": merged(headers, own)})
 		}
 		all[code] = written
 	}
 	return all
 }
 
-// schemaOf returns a schema given by its name, by its name in a list, or in full.
-func schemaOf(gives any) any {
-	switch g := gives.(type) {
-	case string:
-		return refTo("schemas", g)
-	case []any:
-		return map[string]any{"type": "array", "items": schemaOf(g[0])}
+// components returns the components that describe responses, by status.
+func (op *Operation) components(o *outline) map[int]string {
+	statuses := slices.Concat([]int{400, 429, 500, 503}, op.Also)
+	if op.Access != Anyone && op.Access != Registrant && op.Access != CodelabReader {
+		statuses = append(statuses, 401, 403)
 	}
-	return gives
+	if strings.Contains(op.Path, "{") {
+		statuses = append(statuses, 404)
+	}
+	if op.Method != get && op.bodies(o) != nil {
+		statuses = append(statuses, 413, 415)
+	}
+	if op.Gives.of(done) {
+		statuses = append(statuses, 204)
+	}
+	switch {
+	case op.Tag != untagged && op.Method == get:
+		statuses = append(statuses, 304)
+	case op.Tag == edition:
+		statuses = append(statuses, 412)
+	}
+	all := map[int]string{}
+	for _, status := range statuses {
+		switch {
+		case slices.Contains(op.Never, status):
+		case op.Basic:
+			all[status] = ofGit[status]
+		default:
+			all[status] = standard[status]
+		}
+	}
+	if op.Gives.of(storedFile) {
+		maps.Copy(all, ofFile)
+	}
+	return all
+}
+
+// headers returns the headers of the successful response.
+func (op *Operation) headers(usual map[string]any) map[string]any {
+	all := maps.Clone(usual)
+	for name, component := range op.Gives.headers {
+		all[name] = refTo("headers", component)
+	}
+	switch op.Tag {
+	case view:
+		all["ETag"] = refTo("headers", "ETag")
+	case edition:
+		all["ETag"] = refTo("headers", "Edition")
+	}
+	return all
+}
+
+// of reports whether the response is one that many operations have.
+func (s success) of(shared success) bool { return reflect.DeepEqual(s, shared) }
+
+// content returns the content of the response by media type.
+func (s success) content() map[string]any {
+	all := map[string]any{}
+	if s.json != nil {
+		all = jsonContent(schemaOf(s.json))
+	}
+	for _, media := range s.media {
+		schema := map[string]any{"type": "string", "format": "binary"}
+		if strings.HasPrefix(media, "text/") {
+			delete(schema, "format")
+		}
+		all[media] = map[string]any{"schema": schema}
+	}
+	return all
+}
+
+// schemaOf returns the schema of a component's type, of a string, or of a list of these.
+func schemaOf(t reflect.Type) map[string]any {
+	switch {
+	case t.Kind() == reflect.Slice:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+	case t.Kind() == reflect.String:
+		return map[string]any{"type": "string"}
+	}
+	return refTo("schemas", componentOf[t])
 }
 
 // merged merges all objects; later ones take precedence.

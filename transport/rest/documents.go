@@ -20,6 +20,9 @@ var pieces embed.FS
 
 // description is an OpenAPI document or a piece of one.
 type description struct {
+	// Tag is that of all operations of a piece. Operations are those of the table, by their ids.
+	Tag        string                                `json:"tag,omitempty"`
+	Operations map[string]*outline                   `json:"operations,omitempty"`
 	OpenAPI    json.RawMessage                       `json:"openapi"`
 	Info       json.RawMessage                       `json:"info"`
 	Servers    json.RawMessage                       `json:"servers"`
@@ -39,7 +42,15 @@ type description struct {
 func (d *description) read(piece []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(piece))
 	dec.DisallowUnknownFields() // an unknown field would be lost
-	return dec.Decode(d)
+	if err := dec.Decode(d); err != nil {
+		return err
+	}
+	for _, o := range d.Operations {
+		if o.tag == "" {
+			o.tag = d.Tag
+		}
+	}
+	return nil
 }
 
 // readPieces reads all pieces.
@@ -57,7 +68,16 @@ func readPieces() (whole description, err error) {
 		}
 		return nil
 	})
-	return whole, err
+	if err != nil {
+		return whole, err
+	}
+	whole.Components.Parameters = map[string]json.RawMessage{}
+	for name, p := range parameters {
+		if whole.Components.Parameters[name], err = encoded(p); err != nil {
+			return whole, err
+		}
+	}
+	return whole, nil
 }
 
 // join builds the document from the pieces. Its bytes are the same at each start, because map
@@ -73,15 +93,11 @@ func join() ([]byte, error) {
 	return encoded(whole)
 }
 
-// complete adds the table's data to the pieces' operations, and adds the members of Go types to
-// components and deliveries. whole contains the components of all pieces. Operations that are not
-// in the table are described in full in the pieces.
+// complete describes the operations of the table, and adds the members of Go types to components
+// and deliveries. whole contains the components of all pieces. Operations that are not in the table
+// are described in full in the pieces.
 func (d *description) complete(table []Operation, whole *description) error {
-	known, err := pathParametersOf(whole.Components.Parameters)
-	if err != nil {
-		return err
-	}
-	words := vocabulary(whole.Components.Schemas)
+	words, err := vocabulary(whole.Components.Schemas), error(nil)
 	for name, piece := range d.Components.Schemas {
 		if d.Components.Schemas[name], err = words.withMembers(name, piece); err != nil {
 			return err
@@ -92,24 +108,25 @@ func (d *description) complete(table []Operation, whole *description) error {
 	}
 	for i := range table {
 		op := &table[i]
-		text, described := d.Paths[op.Path][strings.ToLower(op.Method)]
+		text, described := d.Operations[op.ID]
 		if !described {
 			continue // a test reports it
 		}
-		var o outline
-		dec := json.NewDecoder(bytes.NewReader(text))
-		dec.DisallowUnknownFields() // an unknown field would be lost
-		if err := dec.Decode(&o); err != nil {
-			return fmt.Errorf("%s %s: %w", op.Method, op.Path, err)
-		}
-		whole, err := op.describe(&o, known)
+		whole, err := op.describe(text)
 		if err != nil {
 			return err
+		}
+		if d.Paths == nil {
+			d.Paths = map[string]map[string]json.RawMessage{}
+		}
+		if d.Paths[op.Path] == nil {
+			d.Paths[op.Path] = map[string]json.RawMessage{}
 		}
 		if d.Paths[op.Path][strings.ToLower(op.Method)], err = encoded(whole); err != nil {
 			return err
 		}
 	}
+	d.Tag, d.Operations = "", nil
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -132,7 +133,10 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 		for _, name := range twice(json.NewDecoder(bytes.NewReader(b)), "") {
 			t.Errorf("%s: %s stands there twice", piece, name)
 		}
-		for _, what := range slices.Concat(slices.Collect(maps.Keys(p.Paths)), slices.Collect(maps.Keys(p.components()))) {
+		if len(p.Operations) > 0 && p.Tag == "" {
+			t.Errorf("%s: its operations have no tag", piece)
+		}
+		for _, what := range slices.Concat(slices.Collect(maps.Keys(p.Operations)), slices.Collect(maps.Keys(p.Paths)), slices.Collect(maps.Keys(p.components()))) {
 			if before := standsIn[what]; before != "" {
 				t.Errorf("%s stands in %s and in %s", what, before, piece)
 			}
@@ -165,6 +169,10 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	for ref := range defined {
 		by, piece := users[ref], standsIn[ref]
 		switch {
+		case strings.HasPrefix(ref, "#/components/parameters/"): // from the table of parameters
+			if len(by) == 0 {
+				t.Errorf("nothing refers to %s", ref)
+			}
 		case len(by) == 0:
 			t.Errorf("%s: nothing refers to %s", piece, ref)
 		case piece == shared && len(by) == 1 && !by[shared]:
@@ -184,21 +192,20 @@ func TestOperationsAreThoseOfTheTable(t *testing.T) {
 	}
 	for i := range operations {
 		op := &operations[i]
-		name, method := op.Method+" "+op.Path, strings.ToLower(op.Method)
-		text, described := all.Paths[op.Path][method]
+		name := op.Method + " " + op.Path
+		o, described := all.Operations[op.ID]
 		if !described {
 			t.Errorf("%s is not described", name)
 			continue
 		}
-		delete(all.Paths[op.Path], method)
-		var o outline
-		if err := json.Unmarshal(text, &o); err != nil {
-			t.Fatal(err)
+		delete(all.Operations, op.ID)
+		if op.Summary == "" || o.Description == "" {
+			t.Errorf("%s has no summary or description", name)
 		}
-		if o.ID == "" || o.Summary == "" || o.Description == "" || len(o.Tags) != 1 {
-			t.Errorf("%s has no id, tag, summary or description", name)
-		}
-		onlyWhatIsNotKnown(t, name, op, o)
+		onlyWhatIsNotKnown(t, name, op, *o)
+	}
+	for id := range all.Operations {
+		t.Errorf("%s is not in the table", id)
 	}
 	for path, methods := range all.Paths {
 		for method, text := range methods {
@@ -220,22 +227,33 @@ func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
 			t.Errorf("%s: its security repeats the table's", name)
 		}
 	}
-	bare := o
-	bare.Also, bare.Never, bare.Answers = nil, nil, nil
-	known := op.answers(&bare)
-	for _, code := range o.Also {
-		if known[code] != nil || standard[code] == "" {
-			t.Errorf("%s: also %s is known, or no answer that means the same everywhere", name, code)
+	bare, usual := o, *op
+	bare.Answers, usual.Also, usual.Never = nil, nil, nil
+	known := usual.components(&bare)
+	for _, status := range op.Also {
+		if known[status] != "" || standard[status] == "" {
+			t.Errorf("%s: %d is in Also, but it is implied or has no standard response", name, status)
 		}
 	}
-	for _, code := range o.Never {
-		if known[code] == nil {
-			t.Errorf("%s: never %s is known", name, code)
+	for _, status := range op.Never {
+		if known[status] == "" {
+			t.Errorf("%s: %d is in Never, but it is not implied", name, status)
 		}
 	}
 	for code, answer := range o.Answers {
-		if reflect.DeepEqual(answer, refTo("responses", standard[code])) {
-			t.Errorf("%s: %s belongs to also", name, code)
+		if status, err := strconv.Atoi(code); err == nil && reflect.DeepEqual(answer, refTo("responses", standard[status])) {
+			t.Errorf("%s: %s belongs in Also", name, code)
+		}
+	}
+	if op.Takes != nil && (o.Body != nil || bodyOf[op.Takes] == "" && op.Takes != reflect.TypeFor[struct{}]()) {
+		t.Errorf("%s: its body is described twice, or has no component", name)
+	}
+	if given := op.Gives.json; given != nil {
+		for given.Kind() == reflect.Slice {
+			given = given.Elem()
+		}
+		if o.Gives != nil || componentOf[given] == "" && given.Kind() != reflect.String {
+			t.Errorf("%s: its response is described twice, or has no component", name)
 		}
 	}
 }
@@ -293,34 +311,56 @@ func TestAPathLeadsToEachComponent(t *testing.T) {
 // The document follows the table: the required permission, the limit, and the common responses of
 // each operation.
 func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
-	known, err := pathParametersOf(map[string]json.RawMessage{"thing_id": []byte(`{"name":"thing_id","in":"path"}`), "certificate_id": []byte(`{"name":"id","in":"path"}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, c := range map[string]struct {
 		op   Operation
 		o    outline
 		want string
 	}{
 		"a change by an attendee": {
-			Operation{Method: put, Path: "/codelabs/{id}/things/{thing_id}", Access: CodelabAttendee, Body: 3 << 10}, outline{Takes: "Thing", Gives: "Thing", Seq: true, Also: []string{"409"}, Parameters: []any{"as"}},
-			`{"parameters":["codelab_id","thing_id","as","csrf"],"security":[{"csrfAuth":[],"sessionAuth":[]}],"body":"At most 3 KiB. Thing","required":true,"codes":"200 400 401 403 404 409 413 415 429 500 503","headers":["X-Codelab-Seq","X-Request-Id"],"gives":"Thing"}`,
+			Operation{
+				Method: put, Path: "/codelabs/{id}/polls/{poll_id}", Access: CodelabAttendee, Body: 3 << 10, Params: []string{"as"},
+				Takes: body[voteBody](), Gives: of[pollRecord](), Seq: true, Also: []int{409},
+			},
+			outline{},
+			`{"parameters":["codelab_id","poll_id","as","csrf"],"security":[{"csrfAuth":[],"sessionAuth":[]}],"body":"At most 3 KiB. Vote","required":true,"codes":"200 400 401 403 404 409 413 415 429 500 503","headers":["X-Codelab-Seq","X-Request-Id"],"gives":"Poll"}`,
 		},
 		"a list for anybody": {
-			Operation{Method: get, Path: "/certificates/{id}", Access: Anyone}, outline{Gives: []any{"Thing"}, Never: []string{"503"}, Parameters: []any{"certificate_id"}},
-			`{"parameters":["certificate_id"],"security":[{},{"sessionAuth":[]},{"tokenAuth":[]}],"codes":"200 400 404 429 500","headers":["X-Request-Id"],"gives":"list of Thing"}`,
+			Operation{Method: get, Path: "/certificates/{id}", Access: Anyone, Params: []string{"certificate_id"}, Gives: of[[]pollRecord](), Never: []int{503}},
+			outline{},
+			`{"parameters":["certificate_id"],"security":[{},{"sessionAuth":[]},{"tokenAuth":[]}],"codes":"200 400 404 429 500","headers":["X-Request-Id"],"gives":"list of Poll"}`,
 		},
-		"a file": {
-			Operation{Method: post, Path: "/upload", Access: AdminOnly, File: 5 << 20}, outline{Takes: "Thing", Optional: true, Answers: map[string]map[string]any{"200": {"description": "Kept."}}},
-			`{"parameters":["csrf"],"security":[{"csrfAuth":[],"sessionAuth":[]},{"tokenAuth":[]}],"body":"At most 5 MiB for the file. Thing","required":false,"codes":"200 400 401 403 413 415 429 500 503","headers":["X-Request-Id"]}`,
+		"a view with an ETag": {
+			Operation{Method: get, Path: "/polls", Access: AdminLogin, Gives: of[pollRecord](), Tag: view},
+			outline{},
+			`{"parameters":["etag"],"security":[{"sessionAuth":[]}],"codes":"200 304 400 401 403 429 500 503","headers":["ETag","X-Request-Id"],"gives":"Poll"}`,
+		},
+		"an edit": {
+			Operation{Method: put, Path: "/polls", Access: AdminLogin, Takes: body[struct{}](), Gives: of[pollRecord](), Tag: edition},
+			outline{},
+			`{"parameters":["if_match","csrf"],"security":[{"csrfAuth":[],"sessionAuth":[]}],"body":"At most 4 MiB. .","required":true,"codes":"200 400 401 403 412 413 415 429 500 503","headers":["ETag","X-Request-Id"],"gives":"Poll"}`,
+		},
+		"a stored file": {
+			Operation{Method: get, Path: "/file", Access: Anyone, Gives: storedFile},
+			outline{},
+			`{"parameters":["etag","range","if_range"],"security":[{},{"sessionAuth":[]},{"tokenAuth":[]}],"codes":"200 206 304 400 416 429 500 503","headers":["Accept-Ranges","Cache-Control","Content-Disposition","Content-Security-Policy","ETag","X-Request-Id"]}`,
+		},
+		"an upload": {
+			Operation{Method: post, Path: "/upload", Access: AdminOnly, File: 5 << 20, Optional: true, Takes: body[voteBody](), Gives: of[pollRecord]()},
+			outline{Answers: map[string]map[string]any{"200": {"description": "Kept."}}},
+			`{"parameters":["csrf"],"security":[{"csrfAuth":[],"sessionAuth":[]},{"tokenAuth":[]}],"body":"At most 5 MiB for the file. Vote","required":false,"codes":"200 400 401 403 413 415 429 500 503","headers":["X-Request-Id"],"gives":"Poll"}`,
 		},
 		"a program": {
-			Operation{Method: post, Path: "/git", Access: CodelabMember, Basic: true}, outline{Also: []string{"204"}},
+			Operation{Method: post, Path: "/git", Access: CodelabMember, Basic: true, Gives: nothing("Ended.")},
+			outline{},
 			`{"parameters":null,"security":[{"passwordAuth":[]},{"tokenAuth":[]}],"codes":"204 400 401 403 429 500 503"}`,
 		},
-		"a check": {Operation{Method: post, Path: "/check", Access: CodelabAttendee, Check: true}, outline{}, `{"parameters":null,"security":[{"checkAuth":[]}],"codes":"400 401 403 429 500 503"}`},
+		"a check": {
+			Operation{Method: post, Path: "/check", Access: CodelabAttendee, Check: true, Gives: done},
+			outline{},
+			`{"parameters":null,"security":[{"checkAuth":[]}],"codes":"204 400 401 403 429 500 503"}`,
+		},
 	} {
-		d, err := c.op.describe(&c.o, known)
+		d, err := c.op.describe(&c.o)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -329,8 +369,10 @@ func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
 			t.Errorf("%s is\n%s, want\n%s", name, got, c.want)
 		}
 	}
-	if _, err := (&Operation{Method: get, Path: "/{unknown}"}).describe(&outline{}, known); err == nil {
-		t.Error("a path with an unknown parameter is described")
+	for _, op := range []Operation{{Method: get, Path: "/{unknown}"}, {Method: get, Path: "/", Params: []string{"unknown"}}} {
+		if _, err := op.describe(&outline{}); err == nil {
+			t.Errorf("%s %v with an unknown parameter is described", op.Path, op.Params)
+		}
 	}
 }
 

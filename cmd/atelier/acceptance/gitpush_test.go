@@ -152,7 +152,7 @@ func TestUnstorablePushesAreRefused(t *testing.T) {
 		commit()
 	}, "more than 2000 files")
 	g.fails(dir, []string{"push", "-q", "origin", ":main"}, "the branch main stays")
-	g.fails(dir, []string{"push", "-q", "origin", "HEAD:refs/heads/Upper"}, "a name has the form")
+	g.fails(dir, []string{"push", "-q", "origin", "HEAD:refs/heads/Upper"}, "a name must match")
 	g.run(dir, "tag", "v1")
 	g.fails(dir, []string{"push", "-q", "origin", "v1"}, "only branches are kept here")
 	if now := g.run(dir, "ls-remote", "origin"); now != before {

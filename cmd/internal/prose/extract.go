@@ -61,7 +61,7 @@ func extract(path string, source []byte) (*page, bool) {
 		}
 	case filepath.Base(path) == "en.json":
 		p.fromStrings(source, nil)
-	case ext == ".json" && strings.Contains(path, "/openapi/"), strings.HasSuffix(path, "handler/openapi.json"):
+	case filepath.Base(path) == "openapi.json": // its texts come from tables, tags and pieces
 		p.fromStrings(source, described)
 	default:
 		return nil, false

@@ -200,8 +200,7 @@ func check(vale string, files []string) (found []finding, read []string, err err
 }
 
 // skipped are excluded: examples and inputs of tests are data, and Vale's rules quote what they
-// forbid. config.toml is generated from the doc tags, and asyncapi.json and openapi.json from their
-// pieces.
+// forbid. config.toml and asyncapi.json are generated from doc tags.
 func skipped(file string) bool {
 	return strings.Contains(file, "testdata/") || strings.HasPrefix(file, ".vale/") || strings.HasPrefix(file, "transport/web/e2e/first-service/") ||
 		strings.HasPrefix(file, "transport/sample/") || file == "config.toml" || file == "PACKAGES.md"

@@ -15,7 +15,7 @@ func TestExtractKeepsTheLinesOfTheSource(t *testing.T) {
 		{"a.ts", "let a = 1 // not taken\n// One\n// two.\nx\n/* Three. */\n", "One:2 two.:3 Three.:5"},
 		{"a.toml", "# One.\na = 1\n# b = 2\n", "One.:1"},
 		{"x/en.json", "{\n\"a\": \"One\",\n\"b\": {\"one\": \"Two\"}\n}", "One!:2 Two!:3"},
-		{"x/openapi/a.json", "{\n\"a\": \"One\",\n\"description\": \"Two\",\n\"l\": [{\"summary\": \"Three\"}]}", "Two!:3 Three!:4"},
+		{"x/openapi.json", "{\n\"a\": \"One\",\n\"description\": \"Two\",\n\"l\": [{\"summary\": \"Three\"}]}", "Two!:3 Three!:4"},
 	} {
 		p, ok := extract(c.path, []byte(c.source))
 		if !ok {
