@@ -70,7 +70,7 @@ var parameters = map[string]describe.Parameter{
 	"source_id":       inQuery("source_id", "Only the copies of this codelab.", ref("Id")),
 	"into":            inQuery("into", "The id of the codelab to update.", ref("Id")),
 	"match":           inQuery("match", "Updates the codelab whose `slug` is the `id:` in the file's header, or creates it.", zeroOrOne),
-	"dry_run":         inQuery("dry_run", "With `into` or `match`: returns what would change, and changes nothing.", zeroOrOne),
+	"import_dry_run":  inQuery("dry_run", "With `into` or `match`: returns what would change, and changes nothing.", zeroOrOne),
 	"source_dry_run":  inQuery("dry_run", "Returns what would change, and changes nothing.", zeroOrOne),
 	"itself":          inQuery("itself", "Adds the results of the codelab itself at the end.", zeroOrOne),
 	"bom":             inQuery("bom", "Unless this is 0, the table begins with a byte order mark, so that Excel detects UTF-8.", zeroOrOne),

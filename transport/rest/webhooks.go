@@ -85,7 +85,7 @@ type webhookTry struct {
 	Status *int32  `json:"status" range:"100..999" doc:"The status of the response, or null if there was none."`
 	TookMS int32   `json:"took_ms"`
 	Try    uint32  `json:"try" range:"1.." doc:"The number of the attempt of this delivery, from 1."`
-	Error  *string `json:"error" enum:"refused_address|timeout|redirect|tls|connect" doc:"«refused_address»: an address in the server's own network. «timeout»: no response within 10 s. «redirect»: a redirect, which is not followed. «tls»: an untrusted connection. «connect»: any other failure to connect. Null if there was a response of any status, or if the server itself could not send; its log then contains the reason."`
+	Error  *string `json:"error" enum:"refused_address|timeout|redirect|tls|connect" doc:"«refused_address» means an address in the server's own network. «timeout» means no response within ten seconds. «redirect» means a redirect, which is not followed. «tls» means an untrusted connection. «connect» means any other failure to connect. Null if there was a response of any status, or if the server itself could not send. In the latter case its log contains the reason."`
 }
 
 func webhookDeliveries(r *Request) error {
