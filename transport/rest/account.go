@@ -95,12 +95,6 @@ func changePassword(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	switch {
-	case in.Old == nil:
-		return wire.Invalid("old is required")
-	case in.New == nil:
-		return wire.Invalid("new is required")
-	}
 	p := r.who.Leader()
 	if err := auth.CheckPassword("new", *in.New, p.GetLogin()); err != nil {
 		return err

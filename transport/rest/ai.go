@@ -43,8 +43,12 @@ type conversationSaveBody struct {
 }
 
 func saveConversation(r *Request) error {
+	b, err := r.JSONBody()
+	if err != nil {
+		return err
+	}
 	var in conversationSaveBody
-	if err := r.decode(&in); err != nil {
+	if err := wire.Decode(b, &in); err != nil {
 		return err
 	}
 	if or(in.CodelabID, "") != "" || r.EnterAsAdmin() {
@@ -54,11 +58,8 @@ func saveConversation(r *Request) error {
 	} else if err := r.EnterOwn(); err != nil {
 		return err
 	}
-	if in.Question == nil {
-		return wire.Invalid("question is required")
-	}
-	if in.Answer == nil {
-		return wire.Invalid("answer is required")
+	if err := checkWhole(&in); err != nil { // after the right to the codelab that the body names
+		return err
 	}
 	if in.StepNumber != nil && *in.StepNumber < 1 {
 		return wire.Invalid("step_number must be the number of a step")

@@ -1,6 +1,9 @@
 package rest
 
-import "atelier/transport/wire"
+import (
+	"atelier/transport/describe"
+	"atelier/transport/wire"
+)
 
 // drainBytes bounds how much of an unwanted body is read, in bytes. It exceeds every body limit, so
 // that the sender of an upload just over the limit gets a response and not a closed connection.
@@ -15,13 +18,28 @@ func (r *Request) JSONBody() ([]byte, error) {
 	return b, r.still()
 }
 
-// decode decodes the JSON body.
+// decode decodes the JSON body, whose required members must be present.
 func (r *Request) decode(into any) error {
 	b, err := r.JSONBody()
 	if err != nil {
 		return err
 	}
-	return wire.Decode(b, into)
+	return decodeWhole(b, into)
+}
+
+func decodeWhole(b []byte, into any) error {
+	if err := wire.Decode(b, into); err != nil {
+		return err
+	}
+	return checkWhole(into)
+}
+
+// checkWhole returns an error if a decoded body lacks a required member.
+func checkWhole(into any) error {
+	if name := describe.Missing(into); name != "" {
+		return wire.Invalid("%s is required", name)
+	}
+	return nil
 }
 
 // decodeSecret is decode for a body that must not stay in memory together with its sender's cookie.
@@ -37,12 +55,12 @@ func (r *Request) decodeSecret(into any) (wiped func(), err error) {
 		err = r.still()
 	}
 	if err == nil {
-		err = wire.Decode(b, into)
+		err = decodeWhole(b, into)
 	}
 	return wiped, err
 }
 
-// decodeStrict is decode, but rejects unknown members.
+// decodeStrict decodes the JSON body, and rejects unknown members. The caller checks for missing ones.
 func (r *Request) decodeStrict(into any) error {
 	b, err := r.JSONBody()
 	if err != nil {

@@ -140,9 +140,6 @@ func (r *Request) checkInput() (b codelab.ReportCheck, err error) {
 		if err := r.decode(&in); err != nil {
 			return b, err
 		}
-		if in.OK == nil {
-			return b, wire.Invalid("ok is required")
-		}
 		return codelab.ReportCheck{OK: *in.OK, Note: in.Note}, nil
 	}
 	body, err := r.Read(maxReport)

@@ -309,9 +309,6 @@ func createCodelab(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Title == nil {
-		return wire.Invalid("title is required")
-	}
 	if or(in.GuideMarkdown, "") == "" {
 		in.GuideMarkdown = nil
 	}
@@ -458,21 +455,12 @@ func replaceSteps(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Steps == nil {
-		return wire.Invalid("steps is required")
-	}
 	durations := map[string]int32{} // unchanged steps keep their duration
 	for _, st := range r.Codelab.View().Steps {
 		durations[st.Id] = st.DurationMinutes
 	}
 	steps := make([]*pb.Step, len(*in.Steps))
 	for i, st := range *in.Steps {
-		if st.Title == nil {
-			return wire.Invalid("steps[%d].title is required", i)
-		}
-		if st.ContentMarkdown == nil {
-			return wire.Invalid("steps[%d].content_markdown is required", i)
-		}
 		steps[i] = &pb.Step{Id: st.ID, Title: *st.Title, ContentMarkdown: *st.ContentMarkdown, DurationMinutes: or(st.DurationMinutes, durations[st.ID])}
 	}
 	if _, err := r.edit(codelab.ReplaceSteps{Steps: steps}); err != nil {
@@ -489,9 +477,6 @@ func setRegistration(r *Request) error {
 	var in openBody
 	if err := r.decode(&in); err != nil {
 		return err
-	}
-	if in.Open == nil {
-		return wire.Invalid("open is required")
 	}
 	return r.answerCodelab(codelab.SetRegistration{Open: *in.Open})
 }

@@ -31,12 +31,6 @@ func giveFeedback(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Difficulty == nil {
-		return wire.Invalid("difficulty is required")
-	}
-	if in.Satisfaction == nil {
-		return wire.Invalid("satisfaction is required")
-	}
 	v, err := r.do(codelab.GiveFeedback{
 		Difficulty: *in.Difficulty, Satisfaction: *in.Satisfaction, Comment: in.Comment,
 	})

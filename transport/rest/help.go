@@ -205,9 +205,6 @@ func answerHelp(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Message == nil {
-		return wire.Invalid("message is required")
-	}
 	if _, err := r.do(codelab.AnswerHelp{HelpIDs: in.HelpIDs, Message: *in.Message}); err != nil {
 		return err
 	}

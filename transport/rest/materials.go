@@ -55,12 +55,6 @@ func addMaterial(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Title == nil {
-		return wire.Invalid("title is required")
-	}
-	if in.MaterialType == nil {
-		return wire.Invalid("material_type is required")
-	}
 	m := &pb.Material{
 		Title: *in.Title, MaterialType: *in.MaterialType, LinkUrl: in.LinkURL, Upload: strings.TrimPrefix(in.FilePath, files.Folder),
 	}

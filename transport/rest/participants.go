@@ -97,14 +97,6 @@ func addParticipant(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	switch {
-	case in.Name == nil:
-		return wire.Invalid("name is required")
-	case in.Kind == nil:
-		return wire.Invalid("kind is required")
-	case in.Scopes == nil:
-		return wire.Invalid("scopes is required")
-	}
 	keyID, secret, hash := participant.NewKey(in.Environment)
 	v, _, err := r.tellParticipants(participant.Add{
 		Name: *in.Name, Kind: *in.Kind, Environment: in.Environment, Scopes: in.Scopes,
@@ -161,9 +153,6 @@ func grantParticipant(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.ParticipantID == nil {
-		return wire.Invalid("participant_id is required")
-	}
 	return r.changeParticipant(participant.Grant{ID: r.Param("participant_id"), For: *in.ParticipantID})
 }
 
@@ -184,9 +173,6 @@ func acknowledgeParticipant(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Version == nil {
-		return wire.Invalid("version is required")
-	}
 	return r.changeParticipant(participant.Acknowledge{ID: r.Param("participant_id"), Version: *in.Version})
 }
 
@@ -199,9 +185,6 @@ func setParticipantPolicy(r *Request) error {
 	var in policyChangeBody
 	if err := r.decode(&in); err != nil {
 		return err
-	}
-	if in.Policy == nil {
-		return wire.Invalid("policy is required")
 	}
 	return r.changeParticipant(participant.SetPolicy{
 		ID: r.Param("participant_id"), Policy: *in.Policy, TTLSeconds: in.TTLSeconds,

@@ -130,12 +130,6 @@ func invitePerson(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	switch {
-	case in.Name == nil:
-		return wire.Invalid("name is required")
-	case in.Role == nil:
-		return wire.Invalid("role is required")
-	}
 	cmd := people.Invite{Login: in.Login, Name: *in.Name, Role: *in.Role, Codelabs: in.Codelabs}
 	if in.ExpiresAt != nil {
 		at, err := time.Parse(time.RFC3339, *in.ExpiresAt)
@@ -236,9 +230,6 @@ func lookAtInvitation(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Token == nil {
-		return wire.Invalid("token is required")
-	}
 	h, err := r.api.People.Get(people.ID)
 	if err != nil {
 		return err
@@ -269,9 +260,6 @@ func acceptInvitation(r *Request) error {
 	var in invitationAcceptBody
 	if err := r.decode(&in); err != nil {
 		return err
-	}
-	if in.Token == nil {
-		return wire.Invalid("token is required")
 	}
 	h, err := r.api.People.Get(people.ID)
 	if err != nil {

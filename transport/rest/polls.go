@@ -331,9 +331,6 @@ func showPoll(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Shown == nil {
-		return wire.Invalid("shown is required")
-	}
 	return r.answerPoll(r.do(codelab.ShowPoll{PollID: r.Param("poll_id"), Shown: *in.Shown}))
 }
 
@@ -375,9 +372,6 @@ func votePoll(r *Request) error {
 	defer wiped() // memory must not hold a ballot together with its voter's cookie
 	if err != nil {
 		return err
-	}
-	if in.Round == nil {
-		return wire.Invalid("round is required")
 	}
 	if *in.Round < 1 {
 		return wire.Invalid("round must be that of the poll, 1 or more")

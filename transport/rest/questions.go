@@ -85,9 +85,6 @@ func askQuestion(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Text == nil {
-		return wire.Invalid("text is required")
-	}
 	// Only one of a person's concurrent questions is accepted, because all of them would pass the
 	// check of the interval.
 	if _, asks := r.api.asking.LoadOrStore(r.Caller.ID, true); asks {

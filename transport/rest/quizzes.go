@@ -155,17 +155,8 @@ func submitQuiz(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Submissions == nil {
-		return wire.Invalid("submissions is required")
-	}
 	cmd := codelab.SubmitQuiz{}
-	for i, s := range *in.Submissions {
-		if s.QuizID == nil {
-			return wire.Invalid("submissions[%d].quiz_id is required", i)
-		}
-		if s.Answer == nil {
-			return wire.Invalid("submissions[%d].answer is required", i)
-		}
+	for _, s := range *in.Submissions {
 		cmd.Items = append(cmd.Items, codelab.SubmittedAnswer{QuizID: *s.QuizID, Answer: *s.Answer})
 	}
 	v, err := r.do(cmd)

@@ -13,7 +13,6 @@ import (
 	"atelier/actors/naming"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
-	"atelier/transport/wire"
 )
 
 func registerAttendee(r *Request) error {
@@ -141,10 +140,7 @@ type registerBody struct {
 // registration decodes the body.
 func (r *Request) registration() (_ codelab.Register, code string, err error) {
 	var in registerBody
-	if err = r.decode(&in); err == nil && in.Name == nil {
-		err = wire.Invalid("name is required")
-	}
-	if err == nil {
+	if err = r.decode(&in); err == nil {
 		code, err = oneLine("code", in.Code, 64)
 	}
 	if err != nil {

@@ -40,12 +40,6 @@ func startRehearsal(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	switch {
-	case in.People == nil:
-		return wire.Invalid("people is required")
-	case in.Minutes == nil:
-		return wire.Invalid("minutes is required")
-	}
 	m, err := r.Codelab.StartRehearsal(r.Caller, codelab.StartRehearsal{People: *in.People, Minutes: *in.Minutes, Force: or(in.Force, false)})
 	if err != nil {
 		return err

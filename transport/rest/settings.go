@@ -55,9 +55,6 @@ func saveSettings(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Key == nil {
-		return wire.Invalid("ai_api_key is required")
-	}
 	if utf8.RuneCountInString(*in.Key) > maxAIKey {
 		return wire.Invalid("ai_api_key is longer than %d characters", maxAIKey)
 	}

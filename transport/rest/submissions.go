@@ -82,9 +82,6 @@ func submitLink(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.URL == nil {
-		return wire.Invalid("url is required")
-	}
 	return r.submit(&pb.Submission{AttendeeId: r.Caller.ID, SubmissionType: codelab.Link, LinkUrl: *in.URL, FileName: in.Title})
 }
 

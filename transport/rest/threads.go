@@ -98,18 +98,6 @@ func annotate(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name    string
-		missing bool
-	}{
-		{"anchor_key", in.AnchorKey == nil}, {"target_type", in.TargetType == nil}, {"start_offset", in.StartOffset == nil},
-		{"end_offset", in.EndOffset == nil}, {"selected_text", in.SelectedText == nil}, {"content_hash", in.ContentHash == nil},
-		{"message", in.Message == nil},
-	} {
-		if f.missing {
-			return wire.Invalid("%s is required", f.name)
-		}
-	}
 	if *in.StartOffset < 0 || *in.EndOffset > math.MaxInt32 || *in.StartOffset >= *in.EndOffset {
 		return wire.Invalid("start_offset and end_offset must hold 0 <= start < end")
 	}
@@ -129,12 +117,6 @@ func replyToThread(r *Request) error {
 	var in replyBody
 	if err := r.decode(&in); err != nil {
 		return err
-	}
-	if in.Message == nil {
-		return wire.Invalid("message is required")
-	}
-	if in.ContentHash == nil {
-		return wire.Invalid("content_hash is required")
 	}
 	return r.answerThread(codelab.Reply{
 		ThreadID: r.Param("thread_id"), Message: *in.Message, ContentHash: *in.ContentHash,

@@ -45,9 +45,6 @@ func createToken(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.Name == nil {
-		return wire.Invalid("name is required")
-	}
 	if in.Days != nil && *in.Days < 1 {
 		return wire.Invalid("expires_in_days must be 1 or more")
 	}

@@ -43,12 +43,6 @@ func createWebhook(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	switch {
-	case in.URL == nil:
-		return wire.Invalid("url is required")
-	case in.Events == nil:
-		return wire.Invalid("events is required")
-	}
 	secret, sealed := r.api.WebhookSender.NewSecret()
 	id, err := r.api.Webhooks.Create(r.webhookCaller(), webhook.Create{
 		URL: *in.URL, Events: in.Events, Codelabs: in.Codelabs, Names: in.Names, Secret: sealed,
