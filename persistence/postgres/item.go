@@ -7,7 +7,7 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// entry is the part of a queue item common to all stores.
+// entry is the part of a queue item that all stores share.
 type entry = calls.Item[*actorLog]
 
 // item is one entry of the writer's queue.
