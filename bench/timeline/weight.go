@@ -9,8 +9,7 @@ import (
 
 // Weight is the resource usage of generator and server up to a moment.
 type Weight struct {
-	// At is the time on the run's clock; Generator the processor time of this
-	// process.
+	// At is the time on the run's clock. Generator is the CPU time of this process.
 	At, Generator time.Duration
 	// Server is zero if it could not be measured.
 	Server server.Usage
@@ -26,8 +25,8 @@ func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
 	return w
 }
 
-// Account puts the usage between two moments into a result. It returns false if there is no time
-// between them.
+// Account puts the usage between two moments into a result. It returns false if the moments are
+// equal.
 func (end Weight) Account(begin Weight, weighed bool, out *report.Result) bool {
 	seconds := (end.At - begin.At).Seconds()
 	out.Duration, out.Generator.Seconds = max(seconds, 0), max(seconds, 0)

@@ -1,5 +1,5 @@
 // Package workers combines many load generators: a coordinator and its workers, which are processes
-// of this machine or of others.
+// on this machine or on others.
 //
 // # The protocol
 //
@@ -7,10 +7,10 @@
 // endian, and JSON of that length. The coordinator sends an [Order] and the worker answers each
 // with one [Report]; in between it sends a sample per second.
 //
-// Over TCP the stream is TLS 1.3. The worker's certificate is made at its start and proves nothing.
-// Each side proves its knowledge of the secret by an HMAC over keying material of this connection
-// (RFC 9266). A man in the middle, who would have two connections, can prove nothing to either
-// side. No command is sent before both have proved it.
+// Over TCP the stream is TLS 1.3. The worker's certificate is generated at startup and proves
+// nothing. Each side proves its knowledge of the secret by an HMAC over keying material of this
+// connection (RFC 9266). A man in the middle would have two connections, and can prove nothing to
+// either side. No command is sent before both sides have proved their knowledge.
 //
 // # Time
 //
