@@ -38,7 +38,7 @@ type Config struct {
 	// the duration of a server pause, and Cut the duration of a network cut.
 	Faults     []faults.Planned
 	Pause, Cut time.Duration
-	// Progress receives a line now and then; nil for none.
+	// Progress is called occasionally with a progress line; nil for none.
 	Progress func(line string)
 }
 

@@ -124,8 +124,10 @@ func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 	}
 }
 
-// Operations on a paused node cannot end before the node resumes, so their time counts from the
-// resumption.
+// recovery returns how long after a fault the service had recovered, using the deliveries up to
+// end. It returns false if the service did not recover, or if this is unknown because nobody
+// chatted. Operations on a paused node cannot end before the node resumes, so their time counts
+// from the resumption.
 func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
 	switch {
 	case !h.well.Empty():
