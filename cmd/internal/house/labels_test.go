@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// labelPages are the pages that use bold only for labels of the app.
+// labelPages lists the pages that use bold only for labels of the app.
 var labelPages = []string{"ATTENDING.md", "HELPING.md", "WORKSHOPS.md"}
 
 var bold = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
 
-// Readers look for the words of a page on the screen.
+// Readers look on the screen for the labels that a page mentions.
 func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
 	labels := map[string]bool{}
 	files, err := filepath.Glob(filepath.Join(root, "transport/web/app/src/messages/*/en.json"))
