@@ -73,13 +73,13 @@
 //	erased        nor in a snapshot, record, row, or frame kept for replay; the same
 //	              applies to deleted content, and to merged questions
 //	anonymous     no record reveals the voters of an anonymous poll that was counted
-//	deleted       nothing is left of a deleted codelab: immediately without faults,
+//	deleted       nothing remains of a deleted codelab: immediately without faults,
 //	              otherwise after the next start
-//	tokens        the answers about each token obey its rules (porcupine)
-//	presence      when all is quiet, all nodes name the connected people, and nobody
+//	tokens        the responses about each token obey its rules (porcupine)
+//	presence      when all activity has ended, all nodes list the connected people, and nobody
 //	              who was connected to a node that ended without notice
 //	grants        a session or key is valid everywhere once it is acknowledged, and
-//	              nowhere once its end is
+//	              nowhere once its end is acknowledged
 //	uploads       an upload, or the content of a submission, stays while a codelab
 //	              refers to it, and while a claim says so (uploadchecks_test.go); in the end
 //	              no unreferenced part of a file is left (uploadsleft_test.go)

@@ -261,8 +261,7 @@ func (u *uploads) settle(when string) {
 			continue
 		}
 		view, seq := u.newest(s)
-		// The effect of the last failed commit may be to stop the actor only now. The actor then
-		// starts again.
+		// The last failed commit can stop the actor as late as now. The actor then starts again.
 		for try := 0; view == nil && try < settleIn; try++ {
 			time.Sleep(time.Second)
 			view, seq = u.newest(s)
