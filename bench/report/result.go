@@ -292,8 +292,8 @@ type Restart struct {
 	Resumed    float64 `json:"resumed"`
 	AllResumed bool    `json:"all_resumed"`
 
-	// What is the injected fault with its nodes, such as "cut:1-db". It is empty for a single
-	// server.
+	// What describes the injected fault with its nodes, such as "cut:1-db". It is empty for a
+	// single server.
 	What  string   `json:"what,omitempty"`
 	Nodes []string `json:"nodes,omitempty"`
 	// At is the second of the measured time at which the fault began. Lasted is its duration in

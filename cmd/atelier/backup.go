@@ -107,7 +107,7 @@ func hasData(cfg config.Config) error {
 	return nil
 }
 
-// openData opens the data folder. No server may have it open.
+// openData opens the data folder. No server must have it open.
 func openData(cfg config.Config) (*service.Core, error) {
 	if err := hasData(cfg); err != nil {
 		return nil, err

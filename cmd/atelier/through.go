@@ -60,7 +60,7 @@ func operate(cfg config.Config, ask func(*control.Client) error, open func() (*s
 	})
 }
 
-// openCore opens the store with its actors. No server may have the store open.
+// openCore opens the store with its actors. No server must have the store open.
 func openCore(cfg config.Config) (*service.Core, error) {
 	if cfg.Storage.Backend == config.Memory {
 		return nil, errors.New("storage.backend is memory: only a running server has data, and none runs on this folder")

@@ -35,9 +35,9 @@ func TokenKeyFile(cfg config.Config) string {
 const keyChecks = "tokenkeys"
 
 // keepKeys returns how long a retired key can still be needed. This is the longest life of a token
-// or of a stored response (a day, before responses were removed with their tokens), plus the time
-// for which its end is remembered. Another hour is added, because other nodes learn late that the
-// key is retired.
+// or of a stored response (a day, before responses were removed with their tokens). The time for
+// which its end is remembered is added. Another hour is added, because other nodes learn late that
+// the key is retired.
 func keepKeys(cfg config.Config) time.Duration {
 	return time.Hour + max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
 }

@@ -21,7 +21,7 @@ func overHTTPS(c config.Server) bool {
 
 // newWeb creates the part that serves the browser app.
 func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler, error) {
-	// To serve a certificate, the codelab may have to be read from disk.
+	// Serving a certificate can require reading its codelab from disk.
 	limiter := httpapi.NewLimiter(httpapi.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
 	return web.New(web.Config{
 		Build: web.Built(), Certificate: s.certificate, HTTPS: overHTTPS(s.cfg.Server), Embed: s.cfg.Web.Embed,

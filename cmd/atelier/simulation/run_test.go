@@ -192,7 +192,7 @@ func (w *world) presence() {
 		return
 	}
 	w.model.still(true)
-	for _, n := range w.nodes { // a resting node asks the others, and has their answers below
+	for _, n := range w.nodes { // a resting node requests data from the others, which it has below
 		_, _, _ = n.get()
 	}
 	time.Sleep(10 * time.Second)
