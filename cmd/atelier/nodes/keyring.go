@@ -87,10 +87,10 @@ func (k *Keyring) begin(secret string, precondition durable.Precondition) (durab
 	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Precondition: precondition}, err
 }
 
-// Rekey seals everything under another cluster.secret, in one commit. It only removes the authority
-// for the nodes' certificates, because anyone who had read the authority could act as a node
-// forever. The first node to start creates a new authority. Rekey is refused while any node other
-// than the store's lease holder is running, because that node would no longer find its secrets.
+// Rekey seals everything under another cluster.secret, in one commit. The authority for the nodes'
+// certificates is removed instead, because anyone who had read it could act as a node forever. The
+// first node to start creates a new authority. Rekey is refused while any node other than the
+// store's lease holder is running, because that node would no longer find its secrets.
 func Rekey(store durable.Shared, secret, next string) error {
 	if err := AllStopped(store); err != nil {
 		return err

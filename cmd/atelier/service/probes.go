@@ -23,7 +23,7 @@ type probe[T any] struct {
 
 	mu    sync.Mutex
 	value T             // guarded by mu
-	until time.Time     // guarded by mu; value counts as new until then (zero: no value)
+	until time.Time     // guarded by mu; value counts as new until then, if there is one
 	next  chan struct{} // guarded by mu; closed with the next value
 }
 
