@@ -11,7 +11,7 @@ import (
 
 // Threshold is a bound on a number in the report: `p99<50ms`.
 //
-// The name is that of a member of the JSON report, with dots for nested members: p99, lost,
+// The name is the name of a member of the JSON report, with dots for nested members: p99, lost,
 // deliveries_per_second, server.rss, generator.lag.p99. The latency of an operation and the figures
 // of a scenario can be named directly as well: help.p99, pairs_per_second.
 type Threshold struct {

@@ -39,7 +39,7 @@ type Check struct {
 	Threshold string  `json:"threshold"`
 	Value     float64 `json:"value"`
 	Passed    bool    `json:"passed"`
-	// said is the value with its unit.
+	// said is the value formatted with its unit.
 	said string
 }
 

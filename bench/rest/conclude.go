@@ -72,8 +72,8 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 	return out
 }
 
-// keptMessages is the number of messages that a codelab keeps. It keeps the newest ones, according
-// to the server's own description of GET /codelabs/{id}/chat.
+// keptMessages is the number of newest messages that a codelab keeps, according to the server's own
+// description of GET /codelabs/{id}/chat.
 const keptMessages = 200_000
 
 // keptFrom returns the number of the first message that is certainly kept, or 0 if all are. found

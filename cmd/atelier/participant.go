@@ -70,7 +70,7 @@ type key struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// participantsPath returns the path of all participants, or of a resource of one participant.
+// participantsPath returns the path of all participants, or of one participant's resource.
 func participantsPath(of ...string) string {
 	path := "/api/admin/participants"
 	for _, part := range of {

@@ -184,7 +184,7 @@ func wants(items []item) []wanted {
 	return all
 }
 
-// found is the stored value under a key, as the present item sees it.
+// found is the stored value under a key, as the current item sees it.
 type found struct {
 	value []byte
 	there bool

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// denied is the error of a database that lacks a grant. It names the missing grant.
+// denied is the error of a database that lacks a grant. It contains the missing grant.
 type denied struct {
 	message string // PostgreSQL's message
 	role    string // "" until known

@@ -1,5 +1,5 @@
 // Package postgres implements durable.Shared on PostgreSQL 15 or newer: actor logs and snapshots,
-// rows, and the ownership of actors by nodes. Everything is in one schema of one database.
+// rows, and the ownership of actors by nodes. All data is in one schema of one database.
 //
 // # What it owns
 //

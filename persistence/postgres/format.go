@@ -130,7 +130,7 @@ func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, e
 	})
 }
 
-// admitted reports whether this program can run on the present database, together with the running
+// admitted reports whether this program can run on the current database, together with the running
 // nodes. It waits while another node changes the tables. Either that node finds this node's lease
 // and is refused, or this node finds the new format.
 func (s *Store) admitted(ctx context.Context, conn *pgx.Conn) error {

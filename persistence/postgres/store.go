@@ -33,7 +33,7 @@ type Store struct {
 	lease     atomic.Pointer[lease]
 	offset    atomic.Pointer[time.Duration] // see ClockOffset
 	rejoining sync.Mutex                    // held while the lease changes
-	keeping   chan struct{}                 // guarded by rejoining; closed when the present keep has returned
+	keeping   chan struct{}                 // guarded by rejoining; closed when keep has returned
 
 	lookups   *lookups
 	writer    *writer

@@ -19,8 +19,8 @@ type away struct{ Duties }
 func (away) SendAway(string) {}
 func (away) Drop()           {}
 
-// A node that was away and holds its lease again must not serve too early. Otherwise it would
-// report tokens created meanwhile under a new key as unknown.
+// A node that was away and has its lease again must not serve too early. Otherwise it would report
+// tokens created meanwhile under a new key as unknown.
 func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	serves := func() bool { return n.Serves() && n.Valid()() == nil }

@@ -29,7 +29,7 @@
 // spares objects younger than the grace period, because a command with an unknown outcome can still
 // be recorded. Putting the same content again resets the object's age.
 //
-// # A store of objects (shared.go, sharedcollect.go, cache.go)
+// # An object store (shared.go, sharedcollect.go, cache.go)
 //
 //	contents/ab/<sum>-<random>   an object; each put creates its own
 //	discarded/contents/…         an empty mark: the object can be removed once

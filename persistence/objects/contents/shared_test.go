@@ -175,7 +175,7 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 			if len(b.Keys(t, "contents/")) == 1 {
 				putOne(t, three, "content")
 			}
-			return false, nil // as it was asked
+			return false, nil // the answer at that time
 		}
 		if err := two.Discard(meanwhile, sum); err != nil {
 			t.Fatal(err)

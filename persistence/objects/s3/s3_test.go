@@ -56,7 +56,7 @@ func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 	}
 }
 
-// The error names the cause, without secrets.
+// The error describes the cause, without secrets.
 func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 	server := objectstest.Serve(t)
 	for want, change := range map[string]func(*s3.Options){

@@ -54,7 +54,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Store is a code.Store in a store of objects. Safe for concurrent use.
+// Store is a code.Store in an object store. Safe for concurrent use.
 type Store struct {
 	opts  Options
 	clock *objects.Clock
