@@ -108,7 +108,7 @@ type Part struct {
 	Highest int64 `json:"highest_rss"`
 }
 
-// Weight is the memory of the server at a moment of the measured time.
+// Weight is the server's memory at one moment of the measured time.
 type Weight struct {
 	Second float64 `json:"second"`
 	RSS    int64   `json:"rss"`
@@ -261,7 +261,7 @@ func (a *Audit) Doubled() int {
 	return n
 }
 
-// Phantoms returns the number of writes that were refused but applied.
+// Phantoms returns the number of writes that the server refused but applied.
 func (a *Audit) Phantoms() int {
 	n := 0
 	for _, w := range a.Writes {
@@ -336,7 +336,7 @@ type Generator struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Server is the resource usage of the server during the measured time.
+// Server is the server's resource usage during the measured time.
 type Server struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`

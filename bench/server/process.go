@@ -199,7 +199,7 @@ func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 // Continue ends Pause.
 func (p *Process) Continue() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// Stop asks the server to end, and kills it after 15 s, which is an error.
+// Stop asks the server to end, and kills it after 15 s, which counts as an error.
 func (p *Process) Stop() error {
 	if p.cmd == nil {
 		return nil

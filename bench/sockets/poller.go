@@ -46,7 +46,7 @@ func newPoller() (*poller, error) {
 		p.close()
 		return nil, fmt.Errorf("reach epoll: %w", err)
 	}
-	// Every write to an edge-triggered eventfd is an event; it is never read.
+	// Every write to an edge-triggered eventfd is an event, so it is never read.
 	if err := p.control(unix.EPOLL_CTL_ADD, wakefd, unix.EPOLLIN|unix.EPOLLET, 0); err != nil {
 		p.close()
 		return nil, err

@@ -16,7 +16,7 @@ type Weight struct {
 }
 
 // Weigh measures the usage up to now. usage is nil for a server that cannot be measured. If the
-// server has just ended, the caller notices that later.
+// server has just ended, Weigh ignores it, because the caller notices that later.
 func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
 	w := Weight{At: at, Generator: server.OwnCPU()}
 	if usage != nil {

@@ -31,7 +31,7 @@ type Order struct {
 	Finish  *broadcast.Finish `json:"finish,omitempty"`
 }
 
-// Report is a worker's answer or, with Sample or Last, an unprompted message.
+// Report is a worker's response or, with Sample or Last, an unprompted message.
 type Report struct {
 	Error string `json:"error,omitempty"`
 	// Last is the reason why the worker ends.

@@ -259,7 +259,7 @@ func (c *Group) All(order func(worker int) *Order) ([]*Report, error) {
 	return reports, errors.Join(errs...)
 }
 
-// Close ends the workers. Remote ones wait for the next coordinator.
+// Close ends the workers. Remote workers then wait for the next coordinator.
 func (c *Group) Close() error {
 	var errs []error
 	for _, m := range c.members {

@@ -17,7 +17,7 @@ import (
 	"atelier/transport/control"
 )
 
-// clusterCmd manages the nodes of a cluster, and the placement of codelabs.
+// clusterCmd manages the nodes of a cluster and the placement of codelabs.
 type clusterCmd struct {
 	Status  clusterStatusCmd  `cmd:"" help:"Show all nodes and the state of this one; exit code 1 if it is unhealthy, cannot reach a living node, or a node has died."`
 	Drain   clusterDrainCmd   `cmd:"" help:"Drain a node: it transfers its codelabs and clients to the others and takes no more, even after a restart. Waits until it is drained."`

@@ -132,7 +132,7 @@ func TestLosersDoNotEndTheGroup(t *testing.T) {
 	}
 }
 
-// A lease that has expired for others has ended: the node cannot renew it.
+// A lease that has expired for other nodes has ended, so the node cannot renew it.
 func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openNode(t, url, "a")

@@ -334,7 +334,7 @@ func TestACopyOfASecretStays(t *testing.T) {
 	}
 }
 
-// The list of destroyed secrets is bounded: the oldest is forgotten.
+// The list of destroyed secrets is bounded. When it is full, the oldest secret is forgotten.
 func TestDestroyedSecretsAreRememberedWithinABound(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()

@@ -32,9 +32,9 @@
 //
 // # Failure
 //
-// A stored secret was written, synced, and read back. If a full or broken disk has left a
-// part of a file, the next attempt writes all of it again in place. After a failed sync the
-// system treats its pages as clean, so a second sync would report success for missing data.
+// A stored secret was written, synced, and read back. If a full or broken disk has left a part of a
+// file, the next attempt writes the whole file again in place. After a failed sync the system
+// treats its pages as clean, so a second sync would report success for missing data.
 //
 // If a share cannot be created, the operations that need it fail, and there is no retry for one
 // second. A file that cannot be destroyed is deactivated, logged, and retried. A damaged file is

@@ -24,7 +24,7 @@ func spread(t *testing.T, dir string, to func(Share) error) *Store {
 }
 
 // Every node has a share before anything is sealed under it. A node that lacks a share gets it from
-// another one.
+// another node.
 func TestNodesHaveEachOthersShares(t *testing.T) {
 	dirs := [2]string{t.TempDir(), t.TempDir()}
 	var nodes [2]*Store

@@ -12,7 +12,7 @@ type Growth struct {
 	People, Cores int
 	// Memory is the memory of the server alone.
 	Memory uint64
-	// Written is the disk space for a day's messages, answers and progress.
+	// Written is the disk space for one day's messages, answers and progress.
 	Written uint64
 }
 

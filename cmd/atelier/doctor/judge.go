@@ -22,8 +22,8 @@ const (
 	BackupAge = 26 * time.Hour
 )
 
-// Descriptors judges the limit of open files for a number of people. whose is the owner of the
-// limit.
+// Descriptors judges the limit of open files for a number of people. whose describes the process
+// that has the limit.
 func Descriptors(may uint64, whose string, people int) Finding {
 	need := GrowthOf(people).Descriptors()
 	if may < need {

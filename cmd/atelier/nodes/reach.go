@@ -125,8 +125,8 @@ const whereToLook = "check cluster.listen, cluster.peers, cluster.secret and the
 // errStopped ends a start that was cancelled.
 var errStopped = errors.New("stopped while it waited for the other nodes")
 
-// look asks the other nodes whether they are alive, and decides whether this node leaves serving to
-// them.
+// look asks the other nodes whether they are alive, and decides whether this node stops serving and
+// leaves it to them.
 func (n *Node) look(now time.Time, members []durable.Member) {
 	me := slices.IndexFunc(members, func(m durable.Member) bool { return m.Node == n.Store.Node() })
 	if me < 0 {

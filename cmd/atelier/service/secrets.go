@@ -47,8 +47,8 @@ const (
 	tokenKeyFile    = "token-keys.json"
 )
 
-// pinKey returns the key of rejoin codes. If it is lost, codes can no longer be verified,
-// and must be reset.
+// pinKey returns the key of rejoin codes. If the key is lost, codes can no longer be verified, and
+// must be reset.
 func (c *Core) pinKey() ([]byte, error) {
 	key, made, err := secretKey(c.cfg, pinKeyFile)
 	if err == nil {

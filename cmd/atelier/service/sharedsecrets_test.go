@@ -136,7 +136,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 	}
 }
 
-// The nodes use the secrets of a single server on the same database.
+// If nodes start on a single server's database, they use the single server's secrets.
 func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	alone := onPostgres(t, dsn)

@@ -94,7 +94,7 @@ func (m *mount) works() error {
 	return nil
 }
 
-// Put implements files.Blobs. A failed or interrupted put can have stored the content.
+// Put implements files.Blobs. A failed or interrupted put may have stored the content.
 func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {

@@ -193,7 +193,7 @@ func TestLittleIsGenerated(t *testing.T) {
 }
 
 // A package that handles requests of unknown clients has its own tests, which take milliseconds.
-// It is not only tested through the whole server.
+// Tests of the whole server are not enough.
 func TestPackagesOfTransportHaveTests(t *testing.T) {
 	for _, p := range packages(t) {
 		if below(p.ImportPath, "atelier/transport") && len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 && !strings.HasSuffix(p.ImportPath, "test") {

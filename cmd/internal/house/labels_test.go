@@ -48,5 +48,5 @@ func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
 	}
 }
 
-// plain returns a label without the dots that mark the opening of a dialog.
+// plain returns a label without the dots that show that the label opens a dialog.
 func plain(label string) string { return strings.TrimRight(label, "….") }

@@ -390,7 +390,7 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 }
 
 // Nothing is removed before the last of several backups has ended. Releasing one hold twice does
-// not release another.
+// not release another hold.
 func TestSeveralBackupsHoldTogether(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Hour})
 	kept, dropped := put(t, s, "kept"), put(t, s, "dropped")
@@ -431,7 +431,7 @@ func TestSeveralBackupsHoldTogether(t *testing.T) {
 	left("behind both", 0)
 }
 
-// hurting damages a stored object when its first bytes are written.
+// hurting damages a stored object once its first bytes are written.
 type hurting struct {
 	io.Writer
 	path string

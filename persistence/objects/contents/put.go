@@ -30,7 +30,7 @@ func (s *folder) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	sum := sha256.New()
 	size, err := s.fill(f, sum, r, limit)
 	if err == nil {
-		// Before the rename: a file with this name must always be complete.
+		// This precedes the rename, because a file with this name must always be complete.
 		err = s.sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {

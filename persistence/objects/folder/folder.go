@@ -85,7 +85,7 @@ func (s *Store) clearTemp() error {
 	if err := s.root.Mkdir(tempFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// The clock of the file system can differ from this machine's.
+	// The file system's clock can differ from this machine's clock.
 	f, err := s.temp()
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	temp := filepath.Join(tempFolder, filepath.Base(f.Name()))
 	err = s.fill(ctx, f, io.NewSectionReader(content, 0, size), size, sum)
 	if err == nil {
-		// Before the rename: a file with this name must always be complete.
+		// This precedes the rename, because a file with this name must always be complete.
 		if err = f.Sync(); err == nil {
 			s.opts.Synced(temp)
 		}
@@ -172,7 +172,7 @@ func (s *Store) fill(ctx context.Context, f *os.File, r io.Reader, size int64, s
 }
 
 // Link gives an object's content a second key without copying it, because objects are never changed
-// in place. Not every file system supports that.
+// in place. Not every file system supports this.
 func (s *Store) Link(from, to string) error {
 	if err := errors.Join(objects.CheckKey(from), objects.CheckKey(to)); err != nil {
 		return err
@@ -316,7 +316,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 	for _, key := range keys {
 		e := byKey[key]
 		if e.IsDir() {
-			// A folder that is a parent of the prefix, or has the prefix
+			// A folder with the prefix is listed recursively.
 			if objects.CheckPrefix(key) == nil && strings.HasPrefix(key, prefix) {
 				if err := s.list(ctx, strings.TrimSuffix(key, "/"), prefix, fn); err != nil {
 					return err

@@ -36,7 +36,7 @@ type Options struct {
 	Insecure bool
 	Region   string // default us-east-1
 	Bucket   string
-	// Prefix precedes each key; it ends in a slash, or is empty.
+	// Prefix precedes each key. It ends with a slash, or is empty.
 	Prefix string
 	// AccessKey and SecretKey are the credentials. They are never printed.
 	AccessKey, SecretKey string

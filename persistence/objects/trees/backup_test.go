@@ -19,8 +19,8 @@ import (
 	"atelier/persistence/objects/trees"
 )
 
-// A backup of either kind of store can be restored into a folder and into any kind of store, with
-// the same trees.
+// A backup of either kind of store can be restored into a folder and into any kind of store. The
+// result has the same trees.
 func TestABackupRestoresAnywhere(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		s := node(t, b)

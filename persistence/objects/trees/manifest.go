@@ -36,7 +36,7 @@ type manifest struct {
 	Tree string    `json:"tree"`
 	// Commit is the commit's Git object. Only repositories have it.
 	Commit []byte `json:"commit,omitempty"`
-	// Bundles are the other trees whose objects contain files of this tree.
+	// Bundles lists the other trees whose objects contain files of this tree.
 	Bundles []bundle `json:"bundles,omitempty"`
 	Files   []file   `json:"files"` // sorted by path
 

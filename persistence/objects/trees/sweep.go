@@ -83,7 +83,8 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	for _, i := range of {
 		_, name, _ := partsOf(i.Key)
 		var err error
-		// A commit is history; an object that is no tree shows that the workspace exists.
+		// A commit is part of the history. An object that is not a tree shows that the workspace
+		// exists.
 		if known && (!treeForm[code.Plain].MatchString(name) || needed[name]) {
 			err = aside.Needed(ctx, i)
 		} else {

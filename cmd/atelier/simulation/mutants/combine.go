@@ -26,8 +26,8 @@ const switchedOn = "MUTANT_ON"
 //
 //	func released(h *pb.HelpRequest) { if mutantOn == 17 { released_17(h); return }; …
 //
-// A change outside functions, such as of a constant, cannot be switched. Such a mutant is
-// built alone.
+// A change outside functions, for instance of a constant, cannot be switched. Such a mutant has its
+// own build.
 type combined struct {
 	overlay string
 	has     map[*mutant]bool
