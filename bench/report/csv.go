@@ -12,8 +12,8 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// columns are the columns of the CSV file, which has one row per second. A value that was not
-// measured is empty: a 0 would be a number.
+// columns lists the columns of the CSV file, which has one row per second. A value that was not
+// measured is empty, because a 0 would be a number.
 var columns = []struct {
 	name  string
 	value func(*Sample) string
@@ -36,7 +36,8 @@ var columns = []struct {
 	{"generator_cores", func(s *Sample) string { return unless(!s.looked(), decimal(s.Generator)) }},
 }
 
-// more are further columns of a run with faults or with several servers, after the others.
+// more returns the additional columns of a run with faults or with several servers. They follow the
+// other columns.
 func (r *Result) more() []string {
 	if !r.harmed() && len(r.Nodes) == 0 {
 		return nil
@@ -53,7 +54,7 @@ func (r *Result) harmed() bool {
 	return slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Fault != "" })
 }
 
-// values returns the values of one second. For a second without a measurement of the nodes, their
+// values returns the values of one second. If the nodes were not measured in this second, their
 // values are empty.
 func (r *Result) values(s *Sample, more int) []string {
 	if more == 0 {
@@ -70,13 +71,13 @@ func (r *Result) values(s *Sample, more int) []string {
 	return out
 }
 
-// positive formats a count that is unknown if it is 0.
+// positive formats a count. A count of 0 is unknown, and thus empty.
 func positive(n int64) string { return unless(n == 0, strconv.FormatInt(n, 10)) }
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
-// WriteCSV writes the timeline of the run, one row per second. For an invalid run it writes a note
-// after the head, beginning with #.
+// WriteCSV writes the timeline of the run, one row per second. If the run is invalid, it writes a
+// note that begins with # after the head.
 func (r *Result) WriteCSV(path string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -84,7 +85,7 @@ func (r *Result) WriteCSV(path string) error {
 	for i, c := range columns {
 		row[i] = c.name
 	}
-	// A buffer does not fail, so no error is checked.
+	// A buffer does not fail, so errors are not checked.
 	more := r.more()
 	_ = w.Write(append(row, more...))
 	w.Flush()
@@ -105,7 +106,8 @@ func (r *Result) WriteCSV(path string) error {
 	return write(path, b.Bytes())
 }
 
-// WriteHDR writes the histograms of each second as a log for HDR tools. Values are in microseconds.
+// WriteHDR writes the histograms of each second as a log file for HDR tools. Values are in
+// microseconds.
 func (r *Result) WriteHDR(path string) error {
 	var b bytes.Buffer
 	if err := r.hdrLog(&b); err != nil {

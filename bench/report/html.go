@@ -14,8 +14,8 @@ import (
 	"atelier/bench/latency"
 )
 
-// The page is self-contained, so that it opens years later and without a network. uPlot draws the
-// plots (page/uplot.LICENSE).
+// The page is self-contained, so that it can be opened years later and without a network. uPlot
+// draws the plots (page/uplot.LICENSE).
 var (
 	//go:embed page/page.html
 	pageText string
@@ -36,7 +36,7 @@ var (
 	}).Parse(pageText))
 )
 
-// view has the data that the page shows.
+// view contains the data that the page shows.
 type view struct {
 	*Result
 	Style, PlotStyle   template.CSS
@@ -60,7 +60,7 @@ type latencyRow struct {
 	Refused, Unanswered int
 }
 
-// plots has the data of the plots: columns, as uPlot requires.
+// plots contains the data of the plots, in columns as uPlot requires.
 type plots struct {
 	Seconds    []float64       `json:"seconds"`
 	P50        []*float64      `json:"p50"`
@@ -78,7 +78,7 @@ type plots struct {
 	Faults     []faultPlot     `json:"faults,omitempty"`
 }
 
-// faultPlot is an injected fault, and its second.
+// faultPlot is an injected fault and the second in which it began.
 type faultPlot struct {
 	Second float64 `json:"second"`
 	What   string  `json:"what"`
@@ -90,10 +90,10 @@ type nodePlot struct {
 	CPU  []*float64 `json:"cpu"`
 }
 
-// unquoted matches what a shell takes literally.
+// unquoted matches texts that a shell takes literally.
 var unquoted = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// quoted returns a command that can be copied into a shell.
+// quoted returns a command in a form that can be copied into a shell.
 func quoted(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
@@ -195,7 +195,7 @@ func (r *Result) plots() plots {
 	}
 	for i := range r.Series {
 		s := &r.Series[i]
-		// A second without a measurement is a gap in the line.
+		// A second without a measurement becomes a gap in the line.
 		var p50, p99, most, cpu, own, rate *float64
 		if s.timed() {
 			p50, p99, most = &s.P50, &s.P99, &s.Max
@@ -230,14 +230,14 @@ func (r *Result) plots() plots {
 	return p
 }
 
-// whole reports whether the load lasted for all of a second: half of one would look like a slower
-// server.
+// whole reports whether the load lasted for the whole second. Half a second of load would look like
+// a slower server.
 func (r *Result) whole(s *Sample) bool {
 	const fuzzy = 0.001
 	return r.Duration == 0 || s.Second > -fuzzy && s.Second+1 < r.Warmup+r.Duration+fuzzy
 }
 
-// weighed formats memory in MiB; "" if the server was not measured.
+// weighed formats memory in MiB. It returns nil if the server was not measured.
 func weighed(n int64) *float64 {
 	if n == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// drawn returns the page of a run and the data of its plots.
+// drawn returns the page of a run, and the data of the page's plots.
 func drawn(t *testing.T, r *Result) (string, map[string]any) {
 	t.Helper()
 	page, err := r.HTML()
@@ -23,8 +23,8 @@ func drawn(t *testing.T, r *Result) (string, map[string]any) {
 	return string(page), data
 }
 
-// A line has a gap where nothing was measured. It does not drop where the load began or ended
-// within a second.
+// A line has a gap where nothing was measured. It does not drop in seconds in which the load began
+// or ended.
 func TestPlotsShowNothingThatWasNotMeasured(t *testing.T) {
 	counts := histogram(5)
 	r := &Result{Scenario: "fanout", Warmup: 1, Duration: 2, Seed: 42, Messages: 1234, Series: []Sample{

@@ -11,12 +11,12 @@ import (
 	"atelier/bench/latency"
 )
 
-// Format identifies the format of the JSON report. It changes if a member is renamed, removed or
-// counts something else, but not for new members.
+// Format identifies the format of the JSON report. It changes if a member is renamed or removed, or
+// counts something else. New members do not change it.
 const Format = "atelier-bench/1"
 
 // document is the JSON file, which schema.json describes. The numbers that scripts compare are at
-// the top.
+// the top level.
 type document struct {
 	Format      string            `json:"format"`
 	Scenario    string            `json:"scenario"`
@@ -117,7 +117,7 @@ func (r *Result) JSON() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// WriteJSON writes the result to a file.
+// WriteJSON writes the JSON result to a file.
 func (r *Result) WriteJSON(path string) error {
 	b, err := r.JSON()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The form for pipelines is a suite for the run, with a case for the run itself and one for each
-// threshold. The run's own case fails if a number that must be 0 is not.
+// The XML for CI pipelines is a suite for the run, with a case for the run itself and a case for
+// each threshold. The run's own case fails if a number that must be 0 is not.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`
@@ -36,8 +36,8 @@ type (
 	}
 )
 
-// WriteJUnit writes the verdict of a judged run as JUnit's XML. A fault of the server is a failure,
-// an invalid run is an error.
+// WriteJUnit writes the verdict of a judged run as JUnit XML. A fault of the server is a failure,
+// and an invalid run is an error.
 func (r *Result) WriteJUnit(path string) error {
 	class := "atelier-bench." + r.Scenario
 	took := fmt.Sprintf("%.3f", r.Duration)
@@ -84,7 +84,7 @@ func (r *Result) WriteJUnit(path string) error {
 	return write(path, append([]byte(xml.Header), append(b, '\n')...))
 }
 
-// ofThreshold returns the threshold of a failure; "" for none.
+// ofThreshold returns the threshold in a failure text; "" for none.
 func (r *Result) ofThreshold(failure string) string {
 	for _, t := range r.Verdict.asked {
 		if strings.HasPrefix(failure, t+": ") {

@@ -12,19 +12,19 @@ import (
 	"atelier/bench/latency"
 )
 
-// Names lists what a scenario can report in addition to the members of every report:
-// operations such as "chat ack", and figures such as "pairs_per_second". A star matches any
-// text: "upload *".
+// Names lists what a scenario can report in addition to the members of every report. These are
+// operations such as "chat ack", and figures such as "pairs_per_second". A star matches any text:
+// "upload *".
 type Names struct {
 	Operations, Figures []string
-	// Absent has the names that a run with the given flags does not report, each with the
+	// Absent contains the names that a run with the given flags does not report, each with the
 	// reason. A key is a whole name, or the first part of several names ("server").
 	Absent map[string]string
 }
 
-// short has the numbers that thresholds can name in addition to the members of the JSON
-// report. If a run does not have a number, ok is false, and the threshold is reported as
-// missing instead of being compared with 0.
+// short contains the numbers that thresholds can use in addition to the members of the JSON report.
+// If a run does not have a number, ok is false. The threshold is then reported as missing instead
+// of being compared with 0.
 var short = map[string]func(*Result) (n float64, ok bool){
 	"refused":    func(r *Result) (float64, bool) { return float64(r.Refused()), true },
 	"failed":     func(r *Result) (float64, bool) { return float64(r.Failed()), true },
@@ -42,8 +42,8 @@ var short = map[string]func(*Result) (n float64, ok bool){
 	},
 }
 
-// Check refuses thresholds on numbers that no report of the scenario has, or that this run
-// will not report. It is called before the run, so that nobody waits for the run in vain.
+// Check refuses thresholds on numbers that no report of the scenario has, or that this run will not
+// report. It is called before the run, so that nobody waits for a run in vain.
 func (n Names) Check(thresholds []Threshold) error {
 	var unknown []string
 	var problems []error
@@ -72,8 +72,8 @@ func (n Names) has(metric string) bool {
 	return deeper && matches(n.Operations, operation) && numeric(reflect.TypeFor[latency.Summary](), []string{member})
 }
 
-// Lacks returns the first operation or figure of a result that is not among the names; ""
-// if all are.
+// Lacks returns the first operation or figure of a result that is not among the names, or "" if all
+// are.
 func (n Names) Lacks(r *Result) string {
 	for _, op := range r.Operations {
 		if !matches(n.Operations, plain(op.Name)) {
@@ -95,7 +95,7 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// numbers returns the names without a dot, and the p99 of each operation.
+// numbers returns the names of numbers without a dot in them, and the p99 of each operation.
 func (n Names) numbers() []string {
 	var out []string
 	for name := range short {
@@ -115,7 +115,7 @@ func (n Names) numbers() []string {
 	return slices.Compact(out)
 }
 
-// numeric reports whether a path of JSON members ends at a number. Members of a map can have
+// numeric reports whether a path of JSON members ends at a number. The members of a map can have
 // any name.
 func numeric(t reflect.Type, path []string) bool {
 	switch t.Kind() {
@@ -134,7 +134,7 @@ func numeric(t reflect.Type, path []string) bool {
 	return len(path) == 0 && (t.ConvertibleTo(reflect.TypeFor[float64]()))
 }
 
-// called returns the name of a field in JSON.
+// called returns a field's name in JSON.
 func called(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name

@@ -28,7 +28,7 @@ func TestThresholdsOfNothingAreRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// Numbers that the given flags exclude are also refused at once, with the reason.
+// Numbers that the given flags exclude are also refused before the run, with the reason.
 func TestThresholdsOnAbsentNumbersAreRefused(t *testing.T) {
 	names := Names{Figures: []string{"cpu_per_million"}, Absent: map[string]string{"server": "give --pid", "cpu_per_million": "give --pid"}}
 	for metric, known := range map[string]bool{"server.rss": false, "cpu_per_million": false, "p99": true, "generator.cpu": true} {

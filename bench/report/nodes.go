@@ -7,31 +7,32 @@ import (
 	"strings"
 )
 
-// Node has the resource usage of one of several servers during the measured time.
+// Node is the resource usage of one of several servers during the measured time.
 type Node struct {
 	Name    string  `json:"name"`
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`
 	PeakRSS int64   `json:"peak_rss"`
-	// Deliveries to the clients of this node, and the node's CPU time per million deliveries, in
-	// seconds. Both are 0 if deliveries are not counted by node.
+	// Deliveries is the number of deliveries to this node's clients. The next field is the node's
+	// CPU time per million deliveries, in seconds. Both are 0 if deliveries are not counted per
+	// node.
 	Deliveries    int64   `json:"deliveries"`
 	CPUPerMillion float64 `json:"cpu_per_million"`
-	// Sent and Received count messages between nodes, and Bytes is the size of the sent ones. All
-	// are 0 if the node's metrics lack them.
+	// Sent and Received are numbers of messages between nodes. Bytes is the size of the sent
+	// messages. All are 0 if the node's metrics lack them.
 	Sent     int64 `json:"sent"`
 	Received int64 `json:"received"`
 	Bytes    int64 `json:"bytes"`
 }
 
-// NodeSample is one second of a node.
+// NodeSample contains the values of a node in one second.
 type NodeSample struct {
 	CPU float64 `json:"cpu"`
 	RSS int64   `json:"rss"`
 }
 
-// Recovery returns the longest recovery time of the service after a fault, in milliseconds; ok is
-// false if it was not measured.
+// Recovery returns the longest time that the service took to recover after a fault, in
+// milliseconds. ok is false if it was not measured.
 func (r *Result) Recovery() (longest float64, ok bool) {
 	for _, f := range r.Restarts {
 		if f.Recovered || f.Recovery > 0 {
@@ -41,8 +42,8 @@ func (r *Result) Recovery() (longest float64, ok bool) {
 	return longest, ok
 }
 
-// Unrecovered returns the number of faults after which no recovery was observed, if it was
-// measured. This includes faults after which there were no messages.
+// Unrecovered returns the number of faults after which no recovery was observed, if recovery was
+// measured. This includes faults that no messages followed.
 func (r *Result) Unrecovered() int {
 	n := 0
 	for _, f := range r.Restarts {
@@ -56,7 +57,8 @@ func (r *Result) Unrecovered() int {
 	return n
 }
 
-// betweenNodes returns the traffic between the nodes per message of the load; 0 if it is unknown.
+// betweenNodes returns the traffic between the nodes per message of the load, or 0 if it is
+// unknown.
 func (r *Result) betweenNodes() (messages, bytes float64) {
 	if r.Messages == 0 {
 		return 0, 0
@@ -68,7 +70,7 @@ func (r *Result) betweenNodes() (messages, bytes float64) {
 	return messages / float64(r.Messages), bytes / float64(r.Messages)
 }
 
-// recovered describes how long a fault affected latency, for people.
+// recovered describes how long a fault affected latency, in a form for people.
 func (r *Restart) recovered() string {
 	var b strings.Builder
 	switch {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// several returns a run on two nodes, one of which was killed.
+// several returns a run on two nodes. One node was killed.
 func several() *Result {
 	r := sample()
 	r.Nodes = []Node{{Name: "n1", CPU: 0.5, RSS: 64 << 20, Deliveries: 1000, CPUPerMillion: 9.5, Sent: 300, Bytes: 6000}, {Name: "n2", CPU: 0.25}}
@@ -45,7 +45,8 @@ func TestEachNodeHasItsColumns(t *testing.T) {
 	}
 }
 
-// A run with faults of a single server has a column for them, and a run without faults does not.
+// The report of a run with faults has a column for them, even with a single server. The report of a
+// run without faults does not.
 func TestFaultsOfASingleServerHaveAColumn(t *testing.T) {
 	for fault, want := range map[string]string{"": ",generator_cores\n", "kill": ",generator_cores,fault\n"} {
 		r := &Result{Series: []Sample{{Second: 0}, {Second: 1, Fault: fault}}}
@@ -75,7 +76,7 @@ func TestAFaultIsInTheTextReport(t *testing.T) {
 	}
 }
 
-// A fault that still affected latency at the end did not recover in any time.
+// If a fault still affected latency at the end, no recovery time meets a threshold.
 func TestRecoveryIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults    []Restart

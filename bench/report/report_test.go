@@ -97,7 +97,7 @@ func TestReportForMachines(t *testing.T) {
 	golden(t, "report.json", b)
 }
 
-// Scripts of users read these names.
+// Users' scripts read these names.
 func TestKeysThatScriptsRead(t *testing.T) {
 	r := sample()
 	r.Audit.Missed, r.Audit.Duplicated, r.Audit.Reordered = 1, 2, 3
@@ -380,7 +380,7 @@ func TestCellsWithoutMeasurementAreEmpty(t *testing.T) {
 	}
 }
 
-// A count of one uses the singular, an absent number is left out, and the subject of a run has one
+// A count of one uses the singular, an absent number is omitted, and the subject of a run has one
 // row.
 func TestWordingOfAReport(t *testing.T) {
 	says := func(r *Result) string {
@@ -411,7 +411,7 @@ func TestWordingOfAReport(t *testing.T) {
 	}
 }
 
-// The page loads no other files, so it opens without a network.
+// The page loads no other files, so that it opens without a network.
 func TestPageStandsAlone(t *testing.T) {
 	r := sample()
 	r.About, r.Command = "<script>alert(1)</script>", []string{"atelier-bench", "</pre><img src=x>"}

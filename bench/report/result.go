@@ -7,8 +7,8 @@ import (
 	"atelier/bench/latency"
 )
 
-// Result is everything that a run found. Latencies are in milliseconds, times in seconds, memory in
-// bytes, and CPU usage in cores.
+// Result contains everything that a run found. Latencies are in milliseconds, times in seconds,
+// memory in bytes, and CPU usage in cores.
 type Result struct {
 	Scenario string
 	// About is a short description of the run: "1000 attendees, 2 facilitators".
@@ -21,43 +21,43 @@ type Result struct {
 	Warmup, Duration float64
 	Interrupted      bool
 
-	// Subject names the operation that Latency describes, such as "chat delivery": from the planned
-	// time to the receipt, each receiver that reads.
+	// Subject is the name of the operation that Latency describes, such as "chat delivery". Its
+	// latency is from the planned time to the receipt, for each receiver that reads.
 	Subject string
 	Latency latency.Summary
-	// Counts is the histogram that Latency summarizes; nil if only the summary is known.
+	// Counts is the histogram that Latency summarizes. It is nil if only the summary is known.
 	Counts *latency.Histogram
 	// Last is the time from the planned sending of a message to its receipt by the last receiver
 	// that reads.
 	Last *latency.Summary
-	// Messages were sent, and Deliveries arrived, in the measured time.
+	// Messages were sent, and Deliveries were received, in the measured time.
 	Messages, Deliveries int64
 	DeliveriesPerSecond  float64
 
-	// Attendees, Facilitators and Joined are the people of a workshop.
+	// Attendees, Facilitators and Joined are the numbers of people in a workshop.
 	Attendees, Facilitators, Joined int
-	// Connections of a run without people; nil otherwise.
+	// Connections contains the connections of a run without people. It is nil for other runs.
 	Connections *Connections
-	// Events is the number of received stored events of all kinds; Acked is the number of
+	// Events is the number of received stored events of all kinds. Acked is the number of
 	// acknowledged operations.
 	Events, Acked int64
 
-	// Parts of the measured time, if it is divided, and their comparison.
+	// Parts contains the parts of the measured time, if it is divided.
 	Parts []Part
 	// Memory is the server's memory over the measured time, if it was recorded.
 	Memory []Weight
-	// Series is the timeline of the run, one sample per second; its seconds count from Zero, the
-	// beginning of the load.
+	// Series is the timeline of the run, one sample per second. Its seconds count from Zero, which
+	// is the beginning of the load.
 	Series []Sample
 	Zero   time.Time
 
 	Operations []Operation
-	// Faults are the errors of the server that a scenario found and the audit does not count, each
-	// as a sentence.
+	// Faults contains the server errors that a scenario found and the audit does not count, each as
+	// a sentence.
 	Faults []string
-	// Figures are the other results of a scenario.
+	// Figures contains the other results of a scenario.
 	Figures []Figure
-	// Remarks explain missing figures.
+	// Remarks explains missing figures.
 	Remarks     []Remark
 	Audit       Audit
 	Disconnects map[string]int
@@ -65,49 +65,50 @@ type Result struct {
 	Generator   Generator
 	// Server is nil if the server could not be measured.
 	Server *Server
-	// Nodes are the servers of a run with several, in their order.
+	// Nodes contains the servers of a run with several servers, in order.
 	Nodes []Node
-	// Search is the search that found the rate of this run; nil without one.
+	// Search is the search that found this run's rate. It is nil without a search.
 	Search *Search
 
-	// Verdict is filled in by Judge.
+	// Verdict is set by Judge.
 	Verdict Verdict
 }
 
 // Figure is a named number: "bytes_per_connection".
 type Figure struct {
 	Key string `json:"key"`
-	// Name and Unit are for people; bytes are shown as KiB or MiB.
+	// Name and Unit are for people. Bytes are shown as KiB or MiB.
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
 }
 
-// Remark is a sentence for people instead of a figure.
+// Remark is a sentence for people in place of a figure.
 type Remark struct{ Name, Text string }
 
-// Connections has the numbers of connections of a run.
+// Connections contains a run's numbers of connections.
 type Connections struct {
 	Wanted     int `json:"wanted"`
 	Open       int `json:"open"`
 	Publishers int `json:"publishers"`
-	// Lost is the number of connections that ended too early. Gone is the number that were missing
-	// at the end.
+	// Lost is the number of connections that ended too early. Gone is the number of connections
+	// that were missing at the end.
 	Lost int `json:"lost"`
 	Gone int `json:"gone,omitempty"`
 }
 
-// Part is a part of the measured time: what happened in it, and the latency of its deliveries.
+// Part is a part of the measured time, with its events and the latency of its deliveries.
 type Part struct {
 	Name    string          `json:"name"`
 	Latency latency.Summary `json:"latency"`
-	// Memory of the server in it: the lowest, the mean and the highest, in bytes.
+	// Lowest and the following fields are the server's lowest, mean and highest memory in this
+	// part, in bytes.
 	Lowest  int64 `json:"lowest_rss"`
 	Mean    int64 `json:"mean_rss"`
 	Highest int64 `json:"highest_rss"`
 }
 
-// Weight is the memory of the server at a moment of the measured time.
+// Weight is the server's memory at one moment of the measured time.
 type Weight struct {
 	Second float64 `json:"second"`
 	RSS    int64   `json:"rss"`
@@ -116,20 +117,21 @@ type Weight struct {
 
 // Sample is one second of a run.
 type Sample struct {
-	// Second is counted from the beginning of the load; the warm-up is before Warmup.
+	// Second counts from the beginning of the load. Seconds before Warmup belong to the warm-up.
 	Second float64 `json:"second"`
-	// Phase is that of the run, as in package timeline: "connecting", "warm-up", "load".
+	// Phase is the phase of the run, as in package timeline: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
-	// Messages sent and deliveries (or operations) done in it, and their latency.
+	// Messages is the number of messages sent in this second, and Deliveries the number of
+	// deliveries (or operations) done. The next fields are their latency.
 	Messages   int64   `json:"messages"`
 	Deliveries int64   `json:"deliveries"`
 	P50        float64 `json:"p50"`
 	P99        float64 `json:"p99"`
 	Max        float64 `json:"max"`
 	Errors     int64   `json:"errors"`
-	// Open connections.
+	// Open is the number of open connections.
 	Open int `json:"open"`
-	// Values of the server, if they could be read.
+	// CPU and the following fields are values of the server, if they could be read.
 	CPU        float64 `json:"cpu"`
 	RSS        int64   `json:"rss"`
 	Heap       int64   `json:"heap"`
@@ -138,31 +140,30 @@ type Sample struct {
 	GC float64 `json:"gc_pause"`
 	// Queued is the number of bytes in the server's queues.
 	Queued int64 `json:"queued"`
-	// Generator is its CPU usage, in cores.
+	// Generator is the CPU usage of the generator, in cores.
 	Generator float64 `json:"generator"`
 
-	// Nodes are the parts of the server's numbers, in the order of the report's
-	// nodes.
+	// Nodes contains each node's part of the server's numbers, in the order of the report's nodes.
 	Nodes []NodeSample `json:"nodes,omitempty"`
-	// Fault is the fault injected in it, such as "kill:1".
+	// Fault is the fault injected in this second, such as "kill:1".
 	Fault string `json:"fault,omitempty"`
 
-	// Counts is the histogram of the latencies; nil without operations.
+	// Counts is the histogram of the latencies. It is nil without operations.
 	Counts *latency.Histogram `json:"-"`
 }
 
-// timed reports whether latencies of the second are known.
+// timed reports whether latencies of this second are known.
 func (s *Sample) timed() bool { return s.Counts != nil && s.Counts.Count() > 0 }
 
-// looked reports whether the machine was measured in this second and in the previous one. It uses
-// the generator, which always takes some processor time.
+// looked reports whether the machine was measured in this second and in the previous one. It checks
+// the generator's usage, because the generator always uses some CPU time.
 func (s *Sample) looked() bool { return s.Generator > 0 }
 
 // weighed reports whether the server's usage in this second is known.
 func (s *Sample) weighed() bool { return s.looked() && (s.RSS > 0 || s.CPU > 0) }
 
-// Slowdown returns the relative increase of the p99 from the first to the last part; 0 if the time
-// is not divided.
+// Slowdown returns the relative increase of the p99 from the first to the last part. It returns 0
+// if the time is not divided.
 func (r *Result) Slowdown() float64 {
 	if len(r.Parts) < 2 || r.Parts[0].Latency.P99 <= 0 {
 		return 0
@@ -178,15 +179,15 @@ func (r *Result) Growth() int64 {
 	return r.Parts[len(r.Parts)-1].Highest - r.Parts[0].Highest
 }
 
-// Operation has the results of one kind of operation.
+// Operation contains the results of one kind of operation.
 type Operation struct {
 	Name       string          `json:"name"`
 	Latency    latency.Summary `json:"latency"`
 	Done       int             `json:"done"`
 	Refused    int             `json:"refused"`
 	Unanswered int             `json:"unanswered"`
-	// Repeated is the number of retries at another node; Failed of the unanswered could not be
-	// retried.
+	// Repeated is the number of retries on another node. Failed is the number of operations that
+	// got no response and could not be retried.
 	Repeated int `json:"repeated,omitempty"`
 	Failed   int `json:"failed,omitempty"`
 	// Complaint is the last refusal or failure.
@@ -196,42 +197,44 @@ type Operation struct {
 // Audit counts what was lost, duplicated or out of order.
 type Audit struct {
 	// Missed events were sent, or received by others, but not by this subscriber. Unpublished
-	// events were received by nobody, although their write was found; they are counted per
+	// events were received by nobody, although their write was found. They are counted per
 	// subscriber.
 	Missed      int `json:"missed"`
 	Unpublished int `json:"unpublished"`
 	Duplicated  int `json:"duplicated"`
 	Reordered   int `json:"reordered"`
-	// Misdirected events were meant for others.
+	// Misdirected events were meant for other people.
 	Misdirected int `json:"misdirected"`
-	// Forged deliveries had a stamp that does not belong to the message. Foreign ones are
+	// Forged deliveries had a stamp that does not belong to the message. Foreign deliveries are
 	// messages that nobody sent in this run.
 	Forged  int `json:"forged,omitempty"`
 	Foreign int `json:"foreign,omitempty"`
-	// Away events were sent while a subscriber was not connected, and it did not catch up, since
-	// the server promises none; they do not count as Missed. AwayMeant means that this is not a
-	// failure: the run itself disconnects people, or the server reported it with a resync.
+	// Away events were sent while a subscriber was not connected. The subscriber did not catch up,
+	// because the server does not promise it. They do not count as Missed. AwayMeant means that
+	// this is not a failure, because the run itself disconnects people, or because the server
+	// reported it with a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`
-	// Resyncs of people who read; each one is a gap.
+	// Resyncs is the number of resyncs of people who read. Each resync is a gap.
 	Resyncs int `json:"resyncs"`
-	// Unfinished people did not receive the last message in time.
+	// Unfinished is the number of people who did not receive the last message in time.
 	Unfinished int                     `json:"unfinished"`
 	Stalled    Stalled                 `json:"stalled"`
 	Writes     map[string]audit.Writes `json:"writes"`
-	// Tokens of a run with tokens; nil otherwise.
+	// Tokens contains the results of a run with tokens. It is nil for other runs.
 	Tokens *Tokens `json:"tokens,omitempty"`
 }
 
 // Tokens counts the results of tokens. Each token must return its credential at most once.
 type Tokens struct {
-	// Begun pairs were scheduled in the measured time, Timed of them were answered. Contested pairs
-	// have no latency, since two callers used them; the rest failed.
+	// Begun pairs were scheduled in the measured time, and Timed pairs completed. Contested pairs
+	// have no latency, because two callers used them. All others failed.
 	Begun     int `json:"begun"`
 	Timed     int `json:"timed"`
 	Contested int `json:"contested"`
-	// Raced tokens were used by two callers concurrently, including those of the warm-up, and Won
-	// of them had one winner. The outcome of the rest is unknown, since an answer is missing.
+	// Raced tokens were used by two callers concurrently, including those of the warm-up. Won
+	// tokens had exactly one winner. The outcome of the rest is unknown, because a response is
+	// missing.
 	Raced      int `json:"raced"`
 	OneWinner  int `json:"one_winner"`
 	TwoWinners int `json:"two_winners"`
@@ -258,7 +261,7 @@ func (a *Audit) Doubled() int {
 	return n
 }
 
-// Phantoms returns the number of writes that were refused but applied.
+// Phantoms returns the number of writes that the server refused but applied.
 func (a *Audit) Phantoms() int {
 	n := 0
 	for _, w := range a.Writes {
@@ -267,21 +270,21 @@ func (a *Audit) Phantoms() int {
 	return n
 }
 
-// Stalled has the results of clients that stopped reading, after they resumed.
+// Stalled contains the results of clients that stopped reading, after they resumed.
 type Stalled struct {
 	People int `json:"people"`
-	// Closed connections ended while their clients did not read.
+	// Closed is the number of connections that ended while their clients did not read.
 	Closed int `json:"closed"`
-	// Resynced clients were notified of a gap by the server, CaughtUp clients missed nothing,
-	// Unfinished clients did not receive everything in time. Gaps were not reported, and count as
-	// loss.
+	// Resynced clients were notified of a gap by the server. CaughtUp clients missed nothing.
+	// Unfinished clients did not receive everything in time. Gaps are gaps that the server did not
+	// report, and count as loss.
 	Resynced   int `json:"resynced"`
 	CaughtUp   int `json:"caught_up"`
 	Unfinished int `json:"unfinished"`
 	Gaps       int `json:"gaps"`
 }
 
-// Restart is one injected fault: the milliseconds from it to readiness, and to the last welcome.
+// Restart is one injected fault, with the milliseconds until readiness and until the last welcome.
 type Restart struct {
 	// Fault is "kill", "pause" or "restart".
 	Fault      string  `json:"fault"`
@@ -289,20 +292,22 @@ type Restart struct {
 	Resumed    float64 `json:"resumed"`
 	AllResumed bool    `json:"all_resumed"`
 
-	// Fault is the injected fault, such as "cut:1-db", and its nodes; empty for a single server.
+	// What describes the injected fault with its nodes, such as "cut:1-db". It is empty for a
+	// single server.
 	What  string   `json:"what,omitempty"`
 	Nodes []string `json:"nodes,omitempty"`
-	// At is its second of the measured time, Lasted its duration in milliseconds.
+	// At is the second of the measured time at which the fault began. Lasted is its duration in
+	// milliseconds.
 	At     float64 `json:"at"`
 	Lasted float64 `json:"lasted"`
 	// Recovery is the time from the beginning of the fault until the p99 of deliveries over a
-	// second was under 250 ms and stayed so, in milliseconds. For clients of a paused server it
-	// begins when the server resumed. If the service had not Recovered by the next fault, or the
-	// end, it is the time until then.
+	// second was under 250 ms and stayed so, in milliseconds. For clients of a paused server, the
+	// time counts from when the server resumed. If the service had not Recovered by the next fault,
+	// or by the end, it is the time until then.
 	Recovery  float64 `json:"recovery"`
 	Recovered bool    `json:"recovered"`
-	// Repeated requests were retried at another node; Failed ones ended in an error for the client,
-	// since it was unknown whether they had been executed.
+	// Repeated requests were retried on another node. Failed requests ended in an error for the
+	// client, because it was unknown whether they had been executed.
 	Repeated int            `json:"repeated"`
 	Failed   int            `json:"failed"`
 	FailedBy map[string]int `json:"failed_by,omitempty"`
@@ -310,27 +315,28 @@ type Restart struct {
 
 // Generator is the resource usage of the load test itself.
 type Generator struct {
-	// Workers is the number of its processes.
+	// Workers is the number of the generator's processes.
 	Workers int `json:"workers"`
-	// Lag is from the planned time of an operation to its sending.
+	// Lag is the time from the planned time of an operation to its sending.
 	Lag latency.Summary `json:"lag"`
-	// Turns are the times between two polls of the sockets: a bound of the delay in reading a
+	// Turns is the time between two polls of the sockets. It bounds the delay in reading a
 	// delivery.
 	Turns latency.Summary `json:"turns"`
-	// CPU is that of all workers, in cores; Busy is the busy share of the busiest socket loop.
+	// CPU is the CPU usage of all workers, in cores. Busy is the busy share of the busiest socket
+	// loop.
 	CPU  float64 `json:"cpu"`
 	Busy float64 `json:"busy"`
-	// Shed operations were never sent.
+	// Shed is the number of operations that were never sent.
 	Shed int `json:"shed"`
-	// Unopened connections are missing because the generator's machine lacked a resource, which is
-	// in Lack.
+	// Unopened is the number of connections that are missing because the generator's machine lacked
+	// a resource. Lack describes the resource.
 	Unopened int    `json:"unopened,omitempty"`
 	Lack     string `json:"lack,omitempty"`
 	// Seconds is the length of the measured time.
 	Seconds float64 `json:"seconds"`
 }
 
-// Server is the resource usage of the server during the measured time.
+// Server is the server's resource usage during the measured time.
 type Server struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`

@@ -6,10 +6,10 @@ import (
 )
 
 // Search is the search for the highest rate that meets all thresholds. Rates are in messages per
-// second of all publishers.
+// second, for all publishers together.
 type Search struct {
-	// HighestRate is the highest rate that met them, LowestMissed the lowest that did not; 0 for
-	// none.
+	// HighestRate is the highest rate that met all thresholds. LowestMissed is the lowest rate that
+	// did not. Each is 0 if there is none.
 	HighestRate  float64 `json:"highest_rate"`
 	LowestMissed float64 `json:"lowest_missed"`
 	// LimitedBy is the reason why no higher rate was found.
@@ -20,9 +20,9 @@ type Search struct {
 // Limit is the reason why a search ended.
 type Limit string
 
-// Limits of searches. The server missed a threshold, or the generator was too slow, so the server
-// can probably do more. All steps were made, or the highest rate was tried. The server could not be
-// tested any more, or somebody ended the search.
+// These are the reasons why a search ends. The server missed a threshold, or the generator was too
+// slow, so that the server can probably do more. All steps were made, or the highest rate was
+// tried. The server could not be tested any more, or somebody ended the search.
 const (
 	LimitedByServer       Limit = "server"
 	LimitedByGenerator    Limit = "generator"
@@ -36,7 +36,7 @@ const (
 type Step struct {
 	Rate    float64 `json:"rate"`
 	Outcome Outcome `json:"outcome"`
-	// Why names the first problem; "" if there was none.
+	// Why describes the first problem; "" if there was none.
 	Why string `json:"why,omitempty"`
 
 	P50                 float64 `json:"p50"`
@@ -49,15 +49,15 @@ type Step struct {
 // Outcome is the result of a step.
 type Outcome string
 
-// Outcomes of steps. In an invalid step the generator was too slow, so the cause of missed
-// thresholds is unknown.
+// These are the outcomes of a step. In an invalid step the generator was too slow, so the cause of
+// missed thresholds is unknown.
 const (
 	Kept    Outcome = "kept"
 	Missed  Outcome = "missed"
 	Invalid Outcome = "invalid"
 )
 
-// NewStep returns the result of a judged run at a rate.
+// NewStep returns the step for a judged run at a rate.
 func NewStep(rate float64, r *Result) Step {
 	s := Step{
 		Rate: rate, Outcome: Kept, P50: r.Latency.P50, P99: r.Latency.P99, Max: r.Latency.Max,
@@ -90,7 +90,7 @@ func (s *Search) bound() string {
 	return cmp.Or(missed, "none was missed") + " until the search was interrupted"
 }
 
-// facts returns the search as lines.
+// facts returns the search as lines of the report.
 func (s *Search) facts() []fact {
 	out := []fact{{"search", s.bound()}}
 	for i, step := range s.Steps {

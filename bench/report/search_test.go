@@ -8,7 +8,7 @@ import (
 	"atelier/bench/latency"
 )
 
-// A report contains the limit that ended a search and the known rates.
+// The report contains the limit that ended the search, and the known rates.
 func TestSearchesAreReported(t *testing.T) {
 	for says, s := range map[string]Search{
 		"850 was missed":                                           {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedByServer},
@@ -27,7 +27,7 @@ func TestSearchesAreReported(t *testing.T) {
 	}
 }
 
-// If the generator was too slow in a step, the server's performance in it is unknown.
+// If the generator was too slow in a step, the server's performance in that step is unknown.
 func TestStepsOfASlowGeneratorAreInvalid(t *testing.T) {
 	r := &Result{Latency: latency.Summary{P99: 5}}
 	if s := NewStep(3, r); s.Outcome != Kept || s.Why != "" || s.P99 != 5 || s.Rate != 3 {

@@ -7,8 +7,8 @@ import (
 	"atelier/bench/latency"
 )
 
-// Tally counts the results of one kind of request, for scenarios that make it during a
-// workshop. Safe for concurrent use.
+// Tally counts the results of one kind of request, for scenarios that make requests of this kind
+// during a workshop. Safe for concurrent use.
 type Tally struct {
 	mu sync.Mutex
 	// Guarded by mu.
@@ -37,7 +37,7 @@ func (t *Tally) Refused(why error) {
 	t.of.Complaint = why.Error()
 }
 
-// Unanswered counts a request that failed without an answer.
+// Unanswered counts a request that failed without a response.
 func (t *Tally) Unanswered(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -48,13 +48,13 @@ func (r *Result) Text(w io.Writer, style Style) error {
 	return nil
 }
 
-// rows returns the latencies of a run, the main one first.
+// rows returns the latencies of a run, beginning with the main one.
 func (r *Result) rows() []latencyRow {
 	var out []latencyRow
 	row := func(name string, s latency.Summary, refused, unanswered int) {
 		out = append(out, latencyRow{name, s, refused, unanswered})
 	}
-	// If an operation is the subject of the run, it has one row instead of two.
+	// If the run's subject is one of the operations, it has one row instead of two.
 	subject := -1
 	if r.Latency.Count > 0 {
 		refused, unanswered := 0, 0
@@ -203,8 +203,8 @@ func (f *Figure) text() (value, unit string) {
 	}
 }
 
-// overTime summarizes the server's memory over the measured time, with the values of the last part
-// in brackets.
+// overTime summarizes the server's memory over the measured time, with the last part's values in
+// brackets.
 func (r *Result) overTime() string {
 	const most = 40
 	var b strings.Builder

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Threshold is a bound for a number in the report: `p99<50ms`.
+// Threshold is a bound on a number in the report: `p99<50ms`.
 //
 // The name is the name of a member of the JSON report, with dots for nested members: p99, lost,
-// deliveries_per_second, server.rss, generator.lag.p99. The latency of an operation and the
-// figures of a scenario can be named directly as well: help.p99, pairs_per_second.
+// deliveries_per_second, server.rss, generator.lag.p99. The latency of an operation and the figures
+// of a scenario can be named directly as well: help.p99, pairs_per_second.
 type Threshold struct {
 	text, metric, operator string
 	bound                  float64
-	unit                   string // as it was written; "" for the report's unit
+	unit                   string // as written; "" for the report's unit
 }
 
 func (t Threshold) String() string { return t.text }
@@ -30,7 +30,8 @@ func (t Threshold) Of() string {
 
 var expression = regexp.MustCompile(`^\s*([a-zA-Z0-9_. ]+?)\s*(<=|>=|==|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Zµ%]*)\s*$`)
 
-// units convert from the units of thresholds to those of the report: milliseconds, bytes, shares.
+// units contains the factors that convert the units of thresholds to those of the report:
+// milliseconds, bytes, shares.
 var units = map[string]float64{
 	"": 1, "us": 0.001, "µs": 0.001, "ms": 1, "s": 1000, "m": 60_000,
 	"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
@@ -54,7 +55,7 @@ func ParseThreshold(text string) (Threshold, error) {
 	return Threshold{text: strings.TrimSpace(text), metric: m[1], operator: m[2], bound: bound * factor, unit: m[4]}, nil
 }
 
-// holds reports whether a value meets the bound.
+// holds reports whether a value is within the bound.
 func (t Threshold) holds(value float64) bool {
 	switch t.operator {
 	case "<":
@@ -119,7 +120,7 @@ func digits(v float64) string {
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// members returns the JSON report as it will be written, plus the members with a short name.
+// members returns the members of the JSON report, and the numbers with a short name.
 func (r *Result) members() (map[string]any, error) {
 	b, err := r.JSON()
 	if err != nil {
@@ -154,7 +155,7 @@ func member(v any, path ...string) any {
 // plain returns a name as one word: "chat ack" is chat_ack.
 func plain(name string) string { return strings.ReplaceAll(name, " ", "_") }
 
-// lookUp finds a number; lack is the reason why there is none. Percentiles without values do not
+// lookUp finds a number. lack is the reason if there is none. Percentiles without values do not
 // count as numbers, whatever the report contains.
 func lookUp(document map[string]any, name string) (value float64, lack string) {
 	path := strings.Split(plain(name), ".")
@@ -169,5 +170,5 @@ func lookUp(document map[string]any, name string) (value float64, lack string) {
 	return value, ""
 }
 
-// percentiles are the members of a latency that are meaningless if its count is 0.
+// percentiles lists the members of a latency that are meaningless if its count is 0.
 var percentiles = []string{"p50", "p90", "p99", "p999", "max"}

@@ -17,7 +17,7 @@ func (t *Tokens) audit() string {
 		raced, grouped(int64(t.OneWinner)), t.TwoWinners, t.NoWinner, unknown, wrong)
 }
 
-// pairs explains why fewer were timed than were planned.
+// pairs explains why fewer pairs were timed than planned.
 func (t *Tokens) pairs() string {
 	return fmt.Sprintf("%s timed of %s that were due%s%s", grouped(int64(t.Timed)), grouped(int64(t.Begun)),
 		unless(t.Contested == 0, fmt.Sprintf("; %s used by two callers, which is not timed", grouped(int64(t.Contested)))),

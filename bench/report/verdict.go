@@ -8,29 +8,29 @@ import (
 	"atelier/bench/latency"
 )
 
-// Limits decide whether a run is valid and whether it passes.
+// Limits determines whether a run is valid and whether it passes.
 type Limits struct {
-	// MaxLag bounds the p99 of the generator's own lag, MaxBusy the busy share of its socket loops;
-	// 0 for no bound.
+	// MaxLag bounds the p99 of the generator's own lag, and MaxBusy the busy share of its socket
+	// loops. 0 means no bound.
 	MaxLag  time.Duration
 	MaxBusy float64
 	// AllowLag accepts a run whose generator was late.
 	AllowLag bool
-	// Thresholds are the caller's. They replace the defaults for the same number (lost, duplicated,
-	// reordered, resyncs, refused, …).
+	// Thresholds contains the caller's thresholds. They replace the defaults for the same number
+	// (lost, duplicated, reordered, resyncs, refused, …).
 	Thresholds []Threshold
 }
 
 // Verdict is the judgement of a run.
 type Verdict struct {
-	// Invalid is the reason why the numbers are meaningless; Failures are the problems of the
-	// server.
+	// Invalid contains the reasons why the numbers are meaningless. Failures contains the problems
+	// of the server.
 	Invalid, Failures []string
-	// Allowed is the reason why it would be invalid without AllowLag.
+	// Allowed contains the reasons why the run would be invalid without AllowLag.
 	Allowed []string
-	// Checks are the caller's thresholds and their results.
+	// Checks contains the caller's thresholds with their results.
 	Checks []Check
-	// asked are all thresholds, including those without a value in the run.
+	// asked contains all thresholds, including those without a value in the run.
 	asked []string
 }
 
@@ -39,14 +39,14 @@ type Check struct {
 	Threshold string  `json:"threshold"`
 	Value     float64 `json:"value"`
 	Passed    bool    `json:"passed"`
-	// said is the value with its unit.
+	// said is the value formatted with its unit.
 	said string
 }
 
 // Valid reports whether the run describes the server.
 func (v *Verdict) Valid() bool { return len(v.Invalid) == 0 }
 
-// Exit codes.
+// These are the exit codes.
 const (
 	ExitPassed      = 0
 	ExitFailed      = 1
@@ -55,7 +55,7 @@ const (
 )
 
 // ExitCode returns the exit code of the command. A failure of the server counts even if the
-// generator was late, since lost messages remain lost.
+// generator was late, because lost messages remain lost.
 func (r *Result) ExitCode() int {
 	switch {
 	case len(r.Verdict.Failures) > 0:
@@ -77,7 +77,7 @@ func (r *Result) Judge(limits *Limits) error {
 			v.Failures = append(v.Failures, fmt.Sprintf(format, args...))
 		}
 	}
-	// Numbers that must be zero unless the caller allows more.
+	// These numbers must be zero unless the caller allows more.
 	zero := func(metric string, n int, many string, one ...string) {
 		named := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == metric })
 		if n == 1 && one != nil {
@@ -141,7 +141,7 @@ func (r *Result) Judge(limits *Limits) error {
 	return err
 }
 
-// Refused returns the number of operations that were refused, or were not answered although the
+// Refused returns the number of operations that were refused, or got no response although the
 // server was available.
 func (r *Result) Refused() int {
 	n := 0
@@ -154,8 +154,8 @@ func (r *Result) Refused() int {
 	return n
 }
 
-// Failed returns the number of requests that ended in an error for the client, since they could not
-// be retried.
+// Failed returns the number of requests that ended in an error for the client, because they could
+// not be retried.
 func (r *Result) Failed() int {
 	n := 0
 	for _, op := range r.Operations {

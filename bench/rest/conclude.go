@@ -72,12 +72,13 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 	return out
 }
 
-// keptMessages is the number of messages that a codelab keeps, the newest ones, according to the
-// server's own description of GET /codelabs/{id}/chat.
+// keptMessages is the number of newest messages that a codelab keeps, according to the server's own
+// description of GET /codelabs/{id}/chat.
 const keptMessages = 200_000
 
-// keptFrom returns the number of the first message that is certainly kept, 0 for all, from the
-// number of times that each was found. Concurrent messages may be stored in another order.
+// keptFrom returns the number of the first message that is certainly kept, or 0 if all are. found
+// is the number of times that each message was found. Concurrent messages can be stored in another
+// order.
 func keptFrom(found []int, atATime int) int {
 	first, all := len(found), 0
 	for n, times := range found {

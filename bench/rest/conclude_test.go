@@ -2,8 +2,8 @@ package rest
 
 import "testing"
 
-// A message that a codelab has dropped as documented is not a loss. One that is missing among the
-// kept messages is.
+// A message that a codelab has dropped as documented is not a loss. A message that is missing among
+// the kept ones is a loss.
 func TestForgottenMessagesAreNoLoss(t *testing.T) {
 	found := make([]int, keptMessages+30_000)
 	for i := 30_000; i < len(found); i++ {

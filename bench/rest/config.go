@@ -11,7 +11,7 @@ import (
 	"atelier/bench/report"
 )
 
-// Names are the names of the values that a run measures.
+// Names lists the values that a run measures.
 var Names = report.Names{
 	Operations: []string{"read_*", "write_*", "request"},
 	Figures:    []string{"requests_per_second", "reads_per_second", "writes_per_second", "forgotten"},
@@ -21,14 +21,14 @@ var Names = report.Names{
 type Config struct {
 	// Attendees are registered before the load.
 	Attendees int
-	// Reading and Writing are the two sides of the load.
+	// Reading and Writing are the two halves of the load.
 	Reading, Writing Side
-	// ReadKinds and WriteKinds are the kinds of requests, in turn; see Reads and Writes.
+	// ReadKinds and WriteKinds are the kinds of requests, sent in rotation. See Reads and Writes.
 	ReadKinds, WriteKinds []string
-	// Warmup and Duration are those of a load by time; with counts they are ignored.
+	// Warmup and Duration apply to a load by time. With counts they are ignored.
 	Warmup, Duration time.Duration
 	Seed             uint64
-	// Compressed requests compressed answers.
+	// Compressed requests compressed responses.
 	Compressed bool
 
 	// Progress is called about every second; nil for none.
@@ -37,10 +37,11 @@ type Config struct {
 
 // Side is the reading or the writing half of a load.
 type Side struct {
-	// Connections; 0 disables the side.
+	// Connections is the number of connections. 0 disables the side.
 	Connections int
-	// Count is the number of requests, sent as fast as the connections allow. If it is 0, Rate is
-	// per second for the time of the run; 0 is unthrottled.
+	// Count is the number of requests, sent as fast as the connections allow. If Count is 0, Rate
+	// is the number of requests per second for the time of the run. If Rate is 0, the load is
+	// unthrottled.
 	Count int
 	Rate  float64
 }
@@ -51,12 +52,12 @@ var (
 	Writes = []string{"chat", "step", "help"}
 )
 
-// Row is a row of the matrix: numbers of people, requests and connections.
+// Row is a row of the matrix: the number of people, requests and connections.
 type Row struct {
 	Attendees, Reads, Writes, Readers, Writers int
 }
 
-// Matrix has the loads by which implementations of this interface are compared.
+// Matrix lists the loads that are used to compare implementations of this API.
 var Matrix = []Row{
 	{10, 1000, 500, 50, 25},
 	{50, 3000, 1500, 120, 60},
@@ -68,7 +69,7 @@ func (r Row) String() string {
 	return fmt.Sprintf("%d/%d/%d/%d-%d", r.Attendees, r.Reads, r.Writes, r.Readers, r.Writers)
 }
 
-// Apply returns the configuration of the row.
+// Apply returns a configuration with the load of the row.
 func (r Row) Apply(c Config) *Config {
 	c.Attendees = r.Attendees
 	c.Reading = Side{Connections: r.Readers, Count: r.Reads}
@@ -76,7 +77,7 @@ func (r Row) Apply(c Config) *Config {
 	return &c
 }
 
-// maxConnections is the maximum for one process, with room for a spawned server's own.
+// maxConnections is the maximum for one process. It leaves enough descriptors for a spawned server.
 const maxConnections = 9_000
 
 func (c *Config) validate() error {

@@ -1,11 +1,11 @@
-// Package rest is the scenario of the REST interface: many kept-alive connections read a
-// codelab and its lists, and write data that is stored before the answer.
+// Package rest is the scenario of the REST API. Many persistent connections read a codelab and its
+// lists, and write data that is stored before the response.
 //
-// Readers and writers have connections of their own and run concurrently. They have three modes.
-// Each connection can make a number of requests, one after another, as the rows of [Matrix] do.
-// They can follow a planned rate for a time, or run unthrottled. Acknowledged writes are verified
-// afterwards.
+// Readers and writers have separate connections and run concurrently. There are three modes. Each
+// connection can make a number of requests, one after another, as in the rows of [Matrix]. The
+// requests can follow a planned rate for a time. Or they can run unthrottled. Acknowledged writes
+// are verified afterwards.
 //
-// [Floor] repeats one request to any server. A bare server that sends the same bytes shows the
-// remaining overhead.
+// [Floor] repeats one request to any server. A minimal server that sends the same bytes shows how
+// much overhead remains.
 package rest

@@ -21,23 +21,24 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// FloorConfig is one request that is repeated to any server.
+// FloorConfig configures the repetition of one request to any server.
 type FloorConfig struct {
-	// URL is that of the request, http or https. Headers are "Name: value". With a Body the request
-	// is a POST.
+	// URL is the http or https URL of the request. Headers have the form "Name: value". With a Body
+	// the request is a POST.
 	URL     string
 	Trust   tunnel.Trust
 	Headers []string
 	Body    []byte
-	// Connections are persistent. Rate is requests per second of all of them; 0 is unthrottled.
+	// Connections is the number of persistent connections. Rate is the requests per second of all
+	// of them together; 0 is unthrottled.
 	Connections      int
 	Rate             float64
 	Warmup, Duration time.Duration
-	// Usage measures the server; nil if that is impossible.
+	// Usage measures the server; nil if it cannot be measured.
 	Usage func() (server.Usage, error)
 }
 
-// Check refuses an invalid request.
+// Check returns an error if the request is invalid.
 func (c *FloorConfig) Check() error {
 	u, err := url.Parse(c.URL)
 	if err == nil {
@@ -53,7 +54,7 @@ func (c *FloorConfig) Check() error {
 	return errors.Join(problems...)
 }
 
-// Floor runs such a load.
+// Floor runs the load.
 func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// A request that was due in the measured time is timed from when it was due. Refusals and missing
+// A request that was due in the measured time is timed from its due time. Refusals and missing
 // responses are counted but not timed. The results of workers are combined.
 func TestAnswersAreNoted(t *testing.T) {
 	clock := pacing.NewClock()
@@ -23,8 +23,8 @@ func TestAnswersAreNoted(t *testing.T) {
 	for range 2 {
 		w := &worker{r: r, tallies: map[string]*tally{}, lag: latency.New()}
 		w.late(now)
-		w.late(now - 2*time.Second)                           // of the warm-up
-		w.note("read self", now-2*time.Second, 200, nil, nil) // of the warm-up
+		w.late(now - 2*time.Second)                           // in the warm-up
+		w.note("read self", now-2*time.Second, 200, nil, nil) // in the warm-up
 		w.note("read self", now-500*time.Millisecond, 200, nil, nil)
 		w.note("read self", now+2*time.Hour, 200, nil, nil)
 		w.note("read self", now, 503, []byte("busy"), nil)

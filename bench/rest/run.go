@@ -19,7 +19,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// run is one load test. Owned by the goroutine of Run.
+// run is one load test. The goroutine of Run owns it.
 type run struct {
 	cfg      *Config
 	target   *server.Target
@@ -37,10 +37,10 @@ type run struct {
 	reads, writes      *pacing.Schedule
 
 	mu    sync.Mutex
-	fates []audit.Fate // guarded by mu: of chat messages by number
+	fates []audit.Fate // guarded by mu: by number of the chat message
 }
 
-// Run runs a load test. If ctx ends, the load ends early, and the results until then are reported.
+// Run runs a load test. If ctx ends, the load ends early, and Run reports the results up to then.
 // An error means that there are no results.
 func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
@@ -66,7 +66,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		}
 	}
 	if err != nil {
-		// Measurements up to the server's end are kept.
+		// Measurements up to the end of the server are still reported.
 		out.Faults = append(out.Faults, fmt.Sprintf("what was acknowledged could not be read back: %v", err))
 	}
 	return out, nil
@@ -98,7 +98,7 @@ func (r *run) prepare(ctx context.Context) error {
 	return err
 }
 
-// plan schedules the requests. The progress display reads the schedule.
+// plan schedules the requests. The progress display reads the schedules.
 func (r *run) plan() {
 	cfg := r.cfg
 	// Counted requests begin immediately, and all of them are measured.
@@ -137,7 +137,7 @@ func (r *run) load(ctx context.Context) (begin, end timeline.Weight) {
 	return begin, end
 }
 
-// begin enters the load. The first measurement is made when the measured time begins; stop cancels
+// begin enters the load. The first measurement is taken when the measured time begins. stop cancels
 // it.
 func (r *run) begin() (weighed chan timeline.Weight, stop func() bool) {
 	r.timeline.Enter(timeline.WarmUp)
@@ -169,7 +169,7 @@ func (r *run) show() func() {
 	})
 }
 
-// done returns the completed part of the load, 0..1.
+// done returns the completed fraction of the load, 0 to 1.
 func (r *run) done(now time.Duration) float64 {
 	count := r.cfg.Reading.Count + r.cfg.Writing.Count
 	switch {
@@ -181,7 +181,8 @@ func (r *run) done(now time.Duration) float64 {
 
 func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
 
-// readBack counts how often each chat message is in the history; nil if that is unknown.
+// readBack counts how often each chat message is in the history. The result is nil if that is
+// unknown.
 func (r *run) readBack(client *api.Client) ([]int, error) {
 	found := make([]int, len(r.fates))
 	err := client.History(r.admin, r.lab.ID, func(m api.ChatMessage) {
@@ -196,8 +197,7 @@ func (r *run) readBack(client *api.Client) ([]int, error) {
 	return found, nil
 }
 
-// tally counts the results of one kind of request. Owned by one worker until it
-// ends.
+// tally counts the results of one kind of request. One worker owns it until the worker ends.
 type tally struct {
 	latency                   *latency.Histogram
 	done, refused, unanswered int

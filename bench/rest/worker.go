@@ -21,8 +21,8 @@ type worker struct {
 	r       *run
 	conn    keepalive.Conn
 	me      api.Person
-	headers string // of the person
-	admin   string // of a facilitator
+	headers string // headers of the person
+	admin   string // headers of a facilitator
 	base    string // path of the codelab
 	body    []byte
 	tallies map[string]*tally
@@ -66,15 +66,15 @@ func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do fun
 	}
 }
 
-// late records how late the generator is with a measured request. The worker was idle, so the delay
-// is the generator's own fault.
+// late records how late the generator sends a measured request. The worker was idle, so the delay
+// is caused by the generator.
 func (w *worker) late(due time.Duration) {
 	if due >= w.r.from {
 		w.lag.Record(w.r.clock.Now() - due)
 	}
 }
 
-// note counts an answer.
+// note counts a response.
 func (w *worker) note(kind string, due time.Duration, status int, body []byte, err error) {
 	t := w.tallies[kind]
 	if t == nil {
@@ -117,7 +117,7 @@ func (w *worker) read(number int64) (string, int, []byte, error) {
 	return "read " + kind, status, body, err
 }
 
-// write makes one write request; its answer means that the data is durable.
+// write makes one write request. Its response means that the data is durable.
 func (w *worker) write(number int64) (string, int, []byte, error) {
 	kind := w.r.cfg.WriteKinds[number%int64(len(w.r.cfg.WriteKinds))]
 	path := w.base + "/messages"

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// addresses are the addresses at which a server listens, according to its first log lines.
+// addresses contains the addresses at which a server listens, according to its first log lines.
 type addresses struct {
 	public, internal string
 }
 
 // read handles a line of the server's log, in text or JSON. It reports whether both addresses are
-// known now.
+// now known.
 func (a *addresses) read(line string) bool {
 	if strings.Contains(line, "listening") {
 		if addr := attribute(line, "addr"); addr != "" {

@@ -1,9 +1,9 @@
 // Package server runs the server process of a load test on a temporary data folder and free ports.
-// It can start, measure, pause and kill it, and start it again on the same data.
+// It can start, measure, pause and kill the server, and restart it on the same data.
 //
-// [Remote] is a server that somebody else has started. It can only be measured.
+// [Remote] is a server that was started by someone else. It can only be measured.
 //
-// Both can be monitored while they run ([Watch]).
+// [Watch] monitors either of them while it runs.
 //
 // A Process is not safe for concurrent use, except for Usage. The child dies with its parent.
 package server

@@ -13,8 +13,8 @@ import (
 // ticksPerSecond is the unit of times in /proc: 100 on every Linux on which Go runs.
 const ticksPerSecond = 100
 
-// Usage measures the server. While it is down only the time of its earlier processes is known. It
-// is safe for concurrent use.
+// Usage measures the server. While the server is down, the result contains only the CPU time of its
+// earlier processes. Usage is safe for concurrent use.
 func (p *Process) Usage() (Usage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve is a server that reports that it is ready and then does nothing.
+// serve is a server that reports readiness and then does nothing.
 func serve() {
 	for _, name := range []string{"listening", "internal listening"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -32,7 +32,7 @@ func serve() {
 	select {}
 }
 
-// Only an unexpected end of a server is reported, not one that the caller requested.
+// Only an unexpected end of a server is reported, not an end that the caller requested.
 func TestADeathIsReported(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,7 +55,7 @@ func TestADeathIsReported(t *testing.T) {
 	if at, how := p.Died(); !at.IsZero() || how != nil {
 		t.Errorf("died at %v, %v, and runs", at, how)
 	}
-	// The system does the same when memory runs out.
+	// The system sends the same signal when memory runs out.
 	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

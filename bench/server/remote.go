@@ -12,9 +12,10 @@ import (
 	"time"
 )
 
-// Remote is a server that somebody else has started, accessed through its internal listener.
+// Remote is a server that was started by someone else. It is accessed through its internal
+// listener.
 type Remote struct {
-	// URL of the internal listener, without a path.
+	// URL is the address of the internal listener, without a path.
 	URL string
 	// Within is the timeout of a request; 0 is 5 s.
 	Within time.Duration
@@ -41,20 +42,21 @@ func (r *Remote) Usage() (Usage, error) {
 	return in.Usage, nil
 }
 
-// Inside has the values that a server reports about itself. Missing values are zero.
+// Inside contains the values that a server reports about itself. Missing values are zero.
 type Inside struct {
 	Usage
-	// Heap in use, bytes.
+	// Heap is the heap in use, in bytes.
 	Heap int64
-	// Goroutines of the process.
+	// Goroutines is the number of goroutines of the process.
 	Goroutines int64
 	// GCPause is the longest recent garbage collection pause.
 	GCPause time.Duration
-	// Queued is the number of queued bytes that are not yet on disk.
+	// Queued is the number of bytes that are queued and not yet on disk.
 	Queued int64
-	// Bus counts its messages to other nodes.
+	// Bus counts the server's messages to other nodes.
 	Bus Bus
-	// Nodes are the individual values if this is the sum of several nodes; otherwise nil.
+	// Nodes contains the individual values if this is the sum of several nodes. Otherwise it is
+	// nil.
 	Nodes []Inside
 }
 
@@ -91,7 +93,8 @@ func metrics(text io.Reader) Inside {
 		case "atelier_journal_queue_bytes":
 			in.Queued = int64(n)
 		default:
-			// Metrics of the traffic between nodes can have labels, whose values are added up.
+			// Metrics of the traffic between nodes can have labels. The values of all labels are
+			// added up.
 			family, _, _ := strings.Cut(name, "{")
 			switch family {
 			case "atelier_bus_sent_total":
@@ -103,7 +106,7 @@ func metrics(text io.Reader) Inside {
 			}
 		}
 	}
-	// The peak is not reported; the current value is a lower bound of it.
+	// The server does not report the peak. The current value is a lower bound of the peak.
 	in.PeakRSS = in.RSS
 	return in
 }
@@ -113,7 +116,7 @@ func (r *Remote) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Compression costs the server time and 3 MB, which do not belong to the load.
+	// Compression would cost the server CPU time and 3 MB, which do not belong to the load.
 	client := http.Client{Timeout: cmp.Or(r.Within, remoteWithin), Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 	resp, err := client.Do(req)
 	if err != nil {

@@ -4,50 +4,50 @@ package server
 
 import "context"
 
-// Target is the server of a run, or all nodes of one.
+// Target is the server of a run, or all nodes if there are several.
 type Target struct {
 	// URL is the address of the server, or of the first node.
 	URL, AdminID, AdminPW string
-	// Via is the address of the tunnel to a server that uses TLS, otherwise "".
+	// Via is the address of the tunnel to a server that uses TLS, or "".
 	Via string
-	// Process is set if the run has started the server, and it is the only one. It must be running.
+	// Process is set if the run has started exactly one server. The server must be running.
 	Process *Process
-	// Usage measures the server, Inside reads its metrics; nil if that is impossible. Both are safe
-	// for concurrent use. For several nodes they return the sum.
+	// Usage measures the server, and Inside reads its metrics. Each is nil if it is impossible.
+	// Both are safe for concurrent use. For several nodes they return the sum.
 	Usage  func() (Usage, error)
 	Inside func() (Inside, error)
 
-	// Several are all nodes of a run with more than one server, or with one server that supports
-	// several; otherwise nil.
+	// Several contains all nodes of a run with several servers, or with one server that supports
+	// several. Otherwise it is nil.
 	Several []Node
-	// Network connects the run's own nodes, Database is shared by them; nil if there is none to
-	// inject faults into.
+	// Network connects the run's own nodes, and Database is shared by them. Each is nil if no
+	// faults can be injected into it.
 	Network  Network
 	Database Database
 }
 
 // Node is one server of several.
 type Node struct {
-	// Name is the name in reports; URL and Via are as in Target.
+	// Name is the node's name in reports. URL and Via are as in Target.
 	Name, URL, Via string
-	// Process is nil if somebody else has started it.
+	// Process is nil if the node was started by someone else.
 	Process *Process
 	Usage   func() (Usage, error)
 	Inside  func() (Inside, error)
 }
 
-// Network can be cut: between 1-2, 2-db, 1-others or 1-all, in the direction both, to or from,
-// until heal is called.
+// Network can be cut until heal is called. The places are 1-2, 2-db, 1-others or 1-all, and the
+// directions both, to or from.
 type Network interface {
 	Cut(ends, way string) (heal func() error, err error)
 }
 
-// Database can be restarted: in order, or immediately.
+// Database can be restarted, either properly or immediately.
 type Database interface {
 	Restart(ctx context.Context, immediate bool) error
 }
 
-// Nodes returns all servers: the only one, or several.
+// Nodes returns all servers, even if there is only one.
 func (t *Target) Nodes() []Node {
 	if t.Several != nil {
 		return t.Several
@@ -84,8 +84,8 @@ func sum(nodes []Node) (all Usage, err error) {
 	return all, err
 }
 
-// Look reads the metrics of all nodes concurrently. For a node that is down or paused, only its
-// usage is known.
+// Look reads the metrics of all nodes concurrently. For a node that is down or paused, the result
+// contains only its usage.
 func Look(nodes []Node) []Inside {
 	all := make([]Inside, len(nodes))
 	done := make(chan int, len(nodes))
@@ -110,7 +110,7 @@ func Look(nodes []Node) []Inside {
 	return all
 }
 
-// insides returns the sum of all nodes, with its parts.
+// insides returns the sum of all nodes, and each node's values as its parts.
 func insides(nodes []Node) (Inside, error) {
 	all := Inside{Nodes: Look(nodes)}
 	for _, in := range all.Nodes {

@@ -7,9 +7,9 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Watch measures a server every second until ctx ends or the returned function is called, which
-// waits for the last measurement. Resources come from usage, the rest from inside; either may be
-// nil. Unreadable values, such as those of a server that is down, are omitted.
+// Watch measures a server every second until ctx ends or the returned function is called. That
+// function waits for the last measurement. Resources come from usage, and all other values from
+// inside. Either can be nil. Unreadable values are omitted, such as those of a server that is down.
 func Watch(ctx context.Context, usage func() (Usage, error), inside func() (Inside, error), see func(time.Time, Inside)) (stop func()) {
 	return pacing.Every(ctx, time.Second, func() { see(time.Now(), look(usage, inside)) })
 }

@@ -21,13 +21,13 @@ func Resolve(hostPort string) (unix.Sockaddr, error) {
 	return &unix.SockaddrInet6{Port: addr.Port, Addr: [16]byte(addr.IP.To16())}, nil
 }
 
-// perSource is the number of connections from one loopback address. The kernel has 28,000
-// ports for a pair of addresses, and keeps some of them for a minute after their
-// connections have ended.
+// perSource is the number of connections from one loopback address. The kernel has 28,000 ports for
+// a pair of addresses, and some of them stay unavailable for a minute after their connections have
+// ended.
 const perSource = 12_000
 
-// Source returns the address from which the n-th client connects to the server: 127.0.0.1 and up
-// for a server on IPv4 loopback, otherwise nil.
+// Source returns the address from which the n-th client connects to the server: 127.0.0.1 and
+// higher for a server on IPv4 loopback, otherwise nil.
 func Source(server unix.Sockaddr, n int) unix.Sockaddr {
 	four, ok := server.(*unix.SockaddrInet4)
 	if !ok || four.Addr[0] != 127 {

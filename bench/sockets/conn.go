@@ -23,21 +23,21 @@ const (
 	closed
 )
 
-// maxWaiting bounds the bytes that wait for free space in a socket.
+// maxWaiting is the maximum number of bytes that wait for free space in a socket.
 const maxWaiting = 1 << 20
 
 var errWaiting = errors.New("server does not read")
 
 // End describes how a connection ended.
 type End struct {
-	// Code is the code of the server's close frame; 0 without one.
+	// Code is the code of the server's close frame, or 0 without a close frame.
 	Code int
-	// Err is the error that ended the connection; nil after a close frame. A refused upgrade is a
-	// *frames.RefusedError.
+	// Err is the error that ended the connection; nil after a close frame. For a refused upgrade it
+	// is a *frames.RefusedError.
 	Err error
 }
 
-// String names the way a connection ended.
+// String describes how the connection ended.
 func (e End) String() string {
 	var refused *frames.RefusedError
 	var errno unix.Errno
@@ -59,7 +59,7 @@ func (e End) Quotes() bool {
 	return e.Err != nil && !errors.As(e.Err, &refused) && !errors.As(e.Err, &errno)
 }
 
-// Denied reports whether the server refused permanently, by its status.
+// Denied reports whether the server's status means that it refused permanently.
 func (e End) Denied() bool {
 	var refused *frames.RefusedError
 	if !errors.As(e.Err, &refused) {
@@ -74,25 +74,25 @@ func (e End) Denied() bool {
 
 // Target is the address to which to connect.
 type Target struct {
-	// Address is that of the server.
+	// Address is the server's address.
 	Address unix.Sockaddr
 	// Source is the address to connect from; nil lets the kernel choose.
 	Source unix.Sockaddr
-	// Upgrade is the request; its Key is chosen by Dial.
+	// Upgrade is the upgrade request. Dial chooses its Key.
 	Upgrade frames.Upgrade
 	// ReceiveBuffer is SO_RCVBUF, in bytes; 0 for the default.
 	ReceiveBuffer int
 	// Stream selects an event stream (SSE) instead of a WebSocket. Nothing can be sent, and each
-	// event is a message.
+	// event counts as a message.
 	Stream bool
-	// Binary allows binary messages, which are received like text; SendBinary selects them for
-	// sending.
+	// Binary allows binary messages, which are handled like text messages. SendBinary makes sent
+	// messages binary.
 	Binary, SendBinary bool
 }
 
-// Conn is one WebSocket, or event stream, of a Loop.
+// Conn is one WebSocket or event stream of a Loop.
 type Conn struct {
-	// Owner is for use by the handler.
+	// Owner is for the handler's use.
 	Owner int
 
 	loop    *Loop
@@ -102,18 +102,18 @@ type Conn struct {
 	paused  bool
 	watched uint32
 	upgrade frames.Upgrade
-	// answer is the received part of the server's answer to the upgrade.
+	// answer is the received part of the server's response to the upgrade.
 	answer  []byte
 	decoder frames.Decoder
 	// stream replaces the decoder if this is an event stream.
 	stream *frames.Stream
 	// binary means that sent messages are binary.
 	binary bool
-	// waiting has the bytes that did not fit into the socket.
+	// waiting contains the bytes that did not fit into the socket.
 	waiting []byte
 }
 
-// Dial starts to connect. An error means that nothing was started; later failures are reported to
+// Dial starts to connect. An error means that nothing was started. Later failures are reported to
 // Handler.Closed.
 func (l *Loop) Dial(owner int, t *Target) (*Conn, error) {
 	family := unix.AF_INET
@@ -151,14 +151,14 @@ func prepare(fd int, t *Target) error {
 		return fmt.Errorf("set nodelay: %w", err)
 	}
 	if t.ReceiveBuffer > 0 {
-		// Before the connect, because the handshake determines the window scale.
+		// This must precede the connect, because the handshake determines the window scale.
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, t.ReceiveBuffer); err != nil {
 			return fmt.Errorf("set receive buffer: %w", err)
 		}
 	}
 	if t.Source != nil {
-		// The kernel chooses the port at the connect, when the destination is known: then 28,000
-		// are available for each pair of addresses.
+		// The kernel chooses the port when it connects. It then knows the destination, so that
+		// 28,000 ports are available for each pair of addresses.
 		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
 			return fmt.Errorf("delay port: %w", err)
 		}
@@ -172,8 +172,8 @@ func prepare(fd int, t *Target) error {
 	return nil
 }
 
-// Asking reports whether the server has accepted the connection, but not yet answered the opening
-// request.
+// Asking reports whether the server has accepted the connection, but has not yet responded to the
+// opening request.
 func (c *Conn) Asking() bool { return c.state == upgrading }
 
 // connected sends the upgrade after a successful connect.
@@ -197,7 +197,7 @@ func (c *Conn) connected() {
 	}
 }
 
-// read reads the received bytes, at most one buffer; the poller reports the rest again.
+// read reads the received bytes, at most one buffer. The poller reports the rest again.
 func (c *Conn) read() {
 	l := c.loop
 	n, err := unix.Read(c.fd, l.buffer[:])
@@ -230,8 +230,8 @@ func (c *Conn) decode(p []byte) error {
 	return c.decoder.Feed(p, sink{c})
 }
 
-// answered handles the answer to the upgrade and returns the bytes after it; nil if the connection
-// cannot continue.
+// answered handles the response to the upgrade and returns the bytes after it. It returns nil if
+// the connection cannot continue.
 func (c *Conn) answered(p []byte) []byte {
 	c.answer = append(c.answer, p...)
 	var n int
@@ -265,7 +265,7 @@ func (s sink) Ping(payload []byte) {
 	s.c.write(frames.AppendPong(nil, s.c.loop.random.Uint32(), payload))
 }
 func (s sink) Close(code int) {
-	// The answer is a courtesy; the server has closed the connection.
+	// The reply is only a courtesy, since the server has closed the connection.
 	s.c.write(frames.AppendClose(nil, s.c.loop.random.Uint32(), 1000))
 	s.c.end(End{Code: code})
 }
@@ -290,7 +290,7 @@ func (c *Conn) Pause() {
 	c.watch()
 }
 
-// Resume reads again.
+// Resume continues reading after Pause.
 func (c *Conn) Resume() {
 	c.paused = false
 	c.watch()

@@ -15,7 +15,7 @@ import (
 
 // Handler handles events. It is called on the loop's goroutine and must not block.
 type Handler interface {
-	// Open means that the server has accepted the upgrade.
+	// Open is called when the server has accepted the upgrade.
 	Open(c *Conn)
 	// Message handles a text message. The payload is valid only during the call.
 	Message(c *Conn, payload []byte)
@@ -30,37 +30,36 @@ type Loop struct {
 	handler Handler
 	poller  *poller
 
-	// Agenda has the planned operations. Owned by the loop's goroutine.
+	// Agenda contains the planned operations. The loop's goroutine owns it.
 	Agenda pacing.Agenda
-	// Turns are the times between two polls of the loop's sockets: the possible delay in reading a
-	// delivery because of the generator itself. Owned by the loop's goroutine.
+	// Turns records the times between two polls of the loop's sockets. The generator itself can
+	// delay reading a delivery by as much. The loop's goroutine owns it.
 	Turns *latency.Histogram
-	// Busy is the time in which the loop was not parked. Owned by the loop's
-	// goroutine.
+	// Busy is the time in which the loop was not parked. The loop's goroutine owns it.
 	Busy time.Duration
 
-	// Owned by the loop's goroutine.
+	// The loop's goroutine owns conns.
 	conns map[uint64]*Conn
-	// Owned by the loop's goroutine.
+	// The loop's goroutine owns lastID.
 	lastID uint64
-	// Owned by the loop's goroutine: the time of the last read(2).
+	// readAt is the time of the last read(2). The loop's goroutine owns it.
 	readAt time.Duration
-	// Owned by the loop's goroutine: the read buffer of all its connections.
+	// buffer is the read buffer of all connections of the loop. The loop's goroutine owns it.
 	buffer [64 << 10]byte
-	// Owned by the loop's goroutine; the source of masking keys.
+	// random generates masking keys. The loop's goroutine owns it.
 	random *rand.Rand
 
 	mu sync.Mutex
-	// Guarded by mu: functions to run on the loop. Unbounded; the number of
-	// requests in progress bounds it.
+	// posted contains functions to run on the loop. Guarded by mu. It is bounded only by the number
+	// of requests in progress.
 	posted []func()
 	// Guarded by mu.
 	stopping bool
-	// Closed when Run has returned.
+	// done is closed when Run has returned.
 	done chan struct{}
 }
 
-// New returns a loop, which Run starts.
+// New returns a loop. Run starts it.
 func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 	p, err := newPoller()
 	if err != nil {
@@ -75,8 +74,8 @@ func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 // Now returns the time on the loop's clock.
 func (l *Loop) Now() time.Duration { return l.clock.Now() }
 
-// ReadAt returns the arrival time of a Handler's bytes. The clock is read once for all messages of
-// a read(2).
+// ReadAt returns the arrival time of a Handler's bytes. All messages of one read(2) have the same
+// time.
 func (l *Loop) ReadAt() time.Duration { return l.readAt }
 
 // Post runs f on the loop's goroutine, after previously posted functions. After Stop it does
@@ -93,8 +92,8 @@ func (l *Loop) Post(f func()) {
 	}
 }
 
-// Do runs f on the loop's goroutine and returns after it, or when the loop has ended. It must not
-// be called on that goroutine.
+// Do runs f on the loop's goroutine and returns when f has returned or the loop has ended. It must
+// not be called on that goroutine.
 func (l *Loop) Do(f func()) {
 	ran := make(chan struct{})
 	l.Post(func() { f(); close(ran) })
@@ -156,7 +155,7 @@ func (l *Loop) runPosted() bool {
 }
 
 func (l *Loop) serve(ev unix.EpollEvent) {
-	// A connection closed earlier in the same batch is not in the map any more.
+	// A connection closed earlier in the same batch is no longer in the map.
 	c := l.conns[id(ev)]
 	if c == nil {
 		return

@@ -48,7 +48,8 @@ func (h teller) next(t *testing.T, what string) happening {
 	return happening{}
 }
 
-// start runs a loop and a server that passes each WebSocket to serve; nil is a server that refuses.
+// start runs a loop and a server that passes each WebSocket to serve; with nil, the server refuses
+// the upgrade.
 func start(t *testing.T, serve func(*websocket.Conn)) (*Loop, teller, *Target) {
 	t.Helper()
 	upgrader := websocket.Upgrader{}
@@ -105,7 +106,7 @@ func echo(ws *websocket.Conn) {
 func TestMessagesComeAndGo(t *testing.T) {
 	l, h, target := start(t, echo)
 	c := dial(t, l, h, target)
-	// The longest message does not fit into a socket at once, nor into one read.
+	// The longest message fits neither into a socket in one write, nor into one read.
 	for _, n := range []int{0, 1, 125, 126, 65535, 65536, 900_000} {
 		text := strings.Repeat("x", n)
 		l.Do(func() { c.Send([]byte(text)) })

@@ -16,9 +16,9 @@ const batch = 128
 
 // poller is an epoll set and an eventfd to wake its owner.
 //
-// A parked loop waits for the epoll descriptor in Go's own poller instead of in
-// epoll_wait(2). A goroutine in a system call keeps its P until sysmon takes it away. With
-// as many Ps as cores that delays everything else by up to 10 ms.
+// A parked loop waits for the epoll descriptor in Go's own poller instead of in epoll_wait(2). A
+// goroutine in a system call keeps its P until sysmon takes it away. If there is one P per core,
+// this delays all other goroutines by up to 10 ms.
 type poller struct {
 	epoll        *os.File
 	raw          syscall.RawConn
@@ -46,7 +46,7 @@ func newPoller() (*poller, error) {
 		p.close()
 		return nil, fmt.Errorf("reach epoll: %w", err)
 	}
-	// Every write to an edge-triggered eventfd is an event; it is never read.
+	// Every write to an edge-triggered eventfd is an event, so it is never read.
 	if err := p.control(unix.EPOLL_CTL_ADD, wakefd, unix.EPOLLIN|unix.EPOLLET, 0); err != nil {
 		p.close()
 		return nil, err
@@ -63,7 +63,7 @@ func (p *poller) control(op, fd int, events uint32, id uint64) error {
 	return nil
 }
 
-// id returns the connection of an event.
+// id returns the id of an event's connection.
 func id(ev unix.EpollEvent) uint64 { return uint64(uint32(ev.Fd)) | uint64(uint32(ev.Pad))<<32 }
 
 // poll returns the ready events. The slice is valid until the next call.
@@ -85,8 +85,8 @@ func (p *poller) park(atMost time.Duration) {
 	}
 	asked := false
 	_ = p.raw.Read(func(uintptr) bool {
-		// The first call checks whether waiting is necessary at all: the runtime's record of an
-		// earlier edge can be stale or not yet made.
+		// The first call checks whether waiting is necessary at all. The runtime's record of an
+		// earlier edge can be stale, or not exist yet.
 		if !asked {
 			asked = true
 			return p.pending()
@@ -95,7 +95,7 @@ func (p *poller) park(atMost time.Duration) {
 	})
 }
 
-// pending reports whether something is ready, without taking it.
+// pending reports whether an event is ready, without consuming it.
 func (p *poller) pending() bool {
 	fds := [1]unix.PollFd{{Fd: int32(p.epfd), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds[:], 0)

@@ -6,14 +6,15 @@ import (
 )
 
 // Nodes returns the resources that each of several nodes used between two samples, seconds apart.
-// deliveries are those to the clients of each node; nil if they are not counted per node.
+// deliveries is the number of deliveries to each node's clients, or nil if they are not counted per
+// node.
 func Nodes(names []string, begin, end []server.Inside, deliveries []int64, seconds float64) []report.Node {
 	if len(begin) != len(names) || len(end) != len(names) || seconds <= 0 {
 		return nil
 	}
 	out := make([]report.Node, len(names))
 	for i, name := range names {
-		// A restarted node counts its messages from zero.
+		// A restarted node counts its messages from zero again.
 		since := func(a, b int64) int64 {
 			if b < a {
 				return b

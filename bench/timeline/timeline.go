@@ -23,17 +23,17 @@ type Timeline struct {
 	seconds          map[int64]*second
 	looked           time.Time // when the server was last measured
 	lastCPU, lastOwn time.Duration
-	lastNodes        []time.Duration // processor time of each node
+	lastNodes        []time.Duration // CPU time of each node
 }
 
 // second is one second of the run's clock.
 type second struct {
 	report.Sample
-	// told means that it has more than a measurement of the server.
+	// told means that this second has more than a measurement of the server.
 	told bool
 }
 
-// longest is the maximum length of a timeline, in seconds: a day.
+// longest is the maximum length of a timeline: a day, in seconds.
 const longest = 86_400
 
 // New returns an empty timeline of a run with this clock.
@@ -41,7 +41,7 @@ func New(now func() time.Duration) *Timeline {
 	return &Timeline{now: now, seconds: map[int64]*second{}}
 }
 
-// Phases of a run, with the same names in all scenarios.
+// These are the phases of a run. Their names are the same in all scenarios.
 const (
 	Preparing   = "preparing"
 	Connecting  = "connecting"
@@ -65,14 +65,14 @@ func (c *Timeline) Phase() string {
 	return c.phase
 }
 
-// Begin records the time when the load begins: the samples count from it.
+// Begin records the time at which the load begins. The samples count from this time.
 func (c *Timeline) Begin(zero time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.zero = zero
 }
 
-// at returns a second; after too many, a temporary one.
+// at returns the record of a second. Beyond the maximum it returns a temporary record.
 func (c *Timeline) at(n int64) *second {
 	s := c.seconds[n]
 	if s == nil {
@@ -94,7 +94,7 @@ func (c *Timeline) Online(n int) {
 }
 
 // Done records a finished operation, and its time if it is measured. Operations of the warm-up are
-// not.
+// not measured.
 func (c *Timeline) Done(took time.Duration, measured bool) {
 	n := int64(c.now() / time.Second)
 	c.mu.Lock()
@@ -117,7 +117,7 @@ func (c *Timeline) Sent() { c.Add(report.Sample{Messages: 1}, int64(c.now()/time
 // Failed records an operation that has just failed.
 func (c *Timeline) Failed() { c.Add(report.Sample{Errors: 1}, int64(c.now()/time.Second)) }
 
-// Add adds the results of a second of the clock.
+// Add adds results to a second of the clock.
 func (c *Timeline) Add(more report.Sample, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +204,7 @@ func (c *Timeline) Samples() []report.Sample {
 	defer c.mu.Unlock()
 	numbers := make([]int64, 0, len(c.seconds))
 	for n, s := range c.seconds {
-		// A second without a report is the one in which the run ended.
+		// The run ended in a second without a report.
 		if s.told {
 			numbers = append(numbers, n)
 		}

@@ -9,15 +9,14 @@ import (
 
 // Weight is the resource usage of generator and server up to a moment.
 type Weight struct {
-	// At is the time on the run's clock; Generator the processor time of this
-	// process.
+	// At is the time on the run's clock. Generator is the CPU time of this process.
 	At, Generator time.Duration
 	// Server is zero if it could not be measured.
 	Server server.Usage
 }
 
 // Weigh measures the usage up to now. usage is nil for a server that cannot be measured. If the
-// server has just ended, the caller notices that later.
+// server has just ended, Weigh ignores it, because the caller notices that later.
 func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
 	w := Weight{At: at, Generator: server.OwnCPU()}
 	if usage != nil {
@@ -26,8 +25,8 @@ func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
 	return w
 }
 
-// Account puts the usage between two moments into a result. It returns false if there is no time
-// between them.
+// Account puts the usage between two moments into a result. It returns false if the moments are
+// equal.
 func (end Weight) Account(begin Weight, weighed bool, out *report.Result) bool {
 	seconds := (end.At - begin.At).Seconds()
 	out.Duration, out.Generator.Seconds = max(seconds, 0), max(seconds, 0)

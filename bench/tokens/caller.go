@@ -10,22 +10,22 @@ import (
 	"atelier/bench/keepalive"
 )
 
-// caller is a client, on a connection to one node at any time. If it loses that, it connects to the
+// caller is a client with a connection to one node. If it loses the connection, it connects to the
 // next node.
 type caller struct {
 	clients *api.Spread
 	node    int
 	conn    keepalive.Conn
 
-	// trips by operation.
+	// trips is keyed by operation.
 	trips map[string]trip
 }
 
-// trip counts requests that were repeated on another node, and requests that could not be
-// repeated, whose results are unknown.
+// trip counts requests that were repeated on another node. It also counts requests that could not
+// be repeated, so that their results are unknown.
 type trip struct{ repeated, failed int }
 
-// Limits of retries.
+// These are the limits of retries.
 const (
 	repeats     = 60
 	repeatAfter = 250 * time.Millisecond
@@ -34,8 +34,9 @@ const (
 // Close ends the connection.
 func (c *caller) Close() { c.conn.Close() }
 
-// post sends a request. Without an answer, or with 503, it retries at another node if the request
-// has an Idempotency-Key or certainly did not arrive. An answer is valid until the next call.
+// post sends a request. After a 503 or without a response, it retries on another node, if the
+// request has an Idempotency-Key or certainly did not arrive. A response is valid until the next
+// call.
 func (c *caller) post(operation, path, key, idempotency string, body []byte) (status int, answer []byte, err error) {
 	headers := "Authorization: Bearer " + key + "\r\n"
 	if idempotency != "" {

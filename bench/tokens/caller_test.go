@@ -21,7 +21,7 @@ func TestRetriesOfACaller(t *testing.T) {
 		_, _ = w.Write([]byte("ok"))
 	}
 	for name, c := range map[string]struct {
-		first  http.HandlerFunc // nil is one that is gone
+		first  http.HandlerFunc // nil means that the node is gone
 		key    string
 		status int
 		err    bool

@@ -10,7 +10,7 @@ import (
 	"atelier/bench/report"
 )
 
-// Names are what a run measures.
+// Names lists the values that a run measures.
 var Names = report.Names{
 	Operations: named(),
 	Figures: []string{
@@ -19,25 +19,26 @@ var Names = report.Names{
 	},
 }
 
-// Config of a run.
+// Config is the configuration of a run.
 type Config struct {
-	// Rate is pairs per second; 0 is as many as the connections allow.
+	// Rate is the number of pairs per second. With 0, the load is unthrottled.
 	Rate             float64
 	Connections      int
 	Warmup, Duration time.Duration
-	// Reuse is the share of tokens, 0..1, that two callers use concurrently.
+	// Reuse is the fraction of tokens, 0 to 1, that two callers use concurrently.
 	Reuse float64
-	// Participants is the number of platforms, and also of businesses; each has its own rate limit.
+	// Participants is the number of platforms, and also of businesses. Each has its own rate limit.
 	Participants int
-	// Live is the number of tokens that are made and left before the load; they expire together.
+	// Live is the number of tokens that are created before the load and left unused. They expire
+	// together.
 	Live int
 	// LiveFor is the minimum lifetime of these tokens.
 	LiveFor time.Duration
-	// Faults are injected in the measured time; their times count from its beginning. Pause is how
-	// long a server is paused, Cut how long a cut lasts.
+	// Faults are injected in the measured time, and their times count from its beginning. Pause is
+	// the duration of a server pause, and Cut the duration of a network cut.
 	Faults     []faults.Planned
 	Pause, Cut time.Duration
-	// Progress receives a line now and then; nil for none.
+	// Progress is called occasionally with a progress line; nil for none.
 	Progress func(line string)
 }
 

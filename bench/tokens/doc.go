@@ -1,11 +1,11 @@
-// Package tokens is the load test of the tokenization handler. Its load is open. Each pair
-// of a tokenize and a detokenize is planned beforehand, and its latency counts from the
-// planned time, so a server that falls behind shows it.
+// Package tokens is the load test of the tokenization handler. Its load is open: each pair of a
+// tokenize and a detokenize is planned beforehand. The latency counts from the planned time, so
+// that it shows when a server falls behind.
 //
-// Every pair uses its own card number and compares the answer with it. Two callers use some of the
-// tokens concurrently, and exactly one of them may succeed. The output of a run never has a card
-// number, a token or a key.
+// Every pair uses its own card number and compares the response with it. For some tokens there are
+// two concurrent callers, and exactly one of them must succeed. The output of a run never contains
+// a card number, a token or a key.
 //
-// With Live set the test makes that many tokens and leaves them, measures the server's
-// memory, restarts it, and watches it while they all expire within a minute.
+// With Live set, the test creates that many tokens and leaves them unused. It measures the server's
+// memory, restarts the server, and observes it while all of these tokens expire within a minute.
 package tokens

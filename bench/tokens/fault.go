@@ -12,7 +12,7 @@ import (
 	"atelier/bench/report"
 )
 
-// harm injects the planned faults during the load; the function that it returns waits for the last.
+// harm injects the planned faults during the load; the returned function waits for the last fault.
 func (r *run) harm(ctx context.Context, from time.Duration) func() error {
 	if len(r.cfg.Faults) == 0 {
 		return func() error { return nil }

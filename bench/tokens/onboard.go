@@ -9,13 +9,13 @@ import (
 	"atelier/bench/api"
 )
 
-// party is a platform and the business it tokenizes for.
+// party is a platform and the business for which it tokenizes.
 type party struct {
 	platformKey, businessKey string
 	businessID, identity     string
 }
 
-// onboard creates participants. Their keys are stored only here.
+// onboard creates participants. Only the run stores their keys.
 func (r *run) onboard() error {
 	for i := range r.cfg.Participants {
 		platform, err := r.add(fmt.Sprintf("Bench platform %d", i+1), "platform", "tokenize")
@@ -66,7 +66,7 @@ func (r *run) admin(path string, body, into any) error {
 	if err != nil {
 		return fmt.Errorf("onboard: %w", err)
 	}
-	if a.Err() != nil { // without the body, which can have a secret
+	if a.Err() != nil { // without the body, which can contain a secret
 		return fmt.Errorf("onboard: POST %s answers %d", path, a.Status)
 	}
 	if into == nil {

@@ -24,13 +24,13 @@ func newResult(cfg *Config) *report.Result {
 	}
 }
 
-// crowd has the cost of many live tokens.
+// crowd is the cost of many live tokens.
 type crowd struct {
 	tokens          int
 	mintedPerSecond float64
 	rss, peakRSS    int64
-	// restarted is the time from the start of a new process, after a SIGKILL, to the first answered
-	// pair, in milliseconds.
+	// restarted is the time from the start of a new process, after a SIGKILL, to the first
+	// completed pair, in milliseconds.
 	restarted        float64
 	restartedRSS     int64
 	idleCores        float64
@@ -54,7 +54,7 @@ func (c *crowd) figures(r *report.Result) {
 	)
 }
 
-// operations are the measurements of each worker.
+// operations lists the measurements of each worker.
 var operations = []struct {
 	name string
 	of   func(*worker) *tally
@@ -126,7 +126,7 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(a.Raced)})
 }
 
-// broken returns the violated guarantees.
+// broken describes the violated guarantees.
 func broken(doubled, denied, wrong int) []string {
 	var out []string
 	for _, f := range []struct {

@@ -22,7 +22,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// run is one load test. Owned by the goroutine of Run.
+// run is one load test. The goroutine of Run owns it.
 type run struct {
 	cfg     *Config
 	target  *server.Target
@@ -91,7 +91,7 @@ func (r *run) contested(pair int64) bool {
 	return int64(float64(pair+1)*share) > int64(float64(pair)*share)
 }
 
-// load runs pairs.
+// load runs the pairs.
 func (r *run) load(ctx context.Context) error {
 	r.show("load")
 	s := &pacing.Schedule{Rate: r.cfg.Rate, Start: r.clock.Now() + 50*time.Millisecond}
@@ -143,7 +143,7 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// crowd makes the live tokens, measures the server with them, restarts it, and observes their
+// crowd creates the live tokens, measures the server with them, restarts it, and observes their
 // expiry.
 func (r *run) crowd(ctx context.Context) error {
 	c := &crowd{tokens: r.cfg.Live}
@@ -170,12 +170,12 @@ func (r *run) crowd(ctx context.Context) error {
 	return r.expiry(ctx, c, ends)
 }
 
-// mintAll makes the live tokens, which all expire within a minute.
+// mintAll creates the live tokens, which all expire within a minute.
 func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 	var next atomic.Int64
 	var failed atomic.Int64
 	for next.Load() < int64(r.cfg.Live) && ctx.Err() == nil {
-		// The lifetime is set once per slice, so the tokens expire at most a slice apart.
+		// The lifetime is set once per slice, so that the expiry times differ by at most one slice.
 		const slice = 20 * time.Second
 		life := time.Until(ends)
 		if life < time.Minute {
@@ -211,7 +211,7 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 	return ctx.Err()
 }
 
-// restart stops the server and starts it again; ready is the time when it answered a pair.
+// restart stops the server and starts it again; ready is the time at which a pair first completed.
 func (r *run) restart(ctx context.Context, c *crowd) error {
 	r.show("restarting")
 	r.target.Process.Kill()
@@ -233,7 +233,7 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 	return nil
 }
 
-// expiry compares a quiet minute before the tokens expire with the minute of the expiry.
+// expiry compares the minute in which the tokens expire with a quiet minute before it.
 func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	const window = time.Minute
 	if quiet := time.Until(ends) - window - 10*time.Second; quiet > window {
@@ -281,7 +281,7 @@ func (r *run) show(line string) {
 
 func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
 
-// weight is the resource usage up to a moment, also of each node.
+// weight is the resource usage up to a moment, including that of each node.
 type weight struct {
 	timeline.Weight
 	nodes []server.Inside

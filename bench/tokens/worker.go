@@ -13,7 +13,7 @@ import (
 	"atelier/bench/latency"
 )
 
-// tally counts one kind of operation. Owned by one worker until it ends.
+// tally counts one kind of operation. One worker owns it until the worker ends.
 type tally struct {
 	latency             *latency.Histogram
 	done                int
@@ -27,7 +27,8 @@ func (t *tally) record(measured bool, took time.Duration) {
 	}
 }
 
-// fail records an unexpected answer. Only the code is kept, because the rest can have a secret.
+// fail records an unexpected response. It keeps only the error code, because the rest can contain a
+// secret.
 func (t *tally) fail(status int, body []byte, err error) {
 	if err != nil {
 		t.unanswered++
@@ -52,17 +53,19 @@ type worker struct {
 	r     *run
 	party *party
 	conn  caller
-	rival caller // of the second caller of a token
+	rival caller // the second caller of a token
 	out   []byte
 
 	tokenize, detokenize, pair tally
 	lag                        *latency.Histogram
-	// Violations: a credential that differs from the original, a token that returned it twice, and
-	// one that returned it to neither of two callers.
+	// These are violations: a credential that differs from the original, a token that returned its
+	// credential twice, and a token that returned it to neither of two callers.
 	wrong, doubled, denied int
-	// raced tokens were used by two callers concurrently; won of them had exactly one winner.
+	// raced is the number of tokens that two callers used concurrently. won is the number of these
+	// with exactly one winner.
 	raced, won int
-	// begun pairs were scheduled in the measured time, contested of them were raced.
+	// begun is the number of pairs scheduled in the measured time. contested is the number of these
+	// that were raced.
 	begun, contested int
 }
 
@@ -75,7 +78,7 @@ func newWorker(r *run, i int) *worker {
 	return w
 }
 
-// credential writes the card of a pair: a unique number.
+// credential writes the card of a pair, which has a unique number.
 func credential(dst []byte, pair int64) []byte {
 	dst = append(dst, `{"type":"card","card_number_type":"fpan","number":"`...)
 	dst = appendNumber(dst, pair)
@@ -104,7 +107,7 @@ func appendNumber(dst []byte, pair int64) []byte {
 	return append(dst, d[:]...)
 }
 
-// mint tokenizes; token is valid until the next call on the connection.
+// mint tokenizes. token is valid until the next call on the connection.
 func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	w.out = append(w.out[:0], `{"credential":`...)
 	w.out = credential(w.out, pair)
@@ -128,8 +131,8 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	return token, true
 }
 
-// late records how late the generator is with a measured operation. The worker was idle, so the
-// delay is the generator's own fault.
+// late records how late the generator runs a measured operation. The worker was idle, so the delay
+// is caused by the generator.
 func (w *worker) late(due, measuredFrom time.Duration) {
 	if due >= measuredFrom {
 		w.lag.Record(w.r.clock.Now() - due)
@@ -201,17 +204,17 @@ func (w *worker) race(pair int64, path string) {
 		w.won++
 	case winners > 1:
 		w.doubled++
-	// If one of them got no answer, it can be the winner.
+	// A caller that got no response can be the winner.
 	case told(status[0], errs[0]) && told(status[1], errs[1]):
 		w.denied++
 	}
 }
 
-// told reports whether an answer settles the outcome of a request.
+// told reports whether a response settles the outcome of a request.
 func told(status int, err error) bool { return err == nil && status != http.StatusServiceUnavailable }
 
-// fail records an unexpected answer. With several nodes, a 503 is not unexpected: the node
-// that answers may have lost its connection to the node that has the token.
+// fail records an unexpected response. With several nodes, a 503 is expected. The node that
+// responds may have lost its connection to the node that has the token.
 func (w *worker) fail(t *tally, status int, body []byte, err error) {
 	if err == nil && w.r.clients.Size() > 1 && !told(status, err) {
 		err = errUnavailable
@@ -229,7 +232,7 @@ func (w *worker) check(pair int64, body []byte) {
 	}
 }
 
-// key makes a tokenization idempotent, if there is another node for retries.
+// key returns the Idempotency-Key of a tokenization, if there is another node for retries.
 func (w *worker) key(pair int64) string {
 	if w.r.clients.Size() == 1 {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// vault returns each credential as often as times permits; 1 is correct.
+// vault returns each credential up to times times. The correct value is 1.
 type vault struct {
 	times int
 
@@ -45,7 +45,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"type":"card","card_number_type":"fpan","number":"` + token + `","expiry_month":12,"expiry_year":2031,"cvc":"123"}`))
 }
 
-// The winners of each token are audited, and the timeline includes all of its seconds.
+// Audits count the winners of each token, and the timeline includes all seconds of the run.
 func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		times int
@@ -65,7 +65,7 @@ func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 		r.timeline = timeline.New(r.clock.Now)
 		w := newWorker(r, 0)
 		for pair := range int64(10) {
-			w.do(pair, r.clock.Now(), pair >= 2) // the first are the warm-up
+			w.do(pair, r.clock.Now(), pair >= 2) // the first two are the warm-up
 		}
 		w.conn.Close()
 		w.rival.Close()

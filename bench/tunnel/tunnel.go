@@ -1,7 +1,7 @@
-// Package tunnel lets the generator test servers that speak TLS. Its clients connect to a
-// plain port of this process, which passes their bytes on through TLS connections of its
-// own. There is one for each of theirs, so the server gets the same connections. The cost
-// of TLS is outside of the generator's event loops and shows in its processor time.
+// Package tunnel lets the generator test servers that speak TLS. Its clients connect to a plain
+// port of this process, which forwards their bytes through TLS connections. Each client connection
+// has one TLS connection, so that the server gets the same connections. The cost of TLS is outside
+// of the generator's event loops and appears in its CPU time.
 package tunnel
 
 import (
@@ -18,15 +18,16 @@ import (
 
 // Trust selects the accepted certificates.
 type Trust struct {
-	// CAFile (PEM) has authorities that are trusted in addition to the system's; "" for none.
+	// CAFile is a PEM file with authorities that are trusted in addition to the system's; "" for
+	// none.
 	CAFile string `json:"-"`
-	// CA is the content of such a file.
+	// CA is the content of CAFile.
 	CA []byte `json:"ca,omitempty"`
 	// Insecure accepts any certificate.
 	Insecure bool `json:"insecure,omitempty"`
 }
 
-// Load reads the file of authorities, for use on machines without it.
+// Load reads CAFile into CA, for use on machines without the file.
 func (t *Trust) Load() error {
 	if t.CAFile == "" || t.CA != nil {
 		return nil
@@ -54,7 +55,7 @@ type Tunnel struct {
 // dialWithin is the timeout for connect and handshake.
 const dialWithin = 10 * time.Second
 
-// Open opens a tunnel to a server, host:port.
+// Open opens a tunnel to a server, given as host:port.
 func Open(server string, trust Trust) (*Tunnel, error) {
 	host, _, err := net.SplitHostPort(server)
 	if err != nil {
@@ -86,7 +87,7 @@ func Open(server string, trust Trust) (*Tunnel, error) {
 	return t, nil
 }
 
-// Address is that of the plain port.
+// Address is the address of the plain port.
 func (t *Tunnel) Address() string { return t.listen.Addr().String() }
 
 // Close ends every connection.
@@ -146,7 +147,7 @@ func (t *Tunnel) pass(near net.Conn) {
 		_ = far.CloseWrite()
 	})
 	_, _ = io.Copy(near, far)
-	// The server has ended it.
+	// The server has ended the connection.
 	_ = near.Close()
 	both.Wait()
 }

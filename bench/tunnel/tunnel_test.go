@@ -49,7 +49,7 @@ func TestRequestsGoThroughATrustedTunnelOnly(t *testing.T) {
 		if b, err := io.ReadAll(res.Body); string(b) != "hello workshop.example" || err != nil {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
-		// A connection that is left open ends with the tunnel.
+		// A connection that is still open ends with the tunnel.
 		idle, err := net.Dial("tcp", tunnel.Address())
 		if err != nil {
 			t.Fatal(err)

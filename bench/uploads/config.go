@@ -16,24 +16,24 @@ var Names = report.Names{Operations: slices.Concat(workshop.Names.Operations, []
 
 // Config is the configuration of a run. The flags of cmd/atelier-bench define the defaults.
 type Config struct {
-	// Workshop is the workshop that runs all the time. The run sets its Parts, PartOf and Beside.
+	// Workshop is the workshop that runs the whole time. The run sets its Parts, PartOf and Beside.
 	Workshop workshop.Config
 	// Phase is the length of a phase with uploads, and of the pause after it. The run begins with a
 	// pause. With an even number of phases, uploads and pauses get the same time.
 	Phase time.Duration
-	// Settle is the time at the beginning of each phase that does not count.
+	// Settle is the time at the beginning of each phase that is not measured.
 	Settle time.Duration
 	// Small and Large are the numbers of small and large uploads per second in a phase with uploads.
 	Small, Large float64
 	// SmallBytes and LargeBytes are the sizes of these uploads.
 	SmallBytes, LargeBytes int
-	// AtOnce bounds the uploads in progress; further ones are not started.
+	// AtOnce is the maximum number of uploads in progress. Uploads beyond it are not started.
 	AtOnce int
-	// Weigh is the interval of measurements of the server's memory.
+	// Weigh is the interval at which the server's memory is measured.
 	Weigh time.Duration
 }
 
-// perSession is the number of uploads per minute of one attendee: less than the server's limit.
+// perSession is the number of uploads per minute of one attendee. It is below the server's limit.
 const perSession = 40
 
 func (c *Config) validate() error {
@@ -54,17 +54,17 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Parts of a run.
+// These are the parts of a run.
 const (
 	resting = iota
 	uploading
 	parts
 )
 
-// phase returns the phase at a moment of the measured time.
+// phase returns the phase at a given time since the beginning of the measured time.
 func (c *Config) phase(since time.Duration) int { return int(since/c.Phase) % parts }
 
-// partOf returns phase, or -1 during settling.
+// partOf is like phase, but returns -1 during settling.
 func (c *Config) partOf(since time.Duration) int {
 	if since < 0 || since%c.Phase < c.Settle {
 		return -1
@@ -72,7 +72,7 @@ func (c *Config) partOf(since time.Duration) int {
 	return c.phase(since)
 }
 
-// sessions returns the number of attendees who upload, each one file at a time.
+// sessions returns the number of attendees who upload. Each uploads one file at a time.
 func (c *Config) sessions() int {
 	return max(16, int((c.Small+c.Large)*60/perSession)+1)
 }

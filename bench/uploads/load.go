@@ -26,11 +26,11 @@ type sender struct {
 	last    string // the id of the file to delete before the next
 }
 
-// load plans and makes the uploads.
+// load plans and performs the uploads.
 type load struct {
 	cfg    *Config
 	client *api.Client
-	free   chan *sender // the idle ones
+	free   chan *sender // idle senders
 	filler []byte       // content of files; immutable
 
 	mu sync.Mutex
@@ -54,7 +54,7 @@ func newLoad(cfg *Config, client *api.Client, senders []*sender) *load {
 	return l
 }
 
-// run makes the planned uploads until ctx ends, and waits for them.
+// run performs the planned uploads until ctx ends, and waits for those in progress.
 func (l *load) run(ctx context.Context, began time.Time) {
 	underway := make(chan struct{}, l.cfg.AtOnce)
 	var streams, uploads sync.WaitGroup
@@ -93,7 +93,8 @@ func (l *load) note(change func()) {
 	change()
 }
 
-// upload submits a unique file. If all attendees are busy it waits, and the wait counts.
+// upload submits a unique file. If all attendees are busy, upload waits for one, and the wait
+// counts as latency.
 func (l *load) upload(due time.Time, size int, t *report.Tally) {
 	s := <-l.free
 	defer func() { l.free <- s }()

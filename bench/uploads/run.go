@@ -59,7 +59,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	return result, nil
 }
 
-// enter creates a codelab for the uploads and its attendees.
+// enter creates a codelab for the uploads, with attendees.
 func enter(ctx context.Context, client *api.Client, cfg *Config, target *server.Target) ([]*sender, error) {
 	admin, err := client.Login(target.AdminID, target.AdminPW, "Uploads")
 	if err != nil {
@@ -80,7 +80,7 @@ func enter(ctx context.Context, client *api.Client, cfg *Config, target *server.
 	return senders, nil
 }
 
-// scale records the server's memory. Not safe for concurrent use.
+// scale records the server's memory over time. Not safe for concurrent use.
 type scale struct {
 	cfg     *Config
 	usage   usage

@@ -29,7 +29,7 @@ func CheckSecret(secret string) error {
 	return nil
 }
 
-// errStranger is the only error for a peer without the secret.
+// errStranger is the only error that a peer without the secret gets.
 var errStranger = errors.New("the other side does not know the secret")
 
 // proveWithin is the timeout of the handshake.
@@ -49,8 +49,8 @@ func ephemeral() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// prove exchanges proofs of the secret with the other side. Each side's proof contains a different
-// word, so neither can be sent back.
+// prove exchanges proofs of the secret with the other side. The proofs of the two sides contain
+// different words, so that a proof cannot be sent back to its author.
 func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	if err := conn.SetDeadline(time.Now().Add(proveWithin)); err != nil {
 		return fmt.Errorf("bound handshake: %w", err)
@@ -74,9 +74,9 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 		return mac.Sum(nil)
 	}
 	l := line{conn: conn}
-	// The coordinator proves last: it connects to an address that somebody typed, and has the
-	// passwords of the server. A caller of a worker receives a proof, against which it can try
-	// secrets; each try costs it a tenth of a second.
+	// The coordinator proves last. It connects to an address that a person typed, and has the
+	// server's passwords. A caller of a worker receives a proof with which it can test guesses of
+	// the secret. Each guess costs the caller a tenth of a second.
 	ask := func() error { return l.send(proof(mine)) }
 	check := func() error {
 		var got []byte
@@ -101,7 +101,7 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-// stretched derives the key of a secret, with enough work to make guessing slow.
+// stretched derives the key from a secret, with enough work to make guessing slow.
 func stretched(secret string) ([]byte, error) {
 	keys.Lock()
 	defer keys.Unlock()
@@ -116,7 +116,7 @@ func stretched(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// keys are the keys of this process, which has one secret; tests have several.
+// keys caches the derived keys of this process. A process has one secret; tests have several.
 var keys = struct {
 	sync.Mutex
 	of map[string][]byte
@@ -127,13 +127,13 @@ const (
 	roleWorker      = "worker"
 )
 
-// reach connects to a listening worker, and proves the secret.
+// reach connects to a listening worker, and proves that it has the secret.
 func reach(address, secret string) (net.Conn, error) {
 	raw, err := net.DialTimeout("tcp", address, proveWithin)
 	if err != nil {
 		return nil, fmt.Errorf("reach worker: %w", err)
 	}
-	// The certificate is not verified: only the proof below counts.
+	// The certificate is not verified. Only the proof below counts.
 	conn := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
 	if err := prove(conn, secret, roleCoordinator, roleWorker); err != nil {
 		_ = conn.Close()

@@ -12,15 +12,16 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Order is a request of the coordinator. Exactly one member is set.
+// Order is a request of the coordinator. Exactly one field is set.
 type Order struct {
 	// Tick requests the worker's clock.
 	Tick bool `json:"tick,omitempty"`
-	// Offset is that of the run's timeline against the worker's clock.
+	// Offset is the offset of the run's timeline from the worker's clock.
 	Offset *time.Duration `json:"offset,omitempty"`
 	// Job begins a run and ends the previous one.
 	Job *broadcast.Job `json:"job,omitempty"`
-	// Connect dials all clients, spread over the time; Ready requests the number of connected ones.
+	// Connect dials all clients, spread over this duration. Ready requests the number of connected
+	// clients.
 	Connect *time.Duration    `json:"connect,omitempty"`
 	Ready   bool              `json:"ready,omitempty"`
 	Load    *broadcast.Load   `json:"load,omitempty"`
@@ -30,10 +31,10 @@ type Order struct {
 	Finish  *broadcast.Finish `json:"finish,omitempty"`
 }
 
-// Report is a worker's answer or, with Sample or Last, an unprompted message.
+// Report is a worker's response or, with Sample or Last, an unprompted message.
 type Report struct {
 	Error string `json:"error,omitempty"`
-	// Last is the reason for the worker's end.
+	// Last is the reason why the worker ends.
 	Last    string             `json:"last,omitempty"`
 	Clock   time.Duration      `json:"clock,omitempty"`
 	Boot    string             `json:"boot,omitempty"`
@@ -43,14 +44,14 @@ type Report struct {
 	Sample  *broadcast.Sample  `json:"sample,omitempty"`
 }
 
-// largest is the maximum message size, in bytes: a job of 20,000 clients, or the outcome of a long
-// run.
+// largest is the maximum message size in bytes. It is enough for a job of 20,000 clients, or the
+// outcome of a long run.
 const largest = 256 << 20
 
 var errLarge = errors.New("message is too large")
 
-// line is one side of the stream. Reading and writing can be concurrent, but neither is safe for
-// concurrent use by itself.
+// line is one side of the stream. One goroutine can read while another writes, but two must not
+// read or write concurrently.
 type line struct {
 	conn net.Conn
 	in   []byte
@@ -81,7 +82,7 @@ func (l *line) receive(v any, limit int) error {
 	if int64(n) > int64(limit) {
 		return errLarge
 	}
-	// Memory grows with the received bytes, not with the announced length.
+	// Memory grows with the received bytes rather than with the announced length.
 	l.in = l.in[:0]
 	for len(l.in) < int(n) {
 		piece := min(int(n)-len(l.in), 1<<20)

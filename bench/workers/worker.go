@@ -21,13 +21,13 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Serve executes the orders that arrive over a stream until it ends.
+// Serve executes the orders that arrive over a stream, until the stream ends.
 func Serve(conn net.Conn) error { return newWorker(conn).serve() }
 
 func newWorker(conn net.Conn) *worker {
 	w := &worker{line: line{conn: conn}, clock: pacing.NewClock()}
-	// The clock counts from an arbitrary moment; the distance from the zero of the machine's own
-	// clock matters.
+	// The clock counts from an arbitrary moment. base is its distance from the zero of the
+	// machine's clock.
 	w.base = monotonic() - w.clock.Now()
 	return w
 }
@@ -50,8 +50,8 @@ func (w *worker) serve() error {
 	}
 }
 
-// gone reports whether an error only means that the other side has ended. A stream that is closed
-// while samples are in flight is reset.
+// gone reports whether an error only means that the other side has ended. If a stream is closed
+// while samples are in flight, it is reset.
 func gone(err error) bool {
 	for _, end := range []error{io.EOF, net.ErrClosed, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
@@ -61,8 +61,8 @@ func gone(err error) bool {
 	return false
 }
 
-// lastWithin is the timeout of the last message: a coordinator that does not read must not block a
-// worker.
+// lastWithin is the timeout of the last message, because a coordinator that does not read must not
+// block a worker.
 const lastWithin = time.Second
 
 // last sends the coordinator the reason why no more messages follow.
@@ -72,14 +72,14 @@ func (w *worker) last(words string) {
 	}
 }
 
-// worker is one worker. Orders are executed on the goroutine of Serve.
+// worker is one worker. The goroutine of Serve executes the orders.
 type worker struct {
 	line   line
 	clock  pacing.Clock
-	base   time.Duration // zero of the clock on the machine's clock
-	offset time.Duration // of the timeline against the machine's clock
+	base   time.Duration // the zero of clock, on the machine's clock
+	offset time.Duration // offset of the timeline from the machine's clock
 	engine *broadcast.Engine
-	// samples are those of the engine, to be sent.
+	// samples contains the engine's samples to be sent.
 	samples chan broadcast.Sample
 
 	mu sync.Mutex // guards writing to line
@@ -139,10 +139,10 @@ func (w *worker) do(o *Order) *Report {
 	return &Report{}
 }
 
-// begin makes the clients of a job.
+// begin creates the clients of a job.
 func (w *worker) begin(job *broadcast.Job) error {
 	w.drop()
-	// A coordinator that does not read must not stop the loop: samples wait, and are dropped when
+	// A coordinator that does not read must not stop the loop. Samples wait, and are dropped if
 	// there are too many.
 	samples := make(chan broadcast.Sample, 100)
 	engine, err := broadcast.NewEngine(job, w.clock, w.base+w.offset, func(s broadcast.Sample) {
@@ -157,7 +157,7 @@ func (w *worker) begin(job *broadcast.Job) error {
 	w.engine, w.samples = engine, samples
 	go func() {
 		for s := range samples {
-			// If nobody reads any more, Serve notices.
+			// If the coordinator no longer reads, Serve notices.
 			_ = w.say(&Report{Sample: &s})
 		}
 	}()
@@ -180,7 +180,7 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// boot identifies a machine and its boot.
+// boot identifies a machine and its current boot.
 func boot() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -189,13 +189,13 @@ func boot() string {
 	return strings.TrimSpace(string(b))
 }
 
-// strangers bounds the connections that have not yet proved the secret. Each has proveWithin for
-// it, so they must not block each other.
+// strangers is the maximum number of connections that have not yet proved the secret. Each has
+// proveWithin to do so, so they must not block each other.
 const strangers = 256
 
 // Listen serves coordinators that know the secret, one after another, until ctx ends. It refuses a
-// concurrent one with the reason. It calls listening with the address once it listens, and
-// turnedAway for each caller that does not know the secret.
+// concurrent coordinator and returns the reason to it. It calls listening with the address once it
+// listens, and turnedAway for each caller that does not know the secret.
 func Listen(ctx context.Context, address, secret string, listening func(net.Addr), turnedAway func(net.Addr, error)) error {
 	if err := CheckSecret(secret); err != nil {
 		return err
@@ -233,7 +233,7 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 			proving()
 			<-door
 			if err != nil {
-				// That caller gets no answer, and does not end the worker.
+				// The refused caller gets no response, and does not end the worker.
 				turnedAway(raw.RemoteAddr(), err)
 				_ = raw.Close()
 				return
@@ -256,10 +256,11 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 	}
 }
 
-// turnWithin is how long a coordinator waits for the previous one, which can be about to end.
+// turnWithin is how long a coordinator waits for the previous coordinator, which can be about to
+// end.
 const turnWithin = 2 * time.Second
 
-// decline answers a coordinator's first order: another one is active.
+// decline answers a coordinator's first order with the error that another coordinator is active.
 func decline(conn net.Conn) {
 	defer conn.Close()
 	if conn.SetDeadline(time.Now().Add(proveWithin)) != nil {

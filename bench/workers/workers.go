@@ -17,47 +17,47 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Group is a coordinator's side of its workers. Its methods are not safe for concurrent use.
+// Group is the coordinator's view of its workers. Its methods are not safe for concurrent use.
 type Group struct {
 	// Uncertain bounds the error of the workers' clocks.
 	Uncertain time.Duration
 	// Separate means that the workers are separate processes.
 	Separate bool
 
-	start   time.Duration // zero of the timeline on this machine's clock
+	start   time.Duration // the zero of the timeline, on this machine's clock
 	gone    chan struct{} // see Gone
 	once    sync.Once     // closes gone
 	members []*member
 }
 
-// member is one worker, from the coordinator's side.
+// member is the coordinator's view of one worker.
 type member struct {
 	name    string
 	line    line
 	answers chan *Report
 	process *exec.Cmd
 	running sync.WaitGroup
-	// last is the last message of the worker, and the reason why answers has ended; read it only
-	// afterwards.
+	// last is the last message of the worker, and the reason why answers was closed. Read it only
+	// after answers was closed.
 	last string
 	err  error
-	exit func() error // ends its process, if any, and returns how that ended
+	exit func() error // ends the worker's process, if any, and returns how it ended
 }
 
 // Plan describes the workers of a group.
 type Plan struct {
 	// Processes is the number of processes on this machine, started from Binary with the arguments
-	// Args; 1 works inside this process.
+	// Args. With 1, the worker runs inside this process.
 	Processes int
 	Binary    string
 	Args      []string
-	// Remote has the addresses of remote workers, with their secret. If there are any, Processes
-	// are not started.
+	// Remote contains the addresses of remote workers, which share the secret. If there are any, no
+	// local processes are started.
 	Remote []string
 	Secret string
 }
 
-// sampled receives the workers' reports of each second.
+// sampled receives the workers' reports once per second.
 type sampled func(broadcast.Sample)
 
 // Gather starts or connects to the workers. It calls sampled on separate goroutines.
@@ -98,7 +98,8 @@ func Gather(p *Plan, onSample func(broadcast.Sample)) (*Group, error) {
 	return c, nil
 }
 
-// spawn starts a worker that communicates over its third file, which no other process can reach.
+// spawn starts a worker that communicates over its third file descriptor, which no other process
+// can reach.
 func (c *Group) spawn(p *Plan, i int, onSample sampled) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *Group) spawn(p *Plan, i int, onSample sampled) error {
 	cmd := exec.Command(p.Binary, p.Args...)
 	cmd.ExtraFiles = []*os.File{its}
 	cmd.Stderr = os.Stderr
-	// Ctrl-C is for the coordinator, which then ends its workers.
+	// Ctrl-C reaches only the coordinator, which then ends its workers.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		_ = conn.Close()
@@ -163,7 +164,8 @@ func (c *Group) add(name string, conn net.Conn, process *exec.Cmd, onSample samp
 	})
 }
 
-// Gone is closed when the first worker has ended; then the coordinator need not wait any more.
+// Gone returns a channel that is closed when the first worker has ended. The coordinator then need
+// not wait any longer.
 func (c *Group) Gone() <-chan struct{} { return c.gone }
 
 // Size returns the number of workers.
@@ -172,7 +174,7 @@ func (c *Group) Size() int { return len(c.members) }
 // Now returns the time on the timeline.
 func (c *Group) Now() time.Duration { return monotonic() - c.start }
 
-// exchanges is the number of clock exchanges with a worker of another machine.
+// exchanges is the number of clock exchanges with a worker on another machine.
 const exchanges = 31
 
 // synchronise sends each worker the position of its clock on the timeline.
@@ -203,12 +205,12 @@ func (c *Group) synchronise() error {
 	return nil
 }
 
-// do sends an order and waits for the answer.
+// do sends an order and waits for the report.
 func (m *member) do(o *Order) (*Report, error) {
 	if err := m.line.send(o); errors.Is(err, errLarge) {
 		return nil, fmt.Errorf("%s: %w", m.name, err)
 	} else if err != nil {
-		// Its earlier messages must still be read.
+		// The worker's earlier messages must still be read.
 		_ = m.line.conn.Close()
 	}
 	r, ok := <-m.answers
@@ -245,7 +247,7 @@ func (m *member) wait() error {
 	return m.process.Wait()
 }
 
-// All sends every worker its order concurrently, and returns the answers in their order.
+// All sends every worker its order concurrently, and returns the reports in the workers' order.
 func (c *Group) All(order func(worker int) *Order) ([]*Report, error) {
 	reports := make([]*Report, len(c.members))
 	errs := make([]error, len(c.members))
@@ -257,12 +259,12 @@ func (c *Group) All(order func(worker int) *Order) ([]*Report, error) {
 	return reports, errors.Join(errs...)
 }
 
-// Close ends the workers. Remote ones wait for the next coordinator.
+// Close ends the workers. Remote workers then wait for the next coordinator.
 func (c *Group) Close() error {
 	var errs []error
 	for _, m := range c.members {
 		_ = m.line.conn.Close()
-		// Its later messages are not read any more.
+		// The worker's later messages are discarded.
 		for range m.answers {
 		}
 		m.running.Wait()

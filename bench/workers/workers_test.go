@@ -18,7 +18,7 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// TestMain is also the worker process that a coordinator starts.
+// TestMain also acts as the worker process that a coordinator starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		conn, err := Inherited()
@@ -42,8 +42,8 @@ func listen(t *testing.T) string {
 	return address
 }
 
-// listenUntil starts a worker that can be ended, and returns the errors of the connections that it
-// refused.
+// listenUntil starts a worker that end stops. turnedAway receives the errors of the connections
+// that the worker refused.
 func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -54,7 +54,7 @@ func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
 		done <- Listen(ctx, "127.0.0.1:0", secret, func(a net.Addr) { address <- a.String() }, func(_ net.Addr, why error) {
 			select {
 			case turnedAway <- why:
-			default: // nobody looks
+			default: // no test reads it
 			}
 		})
 	}()
@@ -83,7 +83,7 @@ func TestTheEndOfARemoteWorkerIsReported(t *testing.T) {
 	}
 }
 
-// A worker that cannot send a last message is also named.
+// If a worker cannot send a last message, the error still identifies the worker.
 func TestTheEndOfALineIsReported(t *testing.T) {
 	mine, its := net.Pipe()
 	_ = its.Close()
@@ -203,7 +203,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		_, _ = conn.Write([]byte(say))
 		_ = conn.Close()
 	}
-	// This client speaks TLS and announces a huge proof.
+	// This client uses TLS and announces a huge proof.
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// The coordinator reveals nothing to a stranger that listens at the worker's address.
+// The coordinator reveals nothing to a stranger that listens on the worker's address.
 func TestTheCoordinatorProvesItselfLast(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {
@@ -254,7 +254,8 @@ func TestTheCoordinatorProvesItselfLast(t *testing.T) {
 	}
 }
 
-// A man in the middle has two connections, and a proof is valid only on its own connection.
+// A man in the middle has two connections, and a proof is valid only on the connection for which it
+// was made.
 func TestSomebodyInBetweenProvesNothing(t *testing.T) {
 	address := listen(t)
 	certificate, err := ephemeral()
@@ -288,7 +289,8 @@ func TestSomebodyInBetweenProvesNothing(t *testing.T) {
 	<-done
 }
 
-// Silent connections do not block others. A second coordinator gets an error about the first.
+// Silent connections do not block other connections. A second coordinator gets an error that
+// mentions the first.
 func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	address := listen(t)
 	var strangers []net.Conn
@@ -304,7 +306,7 @@ func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The coordinator was accepted while the worker was still waiting for all of them.
+	// The coordinator was accepted while the worker was still waiting for all strangers.
 	for i, conn := range strangers {
 		if err := conn.SetReadDeadline(time.Now()); err != nil {
 			t.Fatal(err)
@@ -328,7 +330,7 @@ func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	}
 }
 
-// A proof that is sent back is not accepted.
+// A proof that is sent back to its author is not accepted.
 func TestAnEchoIsNoWorker(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {
@@ -355,7 +357,7 @@ func TestAnEchoIsNoWorker(t *testing.T) {
 	<-done
 }
 
-// A worker on a machine with another clock gets its offset on the timeline.
+// A worker on a machine with a different clock gets its offset to the timeline.
 func TestAClockOfAnotherMachine(t *testing.T) {
 	const ahead = time.Hour
 	mine, its := net.Pipe()

@@ -11,14 +11,14 @@ import (
 	"atelier/bench/audit"
 )
 
-// chatLedger has every chat message of the run. Owned by the loop.
+// chatLedger contains every chat message of the run. The loop owns it.
 type chatLedger struct {
-	// run distinguishes this run's messages and names from those of others.
+	// run distinguishes this run's messages and names from those of other runs.
 	run string
-	// marker is the beginning of each text; the number of the message follows.
+	// marker is the beginning of each text. The message's number follows it.
 	marker   []byte
 	messages []chatMessage
-	// last is the number of the message that ends the run, -1 before it.
+	// last is the number of the message that ends the run, or -1 before that.
 	last int
 }
 
@@ -27,7 +27,7 @@ type chatMessage struct {
 	// by is the index of the author.
 	by   int
 	fate audit.Fate
-	// seq is that of its event, 0 until somebody received it.
+	// seq is the seq of the message's event, or 0 until somebody has received it.
 	seq uint64
 	// again counts events of the same message with another seq.
 	again int
@@ -37,7 +37,7 @@ func newChatLedger(run string) chatLedger {
 	return chatLedger{run: run, marker: []byte("m-" + run + "-"), last: -1}
 }
 
-// number extracts the number of the message from a text; -1 if it does not belong to this run.
+// number extracts the message's number from a text, or -1 if the text does not belong to this run.
 func (l *chatLedger) number(text []byte) int {
 	digits, ours := bytes.CutPrefix(text, l.marker)
 	if !ours {
@@ -55,7 +55,7 @@ func (l *chatLedger) number(text []byte) int {
 	return n
 }
 
-// talk is cut to the length of a message; messages of a classroom have 20 to 140 characters.
+// talk is truncated to the length of a message. Messages in a classroom have 20 to 140 characters.
 const talk = "does anybody else see the error in the second block of this step? I followed the text and it works when I restart, but only the first time round"
 
 // say sends a chat message that was planned for due, and returns its number.

@@ -14,7 +14,7 @@ import (
 // ownSteps is the number of steps of the run's own codelab.
 const ownSteps = 8
 
-// prepare returns the codelab of the run with its steps.
+// prepare returns the run's codelab, with its steps.
 func prepare(client *api.Client, admin api.Session, cfg *Config) (*api.Codelab, error) {
 	id := cfg.CodelabID
 	switch {
@@ -55,8 +55,8 @@ func smallCodelab() [][2]string {
 	return steps
 }
 
-// contentHash is the hash that the browser app sends with a comment: FNV-1a, 32
-// bits, over the UTF-16 code units of the Markdown, in hex.
+// contentHash is the hash that the browser app sends with a comment. It is the 32-bit FNV-1a hash
+// over the UTF-16 code units of the Markdown, in hex.
 func contentHash(markdown string) string {
 	h := uint32(0x811c9dc5)
 	for _, unit := range utf16.Encode([]rune(markdown)) {

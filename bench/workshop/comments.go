@@ -13,18 +13,19 @@ import (
 // Every appendEvery-th comment is added to an existing thread.
 const appendEvery = 3
 
-// commentLedger contains every inline comment of the run. Owned by the loop.
+// commentLedger contains every inline comment of the run. The loop owns it.
 type commentLedger struct {
 	fates []audit.Fate
 	// ranges lists, by number, the ranges with an acknowledged comment.
 	ranges []int
-	// events counts the comment events that reached anybody.
+	// events counts the comment events that anybody received.
 	events int
-	// hashes of the steps' contents.
+	// hashes contains the hashes of the steps' contents.
 	hashes []string
 }
 
-// annotate lets an attendee comment: on a new range or, every third time, on one that has a thread.
+// annotate lets an attendee comment, either on a new range or, every third time, on a range that
+// has a thread.
 func (c *crowd) annotate(due time.Duration) {
 	p := c.active()
 	if p == nil {

@@ -13,65 +13,66 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Config is the configuration of a workshop. The flags of cmd/atelier-bench have the defaults.
+// Config is the configuration of a workshop. The flags of cmd/atelier-bench define the defaults.
 type Config struct {
-	// Attendees and Facilitators are the numbers of people; at least one of each.
+	// Attendees and Facilitators are the numbers of people, at least one each.
 	Attendees, Facilitators int
 	// Join is the time over which the registrations are spread.
 	Join time.Duration
-	// Warmup runs before Duration under the same load; it is audited and not measured.
+	// Warmup precedes Duration and has the same load. It is audited but not measured.
 	Warmup, Duration time.Duration
-	// StepEvery is the interval of an attendee's steps; 0 for none.
+	// StepEvery is the interval between an attendee's steps; 0 for none.
 	StepEvery time.Duration
-	// Total rates of chat messages, help requests and inline comments, per second.
+	// Chat, Help and Comments are the total rates of chat messages, help requests and inline
+	// comments, per second.
 	Chat, Help, Comments float64
 	// Churn is the number of attendees per second who lose their connection and reconnect.
 	Churn float64
-	// BurstEvery is the interval of bursts, 0 for none: Burst people ask for help, and as many
-	// comment, all at the same moment.
+	// BurstEvery is the interval of bursts, 0 for none: In a burst, Burst people ask for help and
+	// Burst people comment, all at the same moment.
 	BurstEvery time.Duration
 	Burst      int
-	// FacilitatorReads is the rate per second of reads of facilitators' screens: lists of
-	// attendees, requests for help, threads and the overview.
+	// FacilitatorReads is the number of reads per second by facilitators' screens: lists of
+	// attendees, help requests, threads and the overview.
 	FacilitatorReads float64
-	// Regular plans operations at equal intervals instead of a Poisson process.
+	// Regular plans operations at equal intervals instead of as a Poisson process.
 	Regular bool
-	// Stalled is the share of attendees, 0..1, who stop reading after the join.
+	// Stalled is the fraction of attendees, 0 to 1, who stop reading after the join.
 	Stalled float64
-	// Faults are injected in the measured time; their times count from its beginning. Pause is how
-	// long a server is paused, Cut how long a cut lasts. Upgrade is the program of an upgrade; ""
-	// is the servers' own.
+	// Faults are injected in the measured time, and their times count from its beginning. Pause is
+	// the duration of a server pause, and Cut the duration of a network cut. Upgrade is the program
+	// to upgrade to; "" is the servers' own program.
 	Faults     []faults.Planned
 	Pause, Cut time.Duration
 	Upgrade    string
-	// Drain is the timeout of each wait at the end for messages in flight.
+	// Drain is the timeout of each final wait for messages in flight.
 	Drain time.Duration
 	// Seed determines all random choices.
 	Seed uint64
 
-	// CodelabID is an existing codelab, and Markdown is one to import. Without either, a
+	// CodelabID is an existing codelab, and Markdown is a codelab to import. Without either, a
 	// small codelab is created for the run.
 	CodelabID string
 	Markdown  []byte
 
-	// Votes are a poll in the measured time, which they divide into Parts.
+	// Votes is a poll in the measured time. The poll divides the measured time into Parts.
 	Votes Votes
 
-	// Parts divides the measured time, if it is more than 0. PartOf returns the part of a
-	// chat message by its planned time since the beginning, 0 to Parts-1, or -1 for none.
-	// Its deliveries are counted there as well.
+	// Parts, if positive, divides the measured time. PartOf returns the part of a chat message, 0
+	// to Parts-1, or -1 for none. Its argument is the planned time of the message since the
+	// beginning. The message's deliveries are counted in the same part.
 	Parts  int
 	PartOf func(since time.Duration) int
 	// Beside, if set, runs on its own goroutine from the beginning of the measured time. Its ctx
-	// ends with that time.
+	// ends with the measured time.
 	Beside func(ctx context.Context)
 
 	// Progress is called about every second from its own goroutine; nil for none.
 	Progress func(Snapshot)
 }
 
-// maxAttendees keeps a run within what one process can open (20,000 files on
-// the machines this is made for) and one codelab is made for.
+// maxAttendees keeps a run within the number of files that one process can open (20,000 on the
+// intended machines), and within the number of people that one codelab supports.
 const maxAttendees = 19_000
 
 func (c *Config) validate() error {
@@ -98,7 +99,7 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// pacer plans one stream of the load.
+// pacer plans one kind of operation of the load.
 func (c *Config) pacer(perSecond float64, rng *rand.Rand) pacing.Pacer {
 	during := c.Warmup + c.Duration
 	if c.Regular {

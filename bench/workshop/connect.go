@@ -14,11 +14,11 @@ import (
 	"atelier/bench/sockets"
 )
 
-// stalledBuffer is SO_RCVBUF of people who stop reading: small, so that the server notices within
-// seconds.
+// stalledBuffer is the SO_RCVBUF of people who stop reading. It is small, so that the server
+// notices within seconds.
 const stalledBuffer = 4096
 
-// connect starts a connection; a person who was welcomed before resumes from the last position.
+// connect starts a connection. A person who was welcomed before resumes from the last position.
 func (c *crowd) connect(p *person) {
 	if c.closing || p.conn != nil {
 		return
@@ -61,13 +61,13 @@ func (c *crowd) connect(p *person) {
 	}
 }
 
-// welcomeWithin is the timeout for a node's welcome, if there are others, because a paused node
+// welcomeWithin is the timeout for a node's welcome if there are other nodes, because a paused node
 // still accepts connections.
 const welcomeWithin = 3 * time.Second
 
 var errSilent = errors.New("not welcomed in time")
 
-// Open implements sockets.Handler. A client counts as connected with the welcome.
+// Open implements sockets.Handler. A client counts as connected once it receives the welcome.
 func (c *crowd) Open(*sockets.Conn) {}
 
 // Closed implements sockets.Handler.
@@ -100,9 +100,9 @@ func (c *crowd) lost(p *person, end sockets.End) {
 // askedEvery is the interval at which the simulated load balancer checks the readiness of nodes.
 const askedEvery = time.Second
 
-// elsewhere returns the node for a person who has lost one. It alternates between the others, so
-// the people of one node are spread over all remaining ones. It skips paused nodes, and nodes that
-// have just refused somebody, because a load balancer that checks readiness would do so, too.
+// elsewhere returns the next node for a person who has lost one. It alternates between the other
+// nodes, so that the people of one node are spread over all remaining nodes. It skips paused nodes,
+// and nodes that have just refused somebody, like a load balancer that checks readiness.
 func (c *crowd) elsewhere(node int, now time.Duration) int {
 	n := len(c.addresses)
 	if n == 1 {
@@ -119,7 +119,7 @@ func (c *crowd) elsewhere(node int, now time.Duration) int {
 }
 
 // backoff returns the delay before an attempt, with full jitter. Thousands of people who lost the
-// same server must not reconnect at once; one core handles 4,000 per second.
+// same server must not reconnect simultaneously. One core handles 4,000 reconnections per second.
 func (c *crowd) backoff(attempt int) time.Duration {
 	spread := max(250*time.Millisecond, time.Duration(c.cfg.Attendees)*time.Second/4000)
 	spread <<= min(attempt-1, 3)
@@ -139,7 +139,7 @@ func (c *crowd) welcome(p *person, m *message) {
 	}
 	c.welcomed = now
 	p.epoch, p.online, p.attempts = string(m.Epoch), true, 0
-	// Unacknowledged messages may have been applied; the ref makes it safe to repeat them.
+	// Unacknowledged messages may have been applied. The ref makes it safe to repeat them.
 	for i := range p.unacked {
 		if p.conn == nil {
 			return

@@ -17,21 +17,22 @@ import (
 	"atelier/bench/sockets"
 )
 
-// crowd has everybody in the workshop and their state. Owned by the loop.
+// crowd contains all people of the workshop and their state. The loop owns it.
 type crowd struct {
 	cfg     *Config
 	clock   pacing.Clock
 	clients *api.Spread
 	lab     *api.Codelab
-	// addresses and names of the nodes.
+	// addresses and names describe the nodes.
 	addresses []unix.Sockaddr
 	names     []string
 	loop      *sockets.Loop
 	rng       *rand.Rand
 
-	// people are the attendees, then the facilitators; a person's index is its position.
+	// people contains the attendees, then the facilitators. A person's index is the position in
+	// this slice.
 	people []*person
-	// byID finds attendees; index by attendee id.
+	// byID maps an attendee id to the index of the attendee.
 	byID map[string]int
 
 	auditor audit.Auditor
@@ -45,27 +46,27 @@ type crowd struct {
 	disconnects map[string]int
 	// down means that the server was killed and is not ready again.
 	down bool
-	// faults are the injected faults, in the order of their times.
+	// faults contains the injected faults, ordered by time.
 	faults []*harm
 	// welcomed is the time of the last welcome.
 	welcomed time.Duration
-	// standing are the nodes that are paused at the moment.
+	// standing contains the nodes that are currently paused.
 	standing []int
-	// refusing is the time until which a node that has refused somebody is skipped.
+	// refusing maps a node that has refused somebody to the time until which it is skipped.
 	refusing map[int]time.Duration
-	// turn is the index for people who change to another node.
+	// turn is the index of the next node for people who change nodes.
 	turn int
 	// over means that planned operations are skipped.
 	over bool
 	// closing means that nobody reconnects any more.
 	closing bool
 	stalls  stalls
-	// looks counts the reads of facilitators.
+	// looks counts the facilitators' reads.
 	looks int
 
-	// underway is the number of unanswered REST requests.
+	// underway is the number of REST requests without a response.
 	underway int
-	// requests waits for their goroutines.
+	// requests waits for the goroutines of REST requests.
 	requests sync.WaitGroup
 	ballots  ballotBox
 }
@@ -75,7 +76,7 @@ func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Cod
 	c := &crowd{
 		cfg: cfg, clock: clock, clients: clients, lab: lab, addresses: addresses, refusing: map[int]time.Duration{}, rng: rng,
 		byID: make(map[string]int, cfg.Attendees), disconnects: map[string]int{}, measurements: newMeasurements(cfg.Parts, clock),
-		// The names and markers of a run must differ from those of an earlier one on the same
+		// The names and markers of a run must differ from those of an earlier run on the same
 		// codelab, for any seed.
 		chat: newChatLedger(strconv.FormatInt(time.Now().UnixNano(), 36)),
 	}
@@ -95,15 +96,15 @@ func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Cod
 	return c
 }
 
-// attendees are the people without the facilitators.
+// attendees returns all people except the facilitators.
 func (c *crowd) attendees() []*person { return c.people[:c.cfg.Attendees] }
 
-// facilitator returns the facilitators in turn.
+// facilitator returns one facilitator after another, by turn.
 func (c *crowd) facilitator(turn int) *person {
 	return c.people[c.cfg.Attendees+turn%c.cfg.Facilitators]
 }
 
-// active draws an attendee who has joined and reads; nil if there is none.
+// active picks a random attendee who has joined and reads, or nil if there is none.
 func (c *crowd) active() *person {
 	for range 64 {
 		if p := c.people[c.rng.IntN(c.cfg.Attendees)]; p.joined() && !p.stalled {
@@ -113,7 +114,7 @@ func (c *crowd) active() *person {
 	return nil
 }
 
-// count returns the number of people that meet the condition.
+// count returns the number of people that meet a condition.
 func (c *crowd) count(is func(*person) bool) int {
 	n := 0
 	for _, p := range c.people {
@@ -124,7 +125,7 @@ func (c *crowd) count(is func(*person) bool) int {
 	return n
 }
 
-// outstanding returns the number of unanswered operations.
+// outstanding returns the number of operations without a response.
 func (c *crowd) outstanding() int {
 	n := c.underway
 	for _, p := range c.people {

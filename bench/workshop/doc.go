@@ -1,18 +1,18 @@
-// Package workshop is the scenario of a live workshop. Some thousand attendees register and
-// connect at once. Then they walk through the steps, chat, ask for help and comment on the
-// text, while facilitators answer. Some stop reading. On request the server is killed and
-// started again meanwhile. At the end everything that was acknowledged is looked for.
+// Package workshop is the scenario of a live workshop. Up to some thousand attendees register and
+// connect at the same time. Then they walk through the steps, chat, ask for help and comment on the
+// text, while facilitators respond. Some attendees stop reading. On request the server is killed
+// and restarted during the run. At the end the package verifies that everything acknowledged still
+// exists.
 //
 // # Ownership
 //
-// [Run] is a list of phases on the caller's goroutine. The crowd, which is all state of the people,
-// belongs to the goroutine of the socket loop; a phase accesses it with Loop.Do, and directly after
-// the loop has ended. REST calls run on their own goroutines and pass their answers back to the
-// loop.
+// [Run] is a list of phases on the caller's goroutine. The goroutine of the socket loop owns the
+// crowd, which contains all state of the people. A phase accesses the crowd with Loop.Do, and
+// directly after the loop has ended. REST calls run on their own goroutines and pass their
+// responses back to the loop.
 //
 // # What is expected of the codelab
 //
-// Nobody else uses it during the run. Foreign chat would count as events whose origin is
-// unknown, which is harmless. But foreign comments and help requests would be taken for
-// duplicates.
+// Nobody else must use it during the run. Chat of other people would count as events of unknown
+// origin, which is harmless. But their comments and help requests would be taken for duplicates.
 package workshop

@@ -14,10 +14,11 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// fake is a minimal workshop server: one codelab, one lock, all state in one file. It can be made
-// to misbehave, so that tests can verify what the load test detects.
+// fake is a minimal workshop server. It has one codelab and one lock, and all of its state is in
+// one file. It can be made to misbehave, so that tests can verify what the load test detects.
 type fake struct {
-	// harm returns how often to send an event to a connection. nil means once. Immutable.
+	// harm returns how many times to send an event to a connection. If nil, each event is sent
+	// once. Immutable.
 	harm func(seq uint64, kind string, attendee int) int
 	// forget reports whether to acknowledge a chat message without storing it.
 	forget func(seq uint64) bool
@@ -43,7 +44,7 @@ type fakeEvent struct {
 	Seq          uint64
 	Kind         string
 	Facilitators bool
-	Owner        string // who gets it although it is for the facilitators
+	Owner        string // who receives the event, besides the facilitators
 	Payload      json.RawMessage
 }
 
@@ -129,7 +130,7 @@ func (f *fake) handler() http.Handler {
 	return mux
 }
 
-// cookie is a response that issues a session.
+// cookie is a response that creates a session.
 type cookie struct {
 	who  string
 	body any
@@ -143,7 +144,7 @@ func caller(r *http.Request) string {
 	return c.Value
 }
 
-// numberOf returns the number at the end of an id of the fake.
+// numberOf returns the number at the end of one of the fake's ids.
 func numberOf(id string) int {
 	n, _ := strconv.Atoi(strings.TrimLeft(id, "abcdefghijklmnopqrstuvwxyz"))
 	return n

@@ -11,7 +11,7 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// socket serves one WebSocket of the fake. All writes hold its lock.
+// socket serves one WebSocket of the fake. All writes hold the fake's lock.
 func (f *fake) socket(w http.ResponseWriter, r *http.Request) {
 	who := caller(r)
 	if who == "" {
@@ -50,7 +50,7 @@ func (f *fake) socket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// welcome joins a client and replays events to it.
+// welcome adds a client and replays events to it.
 func (f *fake) welcome(c *fakeConn, since string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

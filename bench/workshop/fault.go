@@ -13,28 +13,30 @@ import (
 	"atelier/bench/report"
 )
 
-// resumeWithin is the timeout for everybody to resume after a fault.
+// resumeWithin is the timeout within which everybody must resume after a fault.
 const resumeWithin = 60 * time.Second
 
-// harm is an injected fault and its effects. Owned by the loop.
+// harm is an injected fault with its effects. The loop owns it.
 type harm struct {
 	fault faults.Fault
-	// nodes are the affected nodes, counted from 0.
+	// nodes contains the affected nodes, counted from 0.
 	nodes []int
-	// began and over are the times of the fault and of its complete repair by the harness.
+	// began and over are the times at which the fault began, and at which the harness had repaired
+	// it completely.
 	began, over time.Duration
-	// stuck are the people, by index, who could not notice it: those of a paused node.
+	// stuck marks the people, by index, who could not notice the fault: those of a paused node.
 	stuck []bool
-	// well has the messages between others, late those that a stuck person sent or received.
+	// well contains the messages between other people, and late the messages that a stuck person
+	// sent or received.
 	well, late faults.Recovery
 	repeated   int
 	failed     map[string]int // by operation
-	// report is its part of the report; the recovery times are added at the end.
+	// report is the fault's part of the report. The recovery times are added at the end.
 	report report.Restart
 }
 
-// faults injects the planned faults during the load. The last one leaves time to reconnect before
-// the end.
+// faults injects the planned faults during the load. The last fault leaves enough time to reconnect
+// before the end.
 func (r *run) faults(ctx context.Context) error {
 	for n, planned := range r.cfg.Faults {
 		at := r.crowd.from + planned.At
@@ -52,7 +54,7 @@ func (r *run) faults(ctx context.Context) error {
 	return nil
 }
 
-// harm injects one fault. Times count from its beginning.
+// harm injects one fault. Times count from the beginning of the fault.
 func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	c := r.crowd
 	h := &harm{fault: fault, nodes: r.inflictor.Harmed(fault), failed: map[string]int{}}
@@ -99,7 +101,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	return nil
 }
 
-// harmAt returns the last fault that began before a time; nil before the first.
+// harmAt returns the last fault that began before a time, or nil before the first fault.
 func (c *crowd) harmAt(at time.Duration) *harm {
 	for _, h := range slices.Backward(c.faults) {
 		if h.began <= at {
@@ -109,7 +111,7 @@ func (c *crowd) harmAt(at time.Duration) *harm {
 	return nil
 }
 
-// charge assigns a delivery to the fault in whose time it was planned, unless one of the two people
+// charge assigns a delivery to the fault during which it was planned, unless one of the two people
 // was absent for another reason.
 func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 	h := c.harmAt(said.due)
@@ -122,11 +124,10 @@ func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 	}
 }
 
-// recovery returns how long after a fault the service had recovered, using the deliveries
-// up to end. It returns false if the service did not recover, or if nobody chatted, so that
-// this is unknown.
-// Operations on a paused node cannot end before it resumes, so their time counts from
-// there.
+// recovery returns how long after a fault the service had recovered, using the deliveries up to
+// end. It returns false if the service did not recover, or if this is unknown because nobody
+// chatted. Operations on a paused node cannot end before the node resumes, so their time counts
+// from the resumption.
 func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
 	switch {
 	case !h.well.Empty():

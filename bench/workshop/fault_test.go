@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A pause of the only server affects all clients, but its recovery can still be measured.
+// A pause of the only server affects all clients, but the recovery can still be measured.
 func TestRecoveryIsKnownByWhoeverChats(t *testing.T) {
 	const ms = time.Millisecond
 	type said struct{ since, took time.Duration }

@@ -10,13 +10,14 @@ import (
 	"atelier/bench/audit"
 )
 
-// Delays after a request until a facilitator claims it, and resolves it.
+// These are the delays after a request until a facilitator claims it, and until the facilitator
+// resolves it.
 const (
 	claimAfter   = 2 * time.Second
 	resolveAfter = 4 * time.Second
 )
 
-// helpLedger is the help queue. Owned by the loop.
+// helpLedger is the help queue. The loop owns it.
 type helpLedger struct {
 	requests map[string]*helpRequest // by id
 	turn     int
@@ -26,13 +27,14 @@ type helpLedger struct {
 type helpRequest struct {
 	owner           int
 	claim, resolve  audit.Fate
-	claimed, solved int // events that somebody received
+	claimed, solved int // numbers of events that anybody received
 }
 
-// helpState is an attendee's own knowledge of their requests.
+// helpState is what an attendee knows about their own requests.
 type helpState struct {
 	open bool
-	// asked and acked are numbers of requests; also the events of them that somebody received.
+	// asked and acked are numbers of requests. seen is the number of their events that anybody
+	// received.
 	asked, acked, seen int
 }
 
@@ -65,7 +67,7 @@ func (c *crowd) askHelp(due time.Duration) {
 	})
 }
 
-// helpSeen handles a new event of the queue: facilitators react to it.
+// helpSeen handles a new event of the queue. Facilitators react to it.
 func (c *crowd) helpSeen(m *message, owner int) {
 	if c.helping.requests == nil {
 		c.helping.requests = map[string]*helpRequest{}
@@ -84,8 +86,8 @@ func (c *crowd) helpSeen(m *message, owner int) {
 		now := c.clock.Now()
 		c.helping.turn++
 		f := c.facilitator(c.helping.turn)
-		// A facilitator whose claim is in progress does not resolve yet: otherwise the claim would
-		// arrive too late, and be refused.
+		// A facilitator does not resolve a request while the claim is in progress. Otherwise the
+		// claim would arrive too late and be refused.
 		resolve := func() {
 			c.loop.Agenda.At(max(now+resolveAfter, c.clock.Now()), func(due time.Duration) {
 				c.answerHelp(f, id, due, opResolve, "/resolve", &h.resolve, func() {})
@@ -102,7 +104,7 @@ func (c *crowd) helpSeen(m *message, owner int) {
 	}
 }
 
-// answerHelp makes one action of a facilitator.
+// answerHelp performs one action of a facilitator.
 func (c *crowd) answerHelp(f *person, id string, due time.Duration, op operation, path string, fate *audit.Fate, then func()) {
 	if c.closing {
 		return

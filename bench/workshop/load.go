@@ -12,7 +12,7 @@ import (
 	"atelier/bench/sockets"
 )
 
-// load plans everything between the join and the end, from a given time on.
+// load plans everything between the join and the end, starting at a given time.
 func (c *crowd) load(start time.Duration) {
 	c.from = start + c.cfg.Warmup
 	c.until = c.from + c.cfg.Duration
@@ -54,7 +54,7 @@ func (c *crowd) load(start time.Duration) {
 	}
 }
 
-// leave lets an attendee lose the connection, like a phone that changes networks, and reconnect.
+// leave makes an attendee lose the connection, like a phone that changes networks, and reconnect.
 func (c *crowd) leave() {
 	if p := c.active(); p != nil && p.online {
 		p.left, p.leaver = c.clock.Now(), true
@@ -65,7 +65,7 @@ func (c *crowd) leave() {
 
 var errLeft = errors.New("left and came back")
 
-// look lets a facilitator read one list after another.
+// look makes a facilitator read one list after another.
 func (c *crowd) look(due time.Duration) {
 	lists := []string{"/attendees", "/help", "/overview", "/inline-comments"}
 	f := c.facilitator(c.looks / len(lists))

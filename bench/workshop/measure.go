@@ -11,7 +11,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// operation is a kind of operation that is measured separately.
+// operation is a kind of operation. Each kind is measured separately.
 type operation uint8
 
 const (
@@ -30,10 +30,10 @@ const (
 	operations
 )
 
-// Names are the names of the values that a run measures.
+// Names lists the values that a run measures.
 var Names = report.Names{Operations: names[:]}
 
-// names of the operations in reports.
+// names contains the names of the operations in reports.
 var names = [operations]string{
 	opRegister: "register",
 	opJoin:     "join",
@@ -52,23 +52,23 @@ var names = [operations]string{
 // tally counts the results of one kind of operation.
 type tally struct {
 	latency *latency.Histogram
-	// done were acknowledged, refused were answered otherwise, unanswered got no answer at all.
-	// These include the warm-up.
+	// done is the number of acknowledged operations, refused of those with any other response, and
+	// unanswered of those without a response. All of them include the warm-up.
 	done, refused, unanswered int
-	// repeated is the number of retries, failed the number of unanswered operations that could not
-	// be retried.
+	// repeated is the number of retries. failed is the number of operations that got no response
+	// and could not be retried.
 	repeated, failed int
-	// complaint is the last refusal.
+	// complaint is the last refusal's text.
 	complaint string
 }
 
-// measurements are those of a run. Owned by the loop.
+// measurements contains the measurements of a run. The loop owns it.
 type measurements struct {
-	// from and until bound the planned times whose latencies count; the join and resumes are always
+	// from and until bound the planned times whose latencies count. The join and resumes are always
 	// measured.
 	from, until time.Duration
 
-	// timeline is the timeline of the run.
+	// timeline is the run's timeline.
 	timeline   *timeline.Timeline
 	deliveries *latency.Histogram   // chat: planned time to receipt, each receiver
 	parts      []*latency.Histogram // the same, divided; see Config.Parts
@@ -81,7 +81,7 @@ type measurements struct {
 	measuredChat int64
 	// events counts all received stored events.
 	events int64
-	// acked counts all acks and 2xx.
+	// acked counts all acks and 2xx responses.
 	acked int64
 	// shed counts operations that were not started because too many were in progress.
 	shed int
@@ -98,10 +98,10 @@ func newMeasurements(parts int, clock pacing.Clock) measurements {
 	return m
 }
 
-// counts reports whether an operation planned for this time is measured.
+// counts reports whether an operation planned for this time is to be measured.
 func (m *measurements) counts(due time.Duration) bool { return due >= m.from && due < m.until }
 
-// sent records how late the generator was.
+// sent records how late the generator sent an operation.
 func (m *measurements) sent(op operation, due, now time.Duration) {
 	if op == opRegister || m.counts(due) {
 		m.lag.Record(now - due)

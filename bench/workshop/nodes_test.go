@@ -60,7 +60,7 @@ func TestClientsAreSpreadEvenly(t *testing.T) {
 	if code := r.ExitCode(); code != report.ExitPassed {
 		t.Errorf("ends with %d: %v", code, r.Verdict)
 	}
-	// There are 22 people.
+	// The run has 22 people.
 	for i := range took {
 		if n := took[i].Load(); n < 7 || n > 8 {
 			t.Errorf("node %d took %d", i+1, n)
@@ -102,8 +102,8 @@ func TestNodesThatDisagreeAreFound(t *testing.T) {
 	}
 }
 
-// If a node cannot tell whether it stored a message, the message is sent again. A refused message
-// is not.
+// If a node does not know whether it stored a message, the client sends the message again. A
+// refused message is not sent again.
 func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 	const unknown, refused = "this cannot be recorded right now; try again", "message is too long"
 	for name, c := range map[string]struct {
@@ -134,7 +134,7 @@ func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 }
 
 // Acknowledgements in another order do not change which step was sent last. A repeated step may
-// have been executed later.
+// have been applied later.
 func TestTheLastStepIsTheOneSentLast(t *testing.T) {
 	var p progress
 	p.ack(3, 2, false)
@@ -173,8 +173,8 @@ func TestTheOthersAlternate(t *testing.T) {
 	}
 }
 
-// A node is avoided only if it reports that it is not ready, not if it refuses one person or the
-// connection was lost.
+// A node is avoided only if it reports that it is not ready. It is not avoided if it refuses one
+// person, or if the connection was lost.
 func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
 	for name, ask := range map[string]struct {
 		err  error
@@ -193,14 +193,14 @@ func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
 		if got := crowd.refusing[1] > crowd.clock.Now(); got != ask.left {
 			t.Errorf("%s: it is left alone: %v", name, got)
 		}
-		crowd.closing = true // nobody is to connect
+		crowd.closing = true // nobody must connect
 		go crowd.loop.Run()
 		crowd.loop.Stop()
 	}
 }
 
 // A delivery is charged to the fault during which its message was due. Clients of a paused node are
-// charged separately, and clients that left on their own are excluded.
+// charged separately. Clients that left on their own are excluded.
 func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 	const s = time.Second
 	first := &harm{began: 10 * s, stuck: []bool{true, false, false}, fault: faults.Fault{Kind: faults.Pause}}
@@ -208,7 +208,7 @@ func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 	for name, c := range map[string]struct {
 		receiver, sender int
 		due              time.Duration
-		left             bool // the receiver, at 15 s
+		left             bool // the receiver left, at 15 s
 		first, late      bool
 		second           bool
 	}{

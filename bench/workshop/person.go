@@ -12,13 +12,13 @@ import (
 	"atelier/bench/sockets"
 )
 
-// person is an attendee or a facilitator with one WebSocket. Owned by the loop.
+// person is an attendee or a facilitator with one WebSocket. The loop owns it.
 type person struct {
 	index       int
 	facilitator bool
-	// node is the index of the node for the connection and the first attempt of requests.
+	// node is the index of the node for the connection, and for the first attempt of each request.
 	node int
-	// stalled people stop reading after the join, until the end of the load.
+	// stalled means that the person stops reading after the join, until the end of the load.
 	stalled bool
 	name    string
 
@@ -26,21 +26,21 @@ type person struct {
 	id    string
 	login api.Session
 
-	// conn is nil if there is no connection; online means that it was welcomed.
+	// conn is nil if there is no connection. online means that the connection was welcomed.
 	conn   *sockets.Conn
 	online bool
-	// epoch names the stream; "" before the first welcome.
+	// epoch identifies the stream; "" before the first welcome.
 	epoch string
-	// dialled is the actual or planned start of the present connection.
+	// dialled is the actual or planned start of the current connection.
 	dialled time.Duration
-	// left is when a leaver last disconnected for no reason of the server's.
+	// left is the time at which a leaver last disconnected for a reason that is not the server's.
 	leaver bool
 	left   time.Duration
 	// attempts is the number of failed connections since the last welcome.
 	attempts int
 
 	subscriber audit.Subscriber
-	// unacked are the messages that are sent, or to be sent, without an ack; in order.
+	// unacked contains the messages without an ack that were sent or are to be sent, in order.
 	unacked []pending
 
 	progress progress
@@ -57,18 +57,19 @@ type pending struct {
 	op      operation
 	// number is the number of the chat message or of the step.
 	number int
-	// order is the index of a step among all sent steps.
+	// order is the position of a step among all sent steps.
 	order int
-	// again means that a node asked for a repetition.
+	// again means that a node asked for the message to be sent again.
 	again bool
-	// sent means at least once: it is unknown whether it arrived.
+	// sent means that the message was sent at least once. It is unknown whether it arrived.
 	sent bool
 }
 
-// comesBack is the maximum time until a person who left reconnects.
+// comesBack is the maximum time after which a person who left reconnects.
 const comesBack = time.Second
 
-// away reports whether this person was absent on their own when an operation was scheduled.
+// away reports whether this person was absent on their own at the time for which an operation was
+// scheduled.
 func (p *person) away(due time.Duration) bool {
 	return p.leaver && due > p.left-faults.Limit && due < p.left+comesBack
 }
@@ -76,7 +77,8 @@ func (p *person) away(due time.Duration) bool {
 // joined reports whether the person has ever been welcomed.
 func (p *person) joined() bool { return p.epoch != "" }
 
-// send sends a message now, or after the next welcome. It is kept until it is acknowledged.
+// send sends a message now, or after the next welcome. The message is stored until it is
+// acknowledged.
 func (p *person) send(m pending) {
 	m.sent = p.online
 	p.unacked = append(p.unacked, m)
@@ -85,7 +87,7 @@ func (p *person) send(m pending) {
 	}
 }
 
-// acked removes the message with this ref from the unacknowledged ones.
+// acked removes the message with this ref from the unacknowledged messages.
 func (p *person) acked(ref []byte) (pending, bool) {
 	for i, m := range p.unacked {
 		if m.ref == string(ref) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// walk schedules the steps of the attendees: in random order, one after another, so each has a turn
-// once per Config.StepEvery. Owned by the loop.
+// walk schedules the attendees' steps. The attendees take a step one after another in random order,
+// each once per Config.StepEvery. The loop owns it.
 type walk struct {
 	order []int
 	turn  int
@@ -23,17 +23,17 @@ type progress struct {
 	backward bool
 
 	sent, acked, refused int
-	// seen counts the events that somebody received.
+	// seen counts the events that anybody received.
 	seen int
-	// last and furthest are acknowledged steps. last is the one that was sent last, whose order is
-	// its index among all: acknowledgements can overtake each other.
+	// last and furthest are acknowledged steps. last is the step that was sent last. order is its
+	// position among all sent steps, because acknowledgements can overtake each other.
 	last, order, furthest int
-	// doubtful steps were repeated out of order, so the order in which the server applied them is
-	// unknown.
+	// doubtful contains steps that were repeated out of order, so that the order in which the
+	// server applied them is unknown.
 	doubtful []int
 }
 
-// ack records the acknowledgement of a step with its order; again means that it was repeated.
+// ack records the acknowledgement of a step with its order. again means that the step was repeated.
 func (p *progress) ack(step, order int, again bool) {
 	p.acked++
 	p.furthest = max(p.furthest, step)
@@ -45,7 +45,7 @@ func (p *progress) ack(step, order int, again bool) {
 	}
 }
 
-// next goes up to the last step and back again, so that every message causes a change.
+// next goes up to the last step and back down, so that every message causes a change.
 func (p *progress) next(steps int) int {
 	at := max(p.step, 1)
 	switch {

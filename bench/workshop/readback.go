@@ -13,14 +13,14 @@ import (
 	"atelier/bench/api"
 )
 
-// truth is the server's state after the run.
+// truth is the server's state after the run, as read back.
 type truth struct {
-	chat, comments []int // number of occurrences of each message of the run; by number
+	chat, comments []int // how often each message of the run occurs; by number
 	// attendees are keyed by name; the run's names are unique.
 	attendees map[string][]api.Attendee
 	openHelp  map[string]bool // by id
-	votes     []int           // of each attendee; nil without a poll
-	// strangeVotes counts the votes that no person of the run gave.
+	votes     []int           // by attendee; nil without a poll
+	// strangeVotes counts the votes that nobody in the run cast.
 	strangeVotes int
 }
 
@@ -31,7 +31,7 @@ const (
 	readTries = 30
 )
 
-// readBackAll reads from every node; if two disagree, one of them is wrong.
+// readBackAll reads from every node. If two nodes disagree, one of them is wrong.
 func (r *run) readBackAll() (*truth, error) {
 	var first *truth
 	for n := range r.clients.Size() {
@@ -114,7 +114,7 @@ func (r *run) readBack(client *api.Client) (*truth, error) {
 	return t, r.readVotes(client, t)
 }
 
-// readChat counts how often each message of the run is in the history.
+// readChat counts how often each message of the run occurs in the history.
 func (r *run) readChat(client *api.Client, t *truth) error {
 	return client.History(r.admin, r.crowd.lab.ID, func(m api.ChatMessage) {
 		if n := numberAfter(m.Message, r.crowd.chat.marker); n >= 0 && n < len(t.chat) {
@@ -123,7 +123,8 @@ func (r *run) readChat(client *api.Client, t *truth) error {
 	})
 }
 
-// numberAfter parses the number after the marker at the beginning of a text; -1 if there is none.
+// numberAfter parses the number after the marker at the beginning of a text. It returns -1 if there
+// is none.
 func numberAfter(text string, marker []byte) int {
 	digits, ours := strings.CutPrefix(text, string(marker))
 	if !ours {

@@ -31,7 +31,7 @@ func (c *crowd) Message(conn *sockets.Conn, payload []byte) {
 	case "poll_counts":
 		c.countsSeen(p)
 	default:
-		// Messages without a seq are not stored: summaries, presence.
+		// Messages without a seq, such as summaries and presence, are not stored.
 		if m.Seq > 0 {
 			c.event(p, &m)
 		}
@@ -70,7 +70,7 @@ func (c *crowd) event(p *person, m *message) {
 	}
 }
 
-// owner returns the index of the attendee whom an event concerns.
+// owner returns the index of the attendee that an event concerns.
 func (c *crowd) owner(m *message) int {
 	if i, known := c.byID[string(m.AttendeeID)]; known {
 		return i
@@ -112,14 +112,14 @@ func (c *crowd) reject(p *person, m *message) {
 	}
 }
 
-// tryAgain is the suffix of errors of a node that does not know whether a message was applied.
+// tryAgain is the suffix of errors from a node that does not know whether a message was applied.
 var tryAgain = []byte("; try again")
 
-// againAfter is the delay before such a message is sent again.
+// againAfter is the delay before a message with such an error is sent again.
 const againAfter = 250 * time.Millisecond
 
-// sayAgain repeats a message because a node has asked for it. The message's ref makes that safe. It
-// reports whether the message will be repeated.
+// sayAgain repeats a message because a node has asked for it. The message's ref makes repeating
+// safe. sayAgain reports whether the message will be repeated.
 func (c *crowd) sayAgain(p *person, m *message) bool {
 	if len(c.addresses) == 1 || !bytes.HasSuffix(m.Error, tryAgain) {
 		return false
@@ -132,8 +132,8 @@ func (c *crowd) sayAgain(p *person, m *message) bool {
 	p.unacked[i].again = true
 	c.repeated(p.unacked[i].op, c.clock.Now())
 	c.loop.Agenda.At(c.clock.Now()+againAfter, func(time.Duration) {
-		// A person who has reconnected meanwhile has already sent it; then it arrives twice, and
-		// counts once.
+		// A person who has reconnected meanwhile has already sent the message again. It then
+		// arrives twice, and counts once.
 		i := slices.IndexFunc(p.unacked, func(sent pending) bool { return sent.ref == ref })
 		if i >= 0 && p.online {
 			p.conn.Send(p.unacked[i].payload)

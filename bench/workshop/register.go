@@ -11,13 +11,13 @@ import (
 	"atelier/bench/pacing"
 )
 
-// registerAgain is the delay after a registration without an answer, with the number of attempts.
+// These are the delay after a registration without a response, and the number of attempts.
 const (
 	registerAgain = time.Second
 	registerTries = 20
 )
 
-// storm plans the registration of all attendees; each one connects after it.
+// storm plans the registration of all attendees. Each attendee connects after registering.
 func (c *crowd) storm() {
 	next := 0
 	c.loop.Agenda.Stream(c.clock.Now(), pacing.Count(c.cfg.Attendees, c.cfg.Join), func(due time.Duration) {
@@ -27,9 +27,9 @@ func (c *crowd) storm() {
 	})
 }
 
-// register registers an attendee. Latency counts from the first attempt. An attempt without an
-// answer may have been applied; then the code makes the next one a rejoin. A registration that was
-// applied twice shows as two records.
+// register registers an attendee. Latency counts from the first attempt. An attempt without a
+// response may have been applied. Because of the code, the next attempt is then a rejoin. A
+// registration that was applied twice appears as two records.
 func (c *crowd) register(p *person, due time.Duration, try int) {
 	body := fmt.Sprintf(`{"name":%q,"code":"%06d","email":""}`, p.name, p.index)
 	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/register", Body: []byte(body), Again: true}

@@ -11,15 +11,15 @@ import (
 	"atelier/bench/audit"
 )
 
-// maxUnderway bounds the unanswered REST requests. If a server stops answering, it is reached
-// within seconds. Requests that are then not sent make the run invalid, since the load was not the
-// planned one.
+// maxUnderway is the maximum number of REST requests without a response. It is reached within
+// seconds if a server stops responding. Requests that are then not sent make the run invalid,
+// because the load was not the planned load.
 const maxUnderway = 20_000
 
 var errShed = errors.New("too many requests in progress")
 
-// request makes a REST call of a person that was planned for due, off the loop, and passes the
-// answer back to the loop. The fate is Acknowledged for 2xx, Refused for any other answer.
+// request makes a REST call of a person, planned for due, off the loop, and passes the response
+// back to the loop. The fate is Acknowledged for 2xx, and Refused for any other response.
 func (c *crowd) request(op operation, due time.Duration, p *person, r *api.Request, then func(audit.Fate, *api.Answer, error)) {
 	if c.underway >= maxUnderway {
 		c.shed++
@@ -53,11 +53,11 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 		c.gaveUp(op, sent, err.Error())
 		return audit.Unanswered
 	case a.Status == http.StatusServiceUnavailable && c.clients.Size() > 1 && len(c.cfg.Faults) > 0:
-		// The node that answers may have lost its connection to the node that has the result.
+		// The node that responds may have lost its connection to the node that has the result.
 		c.gaveUp(op, sent, a.Err().Error())
 		return audit.Unanswered
 	case a.Status == http.StatusServiceUnavailable && len(c.cfg.Faults) > 0:
-		// A server that is starting answers like this; nothing was applied.
+		// A starting server responds like this. Nothing was applied.
 		c.tallies[op].unanswered++
 		return audit.Unsent
 	case !a.OK():
@@ -68,8 +68,8 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 	return audit.Acknowledged
 }
 
-// gaveUp records a request that ended in an error for the client: it got no reliable answer, and
-// could not be retried.
+// gaveUp records a request that ended in an error for the client. The request got no reliable
+// response, and could not be retried.
 func (c *crowd) gaveUp(op operation, sent time.Duration, complaint string) {
 	t := &c.tallies[op]
 	t.unanswered++

@@ -19,11 +19,11 @@ import (
 	"atelier/bench/timeline"
 )
 
-// requestWithin is the timeout of a REST request. With a paused server it must be longer than the
-// pause, or the pause would show as errors instead of latency.
+// requestWithin is the timeout of a REST request. It must be longer than a pause of the server.
+// Otherwise the pause would appear as errors instead of latency.
 const requestWithin = 30 * time.Second
 
-// run is one workshop. Owned by the goroutine of Run.
+// run is one workshop. The goroutine of Run owns it.
 type run struct {
 	cfg       *Config
 	target    *server.Target
@@ -36,8 +36,8 @@ type run struct {
 	inflictor faults.Inflictor
 }
 
-// Run runs a workshop. If ctx ends, the load ends early, and the results until then are audited and
-// reported. An error means that there are no results.
+// Run runs a workshop. If ctx ends, the load ends early, and Run audits and reports the results up
+// to then. An error means that there are no results.
 func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -65,20 +65,20 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	r.result.Interrupted = ctx.Err() != nil
 	r.drain(context.WithoutCancel(ctx))
 
-	// From here on everything belongs to this goroutine.
+	// From here on this goroutine owns everything.
 	r.loop.Stop()
 	r.crowd.requests.Wait()
 	r.crowd.timeline.Enter(timeline.ReadingBack)
 	truth, err := r.readBackAll()
 	if err != nil {
-		// Measurements up to the server's end are kept.
+		// Measurements up to the end of the server are still reported.
 		r.result.Faults = append(r.result.Faults, fmt.Sprintf("what was acknowledged could not be read back: %v", err))
 	}
 	r.conclude(truth)
 	return r.result, nil
 }
 
-// prepare logs in, finds the codelab and builds the crowd and its loop.
+// prepare logs in, finds the codelab, and creates the crowd and its loop.
 func (r *run) prepare() error {
 	var err error
 	if err := r.inflictor.Check(r.cfg.Faults); err != nil {
@@ -122,8 +122,8 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// join lets everybody register and connect, the facilitators first, because they must see
-// everything.
+// join lets everybody register and connect. The facilitators are first, because they must receive
+// all events.
 func (r *run) join(ctx context.Context) {
 	r.crowd.timeline.Enter(timeline.Connecting)
 	c := r.crowd
@@ -162,8 +162,7 @@ func (r *run) load(ctx context.Context) error {
 	return err
 }
 
-// beside starts the functions that run during the load; the function it returns ends it and
-// waits.
+// beside starts the functions that run during the load. The returned function ends them and waits.
 func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {
 		return func() {}
@@ -172,7 +171,7 @@ func (r *run) beside(ctx context.Context) func() {
 }
 
 // drain waits for messages in flight, sends a last message, and waits until it has reached
-// everybody. Then it wakes the clients that stopped reading.
+// everybody. Then it resumes the clients that stopped reading.
 func (r *run) drain(ctx context.Context) {
 	r.crowd.timeline.Enter(timeline.Draining)
 	c := r.crowd
@@ -195,8 +194,8 @@ func (r *run) drain(ctx context.Context) {
 	r.loop.Do(func() { c.closing = true })
 }
 
-// until waits until the condition, which is evaluated on the loop, is true. It returns false after
-// the timeout, or if ctx ended.
+// until waits until a condition is true. The condition is evaluated on the loop. until returns
+// false after the timeout, or if ctx ended.
 func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool) bool {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -228,7 +227,7 @@ func (r *run) sleepUntil(ctx context.Context, at time.Duration) {
 	}
 }
 
-// count records the number of connected people per second, until the returned function is called.
+// count records the number of connected people every second, until the returned function is called.
 func (r *run) count() func() {
 	return pacing.Every(context.Background(), time.Second, func() {
 		online, known := 0, false
@@ -239,7 +238,7 @@ func (r *run) count() func() {
 	})
 }
 
-// show reports the progress until the returned function is called.
+// show displays the progress until the returned function is called.
 func (r *run) show() func() {
 	if r.cfg.Progress == nil {
 		return func() {}

@@ -24,7 +24,7 @@ import (
 	"atelier/bench/server"
 )
 
-// TestMain lets the test binary act as a server, which tests can kill and stop.
+// TestMain lets the test binary act as a server that tests can kill and stop.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		asked := make(chan os.Signal, 1)
@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 		go func() { <-asked; os.Exit(0) }()
 		serveFake(os.Args[2:])
 	}
-	// fasthttp's cleaner of idle connections ends with the last of them, up to some seconds after
-	// the client was closed. A test cannot wait for it.
+	// fasthttp's cleaner of idle connections ends with the last connection, up to some seconds
+	// after the client was closed. A test cannot wait for it.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"))
 }
 
@@ -64,7 +64,7 @@ func serveFake(args []string) {
 	panic(http.Serve(public, newFake(file).handler()))
 }
 
-// small returns a workshop of one second.
+// small returns the configuration of a workshop of one second.
 func small() *Config {
 	return &Config{
 		Attendees: 20, Facilitators: 2, Join: 100 * time.Millisecond, Warmup: 100 * time.Millisecond, Duration: time.Second,
@@ -100,7 +100,7 @@ func TestHonestServerPasses(t *testing.T) {
 	if w["chat"].Acknowledged < 30 || w["comments"].Acknowledged < 8 || w["help"].Acknowledged < 4 || w["progress"].Acknowledged < 20 || w["registrations"].Acknowledged != 20 {
 		t.Errorf("too little happened: %+v", w)
 	}
-	// The seconds contain exactly what was measured.
+	// The timeline contains exactly what was measured.
 	timed, deliveries, open := int64(0), int64(0), 0
 	for _, s := range r.Series {
 		if s.Counts != nil {
@@ -119,8 +119,8 @@ func TestHonestServerPasses(t *testing.T) {
 }
 
 func TestFaultsOfAServerAreFound(t *testing.T) {
-	// Only attendee 5 is harmed, and only by chat messages whose seq ends in 0, so the expected
-	// result is known exactly.
+	// Only attendee 5 is affected, and only by chat messages whose seq ends in 0. The expected
+	// result is therefore known exactly.
 	harmed := func(f *fake, seq uint64, kind string, attendee int) bool {
 		return kind == "chat" && attendee == 5 && seq%10 == 0
 	}
@@ -167,7 +167,7 @@ func TestEventsForOthersAreFound(t *testing.T) {
 	f := newFake("")
 	f.harm = func(_ uint64, kind string, attendee int) int {
 		if kind == "step_progress" && attendee == 5 {
-			return 3 // leaks
+			return 3 // leaked events
 		}
 		return 1
 	}
@@ -231,8 +231,8 @@ func spawn(t *testing.T) *server.Target {
 	return &server.Target{URL: p.URL(), AdminID: p.AdminID, AdminPW: p.AdminPW, Process: p, Usage: p.Usage}
 }
 
-// A closed loop would send nothing during the pause and report a perfect p99. The open model avoids
-// this mistake.
+// A closed loop would send nothing during the pause, and report a perfect p99. The open model
+// avoids this mistake.
 func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	const pause = 200 * time.Millisecond
 	t.Setenv(forgetful, "1")
@@ -253,7 +253,8 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 8 % of the messages are due during the pause, the first of them nearly 200 ms before its end.
+	// 8 % of the messages are due during the pause, the first of them nearly 200 ms before the end
+	// of the pause.
 	if r.Latency.P99 < 120 || r.Latency.Max < 170 || r.Latency.P50 > r.Latency.P99/2 {
 		t.Errorf("p50 %.1f, p99 %.1f, max %.1f ms", r.Latency.P50, r.Latency.P99, r.Latency.Max)
 	}
@@ -285,7 +286,7 @@ func TestFaultsLoseNothingThatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// If the server dies for good, measurements up to then are still reported.
+// If the server dies permanently, the measurements up to then are still reported.
 func TestAServerThatIsGoneLeavesAReport(t *testing.T) {
 	t.Setenv(forgetful, "1")
 	target := spawn(t)

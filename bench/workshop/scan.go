@@ -2,12 +2,12 @@ package workshop
 
 import "bytes"
 
-// A run receives hundreds of thousands of deliveries per second on the cores that the server uses,
-// too. A JSON decoder costs 1 us and some allocations for each; scanning the top level of the
-// object costs about 0.2 us and no allocation.
+// A run receives hundreds of thousands of deliveries per second, on the same cores that the server
+// uses. A JSON decoder costs 1 us and some allocations for each delivery. Scanning the top level of
+// the object costs about 0.2 us and no allocation.
 
-// message has the required members of an event. Strings are as in the JSON, without their quotes
-// and with their escapes; they point into the scanned bytes. Absent members are empty or zero.
+// message has the required members of an event. Strings are in their JSON form, without quotes but
+// with escapes. They point into the scanned bytes. Absent members are empty or zero.
 type message struct {
 	Type, Ref, Epoch, ID, AttendeeID, ThreadID, Text, Error []byte
 
@@ -15,8 +15,8 @@ type message struct {
 	Step      int
 }
 
-// scanMessage scans the top level of a JSON object. It reports false if the scanned part is not an
-// object. It is not a validator: scalars are not checked and nested values are skipped.
+// scanMessage scans the top level of a JSON object. It returns false if the scanned part is not an
+// object. It does not validate: scalars are not checked, and nested values are skipped.
 func scanMessage(p []byte, m *message) bool {
 	*m = message{}
 	i := space(p, 0)
@@ -88,7 +88,7 @@ func (m *message) set(key, val []byte) {
 	}
 }
 
-// value returns the end of the value at i, -1 if it is incomplete.
+// value returns the end of the value at i, or -1 if the value is incomplete.
 func value(p []byte, i int) int {
 	if i >= len(p) {
 		return -1
@@ -133,8 +133,8 @@ func nested(p []byte, i int) int {
 	return -1
 }
 
-// closing returns the position of the quote that ends the string whose text begins at i, -1 if
-// there is none.
+// closing returns the position of the quote that ends the string whose text begins at i. It returns
+// -1 if there is none.
 func closing(p []byte, i int) int {
 	for {
 		quote := bytes.IndexByte(p[i:], '"')

@@ -12,13 +12,15 @@ import (
 type Snapshot struct {
 	// Phase is the current activity of the run.
 	Phase string
-	// Elapsed since the start of the run.
+	// Elapsed is the time since the start of the run.
 	Elapsed time.Duration
-	// Done is the completed part of the load, 0..1.
+	// Done is the completed fraction of the load, 0 to 1.
 	Done float64
-	// Online is the number of connected people, of all Attendees and facilitators.
+	// Online is the number of connected people. People is the number of all attendees and
+	// facilitators.
 	Online, People int
-	// Events is the number of received events, Acked that of acknowledged operations, so far.
+	// Events is the number of events received so far, and Acked the number of operations
+	// acknowledged so far.
 	Events, Acked int64
 	// Chat is the latency of chat deliveries so far.
 	Chat latency.Summary
@@ -32,7 +34,7 @@ func (c *crowd) snapshot(phase string) Snapshot {
 	}
 }
 
-// part returns the completed part of the load.
+// part returns the completed fraction of the load.
 func (c *crowd) part() float64 {
 	if c.until == 0 {
 		return 0

@@ -2,11 +2,11 @@
 
 package workshop
 
-// stalls has the results of people who stopped reading. Owned by the loop.
+// stalls contains the results of people who stopped reading. The loop owns it.
 type stalls struct {
-	// asleep means that they do not read.
+	// asleep means that these people currently do not read.
 	asleep bool
-	// closed is the number of connections that the server closed meanwhile.
+	// closed is the number of connections that the server closed in this time.
 	closed int
 }
 
@@ -20,7 +20,7 @@ func (c *crowd) sleep() {
 	}
 }
 
-// wake makes the stalled people read again, like a laptop that is opened; people without a
+// wake makes the stalled people read again, like a laptop that is opened. People without a
 // connection reconnect with their last position.
 func (c *crowd) wake() {
 	c.stalls.asleep = false

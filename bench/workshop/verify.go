@@ -9,8 +9,8 @@ import (
 	"atelier/bench/report"
 )
 
-// verify compares the acknowledged writes, the received events, and the final state, if that is
-// known.
+// verify compares the acknowledged writes, the received events, and the final state, if the final
+// state is known.
 func (c *crowd) verify(t *truth) report.Audit {
 	var a report.Audit
 	healthy := c.subscribers(&a)
@@ -42,8 +42,8 @@ func (c *crowd) end() uint64 {
 	return furthest
 }
 
-// subscribers judges the events that each person received, and returns the number of healthy
-// people. For stalled clients only unannounced gaps are losses.
+// subscribers verifies the events that each person received, and returns the number of healthy
+// people. For stalled clients only unannounced gaps count as losses.
 func (c *crowd) subscribers(a *report.Audit) int {
 	end, healthy := c.end(), 0
 	a.Stalled.Closed = c.stalls.closed
@@ -115,8 +115,8 @@ func (c *crowd) verifyRegistrations(t *truth) audit.Writes {
 	return audit.Reconcile(fates, found)
 }
 
-// verifyProgress expects of each attendee the last acknowledged step, or a step that was sent after
-// it and got no answer.
+// verifyProgress expects each attendee's progress to be the last acknowledged step, or a step that
+// was sent after it and got no response.
 func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 	var w audit.Writes
 	for _, p := range c.attendees() {
@@ -143,7 +143,7 @@ func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 	return w
 }
 
-// verifyHelp expects an event for every acknowledged action, and all unresolved requests in the
+// verifyHelp expects an event for every acknowledged action, and every unresolved request in the
 // queue.
 func (c *crowd) verifyHelp(t *truth, a *report.Audit) audit.Writes {
 	var w audit.Writes

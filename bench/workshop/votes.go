@@ -16,31 +16,32 @@ import (
 	"atelier/bench/report"
 )
 
-// Votes are a poll in the measured time: each selected attendee votes once.
+// Votes describes a poll in the measured time. Each selected attendee votes once.
 type Votes struct {
-	// Count is the number of voters, and Within the time over which they vote; 0 for no poll.
+	// Count is the number of voters; 0 for no poll. Within is the time over which they vote.
 	Count  int
 	Within time.Duration
 }
 
-// before is the time between the opening of the poll and the first vote, and settle the
-// time for the last answers.
+// before is the time between the opening of the poll and the first vote. settle is the time for the
+// last responses.
 const (
 	before = time.Second
 	settle = 3 * time.Second
 )
 
-// The parts of a measured time with a poll.
+// These are the parts of a measured time with a poll.
 const (
 	resting = iota
 	voting
 	votingParts
 )
 
-// opens returns the time at which the poll is opened, since the beginning of the measured time.
+// opens returns the time at which the poll opens, since the beginning of the measured time.
 func (c *Config) opens() time.Duration { return c.Duration - c.Votes.Within - before - settle }
 
-// partOfVotes divides the measured time: before the poll is opened, and during the votes.
+// partOfVotes divides the measured time into a part before the poll opens, and a part during the
+// votes.
 func (c *Config) partOfVotes(since time.Duration) int {
 	first := c.opens() + before
 	switch {
@@ -64,21 +65,21 @@ func (v Votes) check(c *Config) error {
 	return nil
 }
 
-// options of the poll.
+// voteOptions is the number of options of the poll.
 const voteOptions = 4
 
-// ballotBox has the poll and the outcome of each vote. Owned by the loop.
+// ballotBox contains the poll and the outcome of each vote. The loop owns it.
 type ballotBox struct {
 	id     string
 	round  int
-	fates  []audit.Fate // of each attendee; Unsent if they did not vote
+	fates  []audit.Fate // by attendee; Unsent if they did not vote
 	choice []int
 	// counted is the number of frames with counts that each facilitator received during the votes.
 	counted []int
 	from    time.Duration
 }
 
-// planVotes plans the poll; from is the beginning of the measured time.
+// planVotes plans the poll. from is the beginning of the measured time.
 func (c *crowd) planVotes() {
 	v := c.cfg.Votes
 	if v.Count == 0 {
@@ -110,7 +111,7 @@ func (c *crowd) planVotes() {
 			c.request(opPoll, c.clock.Now(), f, &api.Request{Method: http.MethodPost, Path: polls + "/" + b.id + "/open", Session: f.login}, func(audit.Fate, *api.Answer, error) {})
 		})
 	})
-	// At equal intervals, in random order.
+	// The votes have equal intervals and a random order.
 	order, turn := c.rng.Perm(c.cfg.Attendees), 0
 	gap := v.Within / time.Duration(v.Count)
 	for n := range v.Count {
@@ -158,7 +159,7 @@ func (r *run) closePoll() {
 	}
 }
 
-// readVotes counts the stored votes of each attendee with the attendee's choice.
+// readVotes counts the stored votes of each attendee, together with the attendee's choice.
 func (r *run) readVotes(client *api.Client, t *truth) error {
 	c := r.crowd
 	if c.ballots.id == "" {
@@ -201,7 +202,7 @@ func (r *run) readVotes(client *api.Client, t *truth) error {
 	return nil
 }
 
-// verifyVotes compares the votes, and the number of counts that facilitators received.
+// verifyVotes verifies the votes, and the number of counts that facilitators received.
 func (r *run) verifyVotes(t *truth, writes map[string]audit.Writes) {
 	c := r.crowd
 	if c.cfg.Votes.Count == 0 {
@@ -214,13 +215,13 @@ func (r *run) verifyVotes(t *truth, writes map[string]audit.Writes) {
 	w := audit.Reconcile(c.ballots.fates, t.votes)
 	w.Phantom += t.strangeVotes
 	writes["votes"] = w
-	// Four per second, and those in progress at both ends.
+	// Four frames per second are expected, in addition to those in progress at both ends.
 	if most, told := int(4*c.cfg.Votes.Within.Seconds())+2, slices.Max(c.ballots.counted); told > most {
 		r.result.Faults = append(r.result.Faults, fmt.Sprintf("a facilitator got %d frames with counts in %v, which is more than 4 a second", told, c.cfg.Votes.Within))
 	}
 }
 
-// nameParts names the parts of a measured time with a poll.
+// nameParts sets the names of the parts of a measured time with a poll.
 func (c *Config) nameParts(parts []report.Part) {
 	if c.Votes.Count > 0 {
 		parts[resting].Name, parts[voting].Name = "resting", "voting"

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// People vote at the end of the measured time. The time before is measured separately, and
-// operations in progress at the change count for neither part.
+// People vote at the end of the measured time. The time before that is measured separately.
+// Operations in progress at the transition count for neither part.
 func TestVotesDivideTheMeasuredTime(t *testing.T) {
 	c := &Config{Attendees: 10, Duration: 30 * time.Second, Votes: Votes{Count: 5, Within: 10 * time.Second}}
 	for since, want := range map[time.Duration]int{

@@ -10,13 +10,13 @@ import (
 	"atelier/bench/timeline"
 )
 
-// weight is the resource usage up to a moment, including the socket loop's.
+// weight is the resource usage up to a moment, including the usage of the socket loop.
 type weight struct {
 	timeline.Weight
 	busy time.Duration
-	// nodes are the values of each node; nil for a single server.
+	// nodes contains the values of each node; nil for a single server.
 	nodes []server.Inside
-	// turns are those of the socket loop since the last measurement.
+	// turns contains the turns of the socket loop since the last measurement.
 	turns *latency.Histogram
 }
 
@@ -26,15 +26,15 @@ func (r *run) weigh() weight {
 		w.nodes = server.Look(r.target.Several)
 	}
 	r.loop.Do(func() {
-		// The turns of the join do not belong to the load, nor do those of the drain: each
-		// measurement counts from zero.
+		// The turns of the join and of the drain do not belong to the load. Each measurement
+		// therefore counts from zero.
 		w.busy, w.turns = r.loop.Busy, r.loop.Turns
 		r.loop.Turns = latency.New()
 	})
 	return w
 }
 
-// account reports the usage between two moments.
+// account reports the resources used between two moments.
 func (r *run) account(begin, end weight) {
 	if end.Account(begin.Weight, r.target.Usage != nil, r.result) {
 		g := &r.result.Generator

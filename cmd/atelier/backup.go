@@ -37,8 +37,8 @@ func (c backupCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	// The backup is written to a temporary file and renamed, so a partial one is never mistaken for
-	// a complete one.
+	// The backup is written to a temporary file and renamed, so that a partial backup is never
+	// mistaken for a complete one.
 	tmp, err := os.CreateTemp(filepath.Dir(c.File), ".atelier-backup-*")
 	if err != nil {
 		return err
@@ -67,8 +67,8 @@ func (c backupCmd) Run() error {
 	return nil
 }
 
-// noteBackup records the time of the last backup in the data folder, for doctor. If the
-// folder is not writable, the backup is still good.
+// noteBackup records the time of the last backup in the data folder, for doctor. If the folder is
+// not writable, the backup is still valid.
 func noteBackup(cfg config.Config, file string, size int64) {
 	path, err := filepath.Abs(file)
 	if err == nil {
@@ -79,7 +79,7 @@ func noteBackup(cfg config.Config, file string, size int64) {
 	}
 }
 
-// passphraseOf reads the passphrase from a file; "" if no file is given.
+// passphraseOf reads the passphrase from a file. It returns "" if no file is given.
 func passphraseOf(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -95,7 +95,7 @@ func writeBackup(cfg config.Config, w io.Writer) error {
 		if err := hasData(cfg); err != nil {
 			return nil, err
 		}
-		// With the actors: data that is to be erased must not be in the backup.
+		// The actors are needed, because data that is to be erased must not be in the backup.
 		return openCore(cfg)
 	})
 }
@@ -107,7 +107,7 @@ func hasData(cfg config.Config) error {
 	return nil
 }
 
-// openData opens the data folder, which no server has open.
+// openData opens the data folder. No server must have it open.
 func openData(cfg config.Config) (*service.Core, error) {
 	if err := hasData(cfg); err != nil {
 		return nil, err
@@ -115,7 +115,8 @@ func openData(cfg config.Config) (*service.Core, error) {
 	return service.OpenData(cfg, newLogger(quietly(cfg.Log)))
 }
 
-// quietly logs only problems: the command itself prints its results.
+// quietly returns a configuration that logs only problems, because the command itself prints its
+// results.
 func quietly(l config.Log) config.Log {
 	if l.Level == "info" {
 		l.Level = "warn"
@@ -129,8 +130,8 @@ type restoreCmd struct {
 	PassphraseFile string `help:"File whose first line is the passphrase of the secrets in the backup; without it the secrets are not restored." placeholder:"FILE" type:"path"`
 }
 
-// Run restores a backup into a data folder without data. Clients are informed that their position
-// in the stream is void.
+// Run restores a backup into a data folder without data. Clients are informed that their stream
+// position is void.
 func (c restoreCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"atelier/transport/control"
 )
 
-// clusterCmd manages the nodes of a cluster, and the placement of codelabs.
+// clusterCmd manages the nodes of a cluster and the placement of codelabs.
 type clusterCmd struct {
 	Status  clusterStatusCmd  `cmd:"" help:"Show all nodes and the state of this one; exit code 1 if it is unhealthy, cannot reach a living node, or a node has died."`
 	Drain   clusterDrainCmd   `cmd:"" help:"Drain a node: it transfers its codelabs and clients to the others and takes no more, even after a restart. Waits until it is drained."`
@@ -32,7 +32,7 @@ type clusterDrainCmd struct {
 	Node string `arg:"" help:"Name of the node."`
 }
 
-// drainTime is the timeout for a command that waits until a node has released everything.
+// drainTime is the maximum time that a command waits until a node has released everything.
 const drainTime = 2 * time.Minute
 
 // Run drains a node.
@@ -77,7 +77,7 @@ type clusterMoveCmd struct {
 	Node    string `arg:"" help:"Name of the node."`
 }
 
-// Run moves a codelab.
+// Run moves a codelab to a node.
 func (c clusterMoveCmd) Run() error {
 	return c.place(control.Placing{Do: "move", Node: c.Node, Codelab: c.Codelab})
 }
@@ -87,12 +87,12 @@ type clusterForgetCmd struct {
 	Node string `arg:"" help:"Name of the node."`
 }
 
-// Run forgets a node.
+// Run removes a dead node from the list.
 func (c clusterForgetCmd) Run() error {
 	return c.place(control.Placing{Do: "forget", Node: c.Node})
 }
 
-// ask sends a request to the server that runs here, because only a node can ask the others.
+// ask sends a request to the server on this machine, because only a node can ask the other nodes.
 func (c common) ask(do func(*control.Client) error) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -115,11 +115,11 @@ func (c common) place(p control.Placing) error {
 
 type clusterRekeyCmd struct{ common }
 
-// maxSecret bounds the size of a secret that is read, in bytes.
+// maxSecret is the maximum size of a secret on standard input, in bytes.
 const maxSecret = 4 << 10
 
-// Run contacts no server, and none may be running. The secret is not an argument, because other
-// users can see arguments.
+// Run contacts no server, and no server must be running. The secret is not an argument, because
+// other users can see arguments.
 func (c clusterRekeyCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -157,7 +157,7 @@ type clusterStatusCmd struct {
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
-// Run asks the running server or, if none runs here, the database.
+// Run asks the running server or, if no server runs here, the database.
 func (c clusterStatusCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -182,7 +182,7 @@ func (c clusterStatusCmd) Run() error {
 	return err
 }
 
-// writeClusterStatus writes the status for people.
+// writeClusterStatus writes the status in a form for people.
 func writeClusterStatus(w io.Writer, st *nodes.Status) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	row := func(cells ...string) { fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t ")) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A truncated secret would seal everything, but no node would have it.
+// If a truncated secret were accepted, it would seal everything, but no node would have it.
 func TestTheSecretOfNodesIsReadWhole(t *testing.T) {
 	good := strings.Repeat("0123456789abcdef", 4)
 	for name, c := range map[string]struct{ in, want, wrong string }{

@@ -17,7 +17,7 @@ import (
 	"atelier/transport/messages"
 )
 
-// doctorDefaults are the defaults of the flags of doctorCmd.
+// doctorDefaults contains the defaults of doctorCmd's flags.
 var doctorDefaults = kong.Vars{"people": strconv.Itoa(doctor.People), "backup_age": doctor.BackupAge.String()}
 
 type doctorCmd struct {
@@ -39,7 +39,7 @@ func (c doctorCmd) Run() error {
 	}
 	password, err := ownersPassword(cfg)
 	if err != nil {
-		password = "" // another user may own the file; the checks that need a login are skipped
+		password = "" // another user can own the file; then checks with a login are skipped
 	}
 	all := doctor.Examine(context.Background(), doctor.Options{
 		Data: cfg.Server.Data, MinFree: uint64(cfg.Storage.MinFreeMiB) << 20,
@@ -83,8 +83,8 @@ func loopback(listen string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// ownersPassword returns the owner's password from the configuration, or else from the file
-// that the first start wrote.
+// ownersPassword returns the owner's password. It is in the configuration, or in the file that the
+// first start wrote.
 func ownersPassword(cfg config.Config) (string, error) {
 	if cfg.Admin.Password != "" {
 		return string(cfg.Admin.Password), nil

@@ -14,7 +14,7 @@ import (
 
 type encryptKeyCmd struct{ common }
 
-// maxKeyInput bounds the size of the input, in bytes.
+// maxKeyInput is the maximum size of the input, in bytes.
 const maxKeyInput = 8 << 10
 
 // Run reads an AI key from standard input and prints it in the form that POST /api/admin/settings

@@ -15,8 +15,8 @@ type healthCmd struct {
 	InternalListen string `help:"Internal listener of the server." placeholder:"HOST:PORT"`
 }
 
-// Run asks a running server whether it is ready. It is for containers, which have no other program
-// for this.
+// Run asks a running server whether it is ready. Containers use it, because they contain no other
+// program for this.
 func (c healthCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

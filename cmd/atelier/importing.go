@@ -24,7 +24,7 @@ type importCmd struct {
 	File   string `arg:"" help:"claat Markdown file, ZIP with one, or exported codelab." type:"existingfile"`
 }
 
-// imported is a codelab that was made from a file, or the actual or possible changes that a file
+// imported is a codelab that was created from a file, or the actual or possible changes that a file
 // makes to a codelab.
 type imported struct {
 	ID       string            `json:"id"`
@@ -45,7 +45,7 @@ type imported struct {
 	PeopleOnRemovedSteps int    `json:"people_on_removed_steps"`
 }
 
-// path returns the path of the request.
+// path returns the request path.
 func (c importCmd) path() (string, error) {
 	q := url.Values{}
 	switch {
@@ -62,7 +62,7 @@ func (c importCmd) path() (string, error) {
 	return strings.TrimSuffix("/api/codelabs/import?"+q.Encode(), "?"), nil
 }
 
-// Run imports through the running server, or into the store if none runs.
+// Run imports through the running server, or directly into the store if no server runs.
 func (c importCmd) Run() error {
 	path, err := c.path()
 	if err != nil {
@@ -105,7 +105,7 @@ func (c importCmd) Run() error {
 	for _, l := range made.LeftOut {
 		fmt.Print("left out: ")
 		if l.File != "" {
-			fmt.Printf("%q: ", l.File) // quoted: the name is untrusted, and printed on a terminal
+			fmt.Printf("%q: ", l.File) // quoted: an untrusted name on a terminal
 		}
 		fmt.Println(l.Reason)
 	}
@@ -156,7 +156,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// sendFile uploads a file as the form that the API accepts.
+// sendFile uploads a file in the form that the API accepts.
 func sendFile(server *control.Client, path string, f *os.File, out any) error {
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)

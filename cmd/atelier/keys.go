@@ -24,8 +24,8 @@ type keysNew struct {
 	Yes          bool `help:"Do not ask for confirmation."`
 }
 
-// Run voids all tokens. It needs no running server, because a server without its keys does
-// not start.
+// Run voids all tokens. It needs no running server, because a server that lacks its keys does not
+// start.
 func (c keysNew) Run() error {
 	cfg, err := c.load()
 	if err != nil {

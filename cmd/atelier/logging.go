@@ -22,7 +22,7 @@ func newLogger(c config.Log) *slog.Logger {
 }
 
 // withUnit writes a duration as milliseconds, with the unit in the attribute's name, because a
-// number alone has none. In the text format the value has its unit.
+// number alone has no unit. In the text format the value includes its unit.
 func withUnit(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)

@@ -1,4 +1,4 @@
-// Command atelier is the server, and the tools around its data.
+// Command atelier is the server, and the tools for its data.
 package main
 
 import (
@@ -11,14 +11,14 @@ import (
 	"atelier/cmd/internal/process"
 )
 
-// common has the flags of every subcommand.
+// common contains the flags of every subcommand.
 type common struct {
 	Config string `help:"Configuration file; the default is config.toml in the working folder, if it exists." placeholder:"FILE" type:"path"`
 	Data   string `help:"Data folder." placeholder:"DIR" type:"path"`
 }
 
-// load returns the configuration: defaults, file, environment, flags. Without --config it uses
-// config.toml in the working folder, if that exists.
+// load returns the configuration from defaults, file, environment and flags. Without --config it
+// uses config.toml in the working folder, if that file exists.
 func (c common) load() (config.Config, error) {
 	path := c.Config
 	if path == "" {
@@ -54,7 +54,7 @@ var cli struct {
 
 func main() {
 	_ = process.Hide()                                  // serve logs a failure
-	if len(os.Args) == 2 && os.Args[1] == "--version" { // a subcommand's flag can have that name
+	if len(os.Args) == 2 && os.Args[1] == "--version" { // only alone: it can also be a flag
 		os.Args[1] = "version"
 	}
 	ctx := kong.Parse(&cli, kong.Name("atelier"),

@@ -14,7 +14,7 @@ import (
 	"atelier/transport/control"
 )
 
-// closedLists are the values that the help and the checks of the commands below name.
+// closedLists contains the values of enums, for the help and the checks of the commands below.
 var closedLists = kong.Vars{
 	"kinds": naming.Or(participants.Kinds...), "kind_enum": strings.Join(participants.Kinds, ","),
 	"scopes": strings.Join(participants.Scopes, ", "), "scope_enum": strings.Join(participants.Scopes, ","),
@@ -42,7 +42,7 @@ type participantAdd struct {
 	Environment string   `default:"production" help:"${environments}." enum:"${environment_enum}"`
 }
 
-// participant is a participant in the answers of the API.
+// participant is a participant in the API's responses.
 type participant struct {
 	ID              string   `json:"id"`
 	Name            string   `json:"name"`
@@ -51,7 +51,7 @@ type participant struct {
 	Identity        string   `json:"identity"`
 	Scopes          []string `json:"scopes"`
 	Keys            []key    `json:"keys"`
-	Key             key      `json:"key"` // the key that was just added
+	Key             key      `json:"key"` // the key just added
 	Delegates       []string `json:"delegates"`
 	Acknowledgement *struct {
 		Version string    `json:"version"`
@@ -70,7 +70,7 @@ type key struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// participantsPath returns the path of all participants, or of a resource of one.
+// participantsPath returns the path of all participants, or of one participant's resource.
 func participantsPath(of ...string) string {
 	path := "/api/admin/participants"
 	for _, part := range of {
@@ -203,7 +203,7 @@ type participantDisable struct {
 // Run disables a participant.
 func (c participantDisable) Run() error { return c.change("POST", nil, c.ID, "disable") }
 
-// change changes a participant.
+// change sends a request that changes a participant.
 func (c common) change(method string, body any, of ...string) error {
 	return c.operate(func(server *control.Client) error {
 		err := server.Call(method, participantsPath(of...), body, nil)

@@ -14,8 +14,8 @@ type passwordCmd struct {
 	Reveal bool `help:"Print it even if the output is not a terminal."`
 }
 
-// Run prints the owner's password, because an image has no program to read the file. A user who can
-// run this can also read the file.
+// Run prints the owner's password, because a container image has no program to read the file. A
+// user who can run this command can also read the file.
 func (c passwordCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"atelier/transport/control"
 )
 
-// roles are the values that the help and the checks of the commands below name.
+// roles contains the values of roles, for the help and the checks of the commands below.
 var roles = kong.Vars{"roles": naming.Or(people.Roles...), "role_enum": strings.Join(people.Roles, ",")}
 
 // peopleCmd manages facilitators and assistants.
@@ -24,7 +24,7 @@ type peopleCmd struct {
 	Disable peopleDisable `cmd:"" help:"End a person's sessions and refuse new ones."`
 }
 
-// leader is a person in the answers of the API.
+// leader is a person in the API's responses.
 type leader struct {
 	ID         string     `json:"id"`
 	Login      string     `json:"login"`
@@ -51,7 +51,7 @@ type peopleAdd struct {
 	Codelab []string      `help:"Id of a codelab in which an assistant helps. Repeatable." placeholder:"ID"`
 }
 
-// Run invites somebody.
+// Run invites a person.
 func (c peopleAdd) Run() error {
 	body := map[string]any{"name": c.Name, "role": c.Role, "codelabs": c.Codelab}
 	if c.For > 0 {
@@ -117,7 +117,7 @@ type peopleInvite struct {
 	ID string `arg:"" help:"Id of the person."`
 }
 
-// Run invites somebody again.
+// Run invites a person again.
 func (c peopleInvite) Run() error {
 	return c.operate(func(server *control.Client) error {
 		var p leader
@@ -134,7 +134,7 @@ type peopleDisable struct {
 	ID string `arg:"" help:"Id of the person."`
 }
 
-// Run disables somebody.
+// Run disables a person.
 func (c peopleDisable) Run() error {
 	return c.operate(func(server *control.Client) error {
 		err := server.Call("PUT", peoplePath+"/"+url.PathEscape(c.ID), map[string]any{"disabled": true}, nil)

@@ -11,8 +11,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"atelier": main})
 }
 
-// TestScripts runs the commands of the binary as users do. Each script in testdata/script is one
-// scenario.
+// TestScripts runs the binary's commands in the same way as users. Each script in testdata/script
+// is one scenario.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",

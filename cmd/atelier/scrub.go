@@ -10,8 +10,8 @@ import (
 
 type scrubCmd struct{ common }
 
-// Run verifies all stored data, through the running server if there is one, and prints the damaged
-// items.
+// Run verifies all stored data, through the running server if there is one, and prints each damaged
+// item.
 func (c scrubCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

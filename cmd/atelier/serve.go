@@ -45,8 +45,8 @@ func (c serveCmd) Run() error {
 	spreadThreads()
 	signals, stop := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	// Both signals are handled from the start: neither a closed terminal nor a closed log pipe must
-	// end the server.
+	// Both signals are handled from the start, because neither a closed terminal nor a closed log
+	// pipe must end the server.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	signal.Ignore(syscall.SIGPIPE)
@@ -94,19 +94,19 @@ func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
 	}
 	before := logLevel.Level()
 	setLevel(cfg.Log.Level)
-	if before < logLevel.Level() { // after the last line that still logs this
+	if before < logLevel.Level() { // after the last line with the earlier level
 		logLevel.Set(before)
 		defer setLevel(cfg.Log.Level)
 	}
 	log.Info("certificate and log level were reloaded; other settings need a restart", "level", cfg.Log.Level)
 }
 
-// spreadThreads runs Go code on twice as many threads as there are processors, unless the
-// environment sets the number. When the store flushes, one goroutine computes for a quarter of a
-// second, and others wait in calls to the disk. With one thread per processor, they delay all
-// requests until the runtime preempts the thread. The kernel shares processors in finer slices. On
-// two processors, at 4,000 pairs of tokenize and detokenize per second for 25 s, the p99 of
-// tokenize was 20 ms instead of 53 to 106.
+// spreadThreads runs Go code on twice as many threads as there are CPUs, unless the environment
+// sets the number. When the store flushes, one goroutine computes for a quarter of a second, and
+// others wait in calls to the disk. With one thread per CPU, they delay all requests until the
+// runtime preempts the thread. The kernel shares CPUs in finer slices. On two CPUs, at 4,000 pairs
+// of tokenize and detokenize per second for 25 s, the p99 of tokenize was 20 ms instead of 53 to
+// 106.
 func spreadThreads() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))

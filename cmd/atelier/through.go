@@ -12,7 +12,7 @@ import (
 	"atelier/transport/control"
 )
 
-// either calls running if a server has the data folder open, and otherwise stopped.
+// either calls running if a server has the data folder open, and otherwise calls stopped.
 func either(cfg config.Config, running func(*control.Client) error, stopped func() error) error {
 	client, err := control.Dial(cfg.Server.Data)
 	switch {
@@ -25,11 +25,11 @@ func either(cfg config.Config, running func(*control.Client) error, stopped func
 	return err
 }
 
-// operate sends requests to the running server or, if none runs, to the same interface over the
-// store's own actors.
+// operate sends requests to the running server. If no server runs, it sends them to the same API,
+// served by the store's own actors.
 func (c common) operate(ask func(*control.Client) error) error { return c.operateOn(false, ask) }
 
-// operateOn is operate; with there, a folder without data is an error.
+// operateOn is like operate. If there is true, a folder without data is an error.
 func (c common) operateOn(there bool, ask func(*control.Client) error) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -40,7 +40,7 @@ func (c common) operateOn(there bool, ask func(*control.Client) error) error {
 		case err != nil && there:
 			return nil, err
 		case err != nil:
-			// The path can be mistyped.
+			// The operator may have mistyped the path.
 			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and it holds no data: making a new store there")
 		}
 		return openCore(cfg)
@@ -60,7 +60,7 @@ func operate(cfg config.Config, ask func(*control.Client) error, open func() (*s
 	})
 }
 
-// openCore opens the store with its actors. No server must have it open.
+// openCore opens the store with its actors. No server must have the store open.
 func openCore(cfg config.Config) (*service.Core, error) {
 	if cfg.Storage.Backend == config.Memory {
 		return nil, errors.New("storage.backend is memory: only a running server has data, and none runs on this folder")
@@ -68,7 +68,7 @@ func openCore(cfg config.Config) (*service.Core, error) {
 	return service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log)))
 }
 
-// printJSON prints a value for programs.
+// printJSON prints a value in a form for programs.
 func printJSON(v any) error {
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", "  ")

@@ -19,21 +19,21 @@ type upgradeCmd struct {
 	JSON      bool          `help:"As JSON." name:"json"`
 }
 
-// upgrade is the report about an upgrade.
+// upgrade is the report on an upgrade.
 type upgrade struct {
-	Program string `json:"program"` // the version of this program
-	Running string `json:"running"` // the version of the server that runs on the data; "" for none
-	// Found is the format of the data, 0 if there is none or it is unknown. Writes is the format to
-	// which this program converts it.
+	Program string `json:"program"` // version of this program
+	Running string `json:"running"` // version of the server that runs on the data; "" for none
+	// Found is the data's format, or 0 if there is none or it is unknown. Writes is the format to
+	// which this program converts the data.
 	Found  int `json:"format_found"`
 	Writes int `json:"format_writes"`
-	// WayBack is "data" if the previous program can open the data, "backup" if it cannot, and
-	// "" if this one cannot read the data or the configuration.
+	// WayBack is "data" if the previous program can open the data, and "backup" if it cannot. It is
+	// "" if this program cannot read the data or the configuration.
 	WayBack string           `json:"way_back"`
 	Checks  []doctor.Finding `json:"checks"`
 }
 
-// Run examines the data as this program would find it.
+// Run examines the data in the same way as a start of this program.
 func (c upgradeCmd) Run() error {
 	u := upgrade{Program: process.Version()}
 	cfg, err := c.load()
@@ -68,7 +68,7 @@ func (c upgradeCmd) Run() error {
 	return u.write(c.JSON)
 }
 
-// say adds a finding; an error makes it bad.
+// say adds a finding. An error makes the finding bad.
 func (u *upgrade) say(name string, err error, remedy, text string, args ...any) {
 	f := doctor.Finding{Name: name, OK: err == nil, Text: fmt.Sprintf(text, args...)}
 	if err != nil {
@@ -100,7 +100,7 @@ func (u *upgrade) data(folder string, err error) {
 	}
 }
 
-// back determines the way back to the previous program.
+// back determines how to return to the previous program.
 func (u *upgrade) back() {
 	text := "the previous program opens the same data, until something is kept that it does not know; then a backup is the way back"
 	switch u.WayBack {

@@ -25,7 +25,7 @@ func TestAnUpgradeOfTheFormatHasABackupAsItsWayBack(t *testing.T) {
 	}
 }
 
-// For unreadable data, the report promises no program that could open it.
+// If the data is unreadable, the report does not promise that another program can open it.
 func TestDataThatCannotBeReadHasNoKnownWayBack(t *testing.T) {
 	for name, u := range map[string]*upgrade{"damaged": {Writes: 3}, "newer": {Found: 9, Writes: 3}} {
 		var err error

@@ -7,25 +7,24 @@ import (
 	"time"
 )
 
-// asidePrefix is the prefix of the marks of objects in quarantine, followed by the keys of these
-// objects.
+// asidePrefix is the prefix of quarantine marks. The key of the quarantined object follows it.
 const asidePrefix = "aside/"
 
-// Aside manages the quarantine of the objects under a prefix during one sweep. It is for one
-// goroutine.
+// Aside manages the quarantine of the objects under a prefix during one sweep. It must be used by
+// one goroutine only.
 type Aside struct {
 	store  Store
 	grace  time.Duration
 	now    time.Time // by the store's clock, before listing
 	prefix string
-	marks  map[string]time.Time // by the marked object, without those already checked
+	marks  map[string]time.Time // by the key of the marked object; checked marks are deleted
 
 	// Removed is the number of permanently removed objects.
 	Removed int
 }
 
-// NewAside begins a sweep. It must be called before the objects are listed, and they must be listed
-// before the records are read.
+// NewAside begins a sweep. It must be called before the objects are listed, and the objects must be
+// listed before the records are read.
 func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace time.Duration) (*Aside, error) {
 	now, err := clock.Now(ctx)
 	if err != nil {
@@ -48,7 +47,7 @@ func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
 // OlderThan reports whether an object was put longer than age ago.
 func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
 
-// Needed is called for a referenced object, which leaves the quarantine.
+// Needed is called for a referenced object. The object leaves the quarantine.
 func (a *Aside) Needed(ctx context.Context, i Info) error {
 	if _, marked := a.marks[i.Key]; !marked {
 		return nil
@@ -57,9 +56,9 @@ func (a *Aside) Needed(ctx context.Context, i Info) error {
 	return a.store.Delete(ctx, asidePrefix+i.Key)
 }
 
-// Unneeded is called for an object that was listed and unreferenced when checked
-// afterwards. It is moved to quarantine, or removed after the grace period. Unneeded
-// reports whether it was removed.
+// Unneeded is called for an object that was listed and unreferenced when checked afterwards. The
+// object is moved to quarantine, or removed after the grace period. Unneeded reports whether the
+// object was removed.
 func (a *Aside) Unneeded(ctx context.Context, i Info) (gone bool, err error) {
 	since, marked := a.marks[i.Key]
 	delete(a.marks, i.Key)
@@ -100,7 +99,7 @@ func (a *Aside) Finish(ctx context.Context) error {
 	return nil
 }
 
-// Tidy removes objects that dead nodes left: from reading the clock, and from holds.
+// Tidy removes objects that dead nodes left: clock readings and holds.
 func (a *Aside) Tidy(ctx context.Context) error {
 	for _, prefix := range []string{clockPrefix, holdPrefix} {
 		err := a.store.List(ctx, prefix, func(i Info) error {

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// Save writes the objects under a prefix for a backup, as a tar stream with their keys as file
-// names. Contents are saved unverified; a caller who knows their sums reports damage. The caller
+// Save writes the objects under a prefix for a backup, as a tar stream with the object keys as file
+// names. Contents are saved unverified; a caller that knows their sums reports damage. The caller
 // holds the store.
 func Save(ctx context.Context, s Store, prefix string, w io.Writer) error {
 	out := tar.NewWriter(w)
@@ -42,7 +42,7 @@ func saveObject(ctx context.Context, s Store, key string, out *tar.Writer) error
 		if err = errors.Join(err, content.Close()); err == nil || try == tries {
 			return err
 		}
-		// An interrupted transfer resumes where it was.
+		// An interrupted transfer resumes at the same position.
 		done += n
 		if content, _, err = s.Get(ctx, key, done, size-done); err != nil {
 			return err
@@ -50,8 +50,8 @@ func saveObject(ctx context.Context, s Store, key string, out *tar.Writer) error
 	}
 }
 
-// Place puts the files of a folder into a store, each under its path: the output of Save after
-// backup.LoadFolder.
+// Place puts the files of a folder into a store, each under its path. The folder is the output of
+// Save after backup.LoadFolder.
 func Place(ctx context.Context, to Store, dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -6,15 +6,16 @@ import (
 	"fmt"
 )
 
-// OwnerKey is the key with the store whose records refer to the objects.
+// OwnerKey is the key of the object that contains the id of the store whose records refer to the
+// objects.
 const OwnerKey = "owner"
 
-// ErrOwned means that the records of another store refer to these objects. A sweep based on one's
-// own records would remove all of them.
+// ErrOwned means that the records of another store refer to these objects. A sweep based on this
+// store's records would remove all of them.
 var ErrOwned = errors.New("it holds what the records of another store refer to")
 
-// Claim verifies that the objects belong to the records of owner. A store without an owner is
-// assigned to it.
+// Claim verifies that the objects belong to the records of owner. Claim assigns a store without an
+// owner to this owner.
 func Claim(ctx context.Context, s Store, owner string) error {
 	err := Claimed(ctx, s, owner)
 	if !errors.Is(err, ErrNotFound) {
@@ -37,8 +38,8 @@ func Claimed(ctx context.Context, s Store, owner string) error {
 	return err
 }
 
-// Owner returns the store whose records refer to the objects. It returns ErrNotFound for an
-// unclaimed store.
+// Owner returns the id of the store whose records refer to the objects. It returns ErrNotFound for
+// an unclaimed store.
 func Owner(ctx context.Context, s Store) (string, error) {
 	is, err := GetBytes(ctx, s, OwnerKey, 0, -1, 1<<10)
 	if err != nil {
@@ -47,8 +48,8 @@ func Owner(ctx context.Context, s Store) (string, error) {
 	return string(is), nil
 }
 
-// Reclaim assigns the objects to a new owner, whose records continue the earlier owner's. The
-// caller guarantees that.
+// Reclaim assigns the objects to a new owner. The caller guarantees that the new owner's records
+// continue the earlier owner's.
 func Reclaim(ctx context.Context, s Store, owner string) error {
 	if err := PutBytes(ctx, s, OwnerKey, []byte(owner)); err != nil {
 		return fmt.Errorf("claim the store: %w", err)

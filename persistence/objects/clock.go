@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Clock is the clock of a store, by which ages are measured, because a node's clock can be wrong or
-// paused. It is read from an object that is put for this purpose, and extrapolated with the node's
-// clock for a while.
+// Clock is a store's clock. Ages are measured with it, because a node's clock can be wrong or
+// paused. The clock is read from an object that is put for this purpose, and extrapolated with the
+// node's clock for a minute.
 type Clock struct {
 	store Store
 
 	mu sync.Mutex
-	// Guarded by mu: the readings of the store's clock and of this node's.
+	// Guarded by mu: the readings of the store's clock and of this node's clock.
 	there, here time.Time
 }
 
 // NewClock returns the clock of a store.
 func NewClock(s Store) *Clock { return &Clock{store: s} }
 
-// OwnClock returns the clock of a store on this machine.
+// OwnClock returns the clock of a store that is on this machine.
 func OwnClock() *Clock { return &Clock{} }
 
 const (
 	clockPrefix = "clock/"
-	// measuredFor is how long the node's clock may be used for extrapolation.
+	// measuredFor is the maximum time of extrapolation with the node's clock.
 	measuredFor = time.Minute
 )
 
-// Now returns the time of the store, or a slightly earlier one.
+// Now returns the store's time, or a slightly earlier one.
 func (c *Clock) Now(ctx context.Context) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +48,7 @@ func (c *Clock) Now(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, fmt.Errorf("read the clock of the store: %w", err)
 		}
-		// If it remains, that costs an empty object, which the next sweep removes.
+		// If the object remains, it is empty, and the next sweep removes it.
 		_ = c.store.Delete(ctx, key)
 		c.there, c.here = info.Changed, time.Now()
 		gone = 0

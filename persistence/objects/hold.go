@@ -33,7 +33,7 @@ func Hold(s Store) (release func(), err error) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				// After a failure there is time for ten more attempts.
+				// After a failure there is enough time for ten more attempts.
 				_ = PutBytes(ctx, s, key, nil)
 			}
 		}

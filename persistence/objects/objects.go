@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Errors of a Store, wrapped. A full store returns durable.ErrReadOnly; one that cannot be reached,
-// or unexpectedly refuses a request, durable.ErrUnavailable.
+// Errors of a Store, wrapped. A full store returns durable.ErrReadOnly. A store that cannot be
+// reached, or unexpectedly refuses a request, returns durable.ErrUnavailable.
 var (
 	// ErrNotFound means that the object does not exist.
 	ErrNotFound = errors.New("objects: not found")
@@ -28,35 +28,36 @@ var (
 type Info struct {
 	Key  string
 	Size int64 // bytes
-	// Changed is when it was put, by the clock of the store, to the second.
+	// Changed is the time of the put, by the store's clock, to the second.
 	Changed time.Time
 }
 
-// Store stores objects by key. No key is a prefix of another up to a slash, because on disks that
-// would be a file and a folder. Safe for concurrent use, by many nodes. A context ends a call
-// early; calls also have time limits.
+// Store stores objects by key. No key followed by a slash is the prefix of another key, because on
+// disk one name would be both a file and a folder. A Store is safe for concurrent use, also by many
+// nodes. A context can end a call early. Calls also have timeouts.
 type Store interface {
-	// Put stores the size bytes of content, with sum as their SHA-256. If it returns nil, the
-	// object is complete and durable; if not, an earlier object may still exist under the key, but
-	// never a partial one. Content may be read several times, and is not read after Put returns.
+	// Put stores the size bytes of content, with sum as their SHA-256. If Put returns nil, the
+	// object is complete and durable. After an error, an earlier object can still exist under the
+	// key, but never a partial one. Content may be read several times, and is not read after Put
+	// returns.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
-	// Get reads n bytes from a position on, or fewer at the end, or all if n is negative. It
-	// returns the number of bytes. The reader must verify the bytes against a sum, since a store
-	// may return other bytes than it received.
+	// Get reads n bytes starting at from, fewer if the object ends earlier, or all if n is
+	// negative. It returns the number of bytes. The reader must verify the bytes against a sum,
+	// because a store can return different bytes than it received.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
 	// Stat returns the metadata of an object.
 	Stat(ctx context.Context, key string) (Info, error)
-	// List calls fn with the objects with the key prefix, in key order, until fn fails. Objects
-	// that are added or removed meanwhile are possibly included.
+	// List calls fn for each object under the prefix, in key order, until fn fails. Objects that
+	// are added or removed meanwhile can be included.
 	List(ctx context.Context, prefix string, fn func(Info) error) error
 	// Delete removes an object, if it exists.
 	Delete(ctx context.Context, key string) error
 }
 
-// maxKey bounds a key, bytes.
+// maxKey is the maximum length of a key, in bytes.
 const maxKey = 512
 
-// Path segments cannot begin with a dot. So no key leads out of the store's folder, or to the
+// Path segments cannot begin with a dot, so that no key leads out of the store's folder, or to the
 // store's own files there.
 var (
 	keyForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$`)
@@ -87,8 +88,8 @@ func PutBytes(ctx context.Context, s Store, key string, content []byte) error {
 // tries is the number of attempts if a transfer is interrupted.
 const tries = 3
 
-// GetBytes reads n bytes from a position on, or fewer at the end, or all if n is negative, but at
-// most limit. A longer object fails with ErrRange.
+// GetBytes reads n bytes starting at from, fewer if the object ends earlier, or all if n is
+// negative. It fails with ErrRange if there are more than limit bytes.
 func GetBytes(ctx context.Context, s Store, key string, from, n, limit int64) (content []byte, err error) {
 	for range tries {
 		if content, err = getBytes(ctx, s, key, from, n, limit); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -117,7 +118,7 @@ func getBytes(ctx context.Context, s Store, key string, from, n, limit int64) ([
 	return content, nil
 }
 
-// Random returns a unique part of a key.
+// Random returns a random string that makes a key unique.
 func Random() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// faked is a store with one object, whose clock differs from the machine's.
+// faked is a store with one object, with a clock that differs from the machine's.
 type faked struct {
 	Store
 	ahead   time.Duration
 	content []byte // nil for none
 	changed time.Time
 	puts    int
-	// rival is what another node puts after the next put; nil for nothing.
+	// rival is the object that another node puts after the next put; nil for none.
 	rival []byte
 }
 
@@ -66,9 +66,9 @@ func TestTheClockOfAStoreIsReadEachMinute(t *testing.T) {
 	})
 }
 
-// Objects belong to the records that claimed them first. If two claim them at once, the claim that
-// remains in the store wins. The loser must not proceed, because it would remove objects that it
-// does not know.
+// Objects belong to the records that claimed them first. If two owners claim them concurrently, the
+// claim that remains in the store wins. The loser must not proceed, because it would remove objects
+// that its records do not refer to.
 func TestObjectsHaveOneOwner(t *testing.T) {
 	for name, tc := range map[string]struct {
 		there, rival string

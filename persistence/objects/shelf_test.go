@@ -18,9 +18,9 @@ import (
 // shelf is a store in memory that uses the machine's clock.
 type shelf struct {
 	all   map[string]thing
-	gone  string // is listed, and not there any more
-	fault error  // of each Get
-	// short is the number of transfers that will break off in the middle.
+	gone  string // the key of an object that is listed but no longer exists
+	fault error  // the error of each Get
+	// short is the number of transfers that break off before their end.
 	short int
 	gets  int
 }
@@ -121,8 +121,8 @@ func TestAHoldLastsUntilItIsReleased(t *testing.T) {
 	})
 }
 
-// An unreferenced object is quarantined and then removed, unless it is young or a backup holds it.
-// An object that is referenced again leaves the quarantine.
+// An unreferenced object is quarantined and then removed, unless it is young or a backup holds the
+// store. An object that is referenced again leaves the quarantine.
 func TestTheQuarantineOfAnObject(t *testing.T) {
 	const grace = 24 * time.Hour
 	for name, tc := range map[string]struct {
@@ -175,7 +175,7 @@ func TestTheQuarantineOfAnObject(t *testing.T) {
 	}
 }
 
-// After two hours, the holds and clock readings of dead nodes are removed.
+// After two hours, a sweep removes the holds and clock readings of dead nodes.
 func TestTheRemainsOfDeadNodesGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("holds/old", "clock/old", "a")
@@ -236,7 +236,7 @@ func TestObjectsAreSaved(t *testing.T) {
 	}
 }
 
-// A small object is requested again if its transfer breaks off, and is not read beyond its limit.
+// A small object is requested again if its transfer breaks off. It is not read beyond its limit.
 func TestASmallContentIsRead(t *testing.T) {
 	for _, tc := range []struct {
 		short, limit, gets int

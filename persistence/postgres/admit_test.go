@@ -11,7 +11,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// nextFormat makes the program one that writes the next format of the tables, until back is called.
+// nextFormat makes this program write the next format of the tables, until back is called.
 func nextFormat(t *testing.T) (back func()) {
 	before := migrations
 	back = func() { migrations = before }
@@ -20,8 +20,9 @@ func nextFormat(t *testing.T) (back func()) {
 	return back
 }
 
-// A newer program does not change the tables while older ones use them. Afterwards the older ones
-// cannot return to tables that they do not support, neither at a start nor after a lost lease.
+// A newer program does not change the tables while older ones use them. Afterwards the older
+// programs cannot return to tables that they do not support, neither at a start nor after a lost
+// lease.
 func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openTest(t, Options{URL: url, Node: "a", Program: "1.0"})
@@ -32,7 +33,7 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	if !a.Holds() {
 		t.Fatal("the living node lost its lease")
 	}
-	a.lease.Load().lose() // it is stopped, say
+	a.lease.Load().lose() // as if the node were stopped
 	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp()")
 	openTest(t, Options{URL: url, Node: "b"})
 	back()
@@ -65,7 +66,7 @@ func TestRefusedNodeIsNoMember(t *testing.T) {
 	if err := b.Rejoin(context.Background()); !errors.Is(err, ErrRefused) || !errors.Is(err, refuse) || beside != "a" {
 		t.Errorf("it came back with %v", err)
 	}
-	// No other node was there at the first check, but one was after the lease was taken.
+	// At the first check no other node existed. Another node existed after the lease was taken.
 	calls := 0
 	_, err := Open(Options{URL: url, Node: "c", Admit: func([]durable.Member) error {
 		if calls++; calls == 2 {

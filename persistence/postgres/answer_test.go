@@ -13,9 +13,9 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// cutter breaks the connection at a later response, after it has arrived and before it is read.
+// cutter breaks the connection at a later response, which has arrived but was not read yet.
 type cutter struct {
-	left atomic.Int64 // answers still let through; below 0 all
+	left atomic.Int64 // number of responses to pass on; all if negative
 	cuts atomic.Int64
 }
 
@@ -42,8 +42,8 @@ func (c *cutConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// If the response to a commit is lost, the append succeeds exactly once, whether the commit
-// happened or not.
+// If the response to a commit is lost, the append succeeds exactly once, whether or not the commit
+// happened.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	var c cutter
 	c.left.Store(-1)

@@ -12,9 +12,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Backup writes a consistent state of the store, at the time of the call, to w while the store
-// keeps serving, in the form that every store reads (package layout). The caller should sync w
-// before relying on it.
+// Backup writes a consistent state of the store, as of the time of the call, to w while the store
+// keeps serving. Every store can read the format (package layout). The caller should sync w before
+// relying on the backup.
 func (s *Store) Backup(w io.Writer) error {
 	if err := s.enterCall(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Store) Backup(w io.Writer) error {
 }
 
 // entries calls fn for all data except the nodes' secrets, as keys and values of package layout.
-// They are valid only during the call.
+// The entries are valid only during the call.
 func (v *view) entries(fn func(layout.Entry) error) error {
 	var actor, value, key []byte
 	var n int64
@@ -97,8 +97,8 @@ func (v *view) entries(fn func(layout.Entry) error) error {
 	})
 }
 
-// Scrub reads the whole store and calls bad for each value that does not match its checksum, with
-// its key's family.
+// Scrub reads the whole store. For each value that does not match its checksum, it calls bad with
+// the family of the value's key.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.enterCall(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s *Store) Scrub(bad func(what string)) error {
 		v.started = true
 		return v.entries(func(e layout.Entry) error {
 			if _, err := layout.Unseal(e.Key, e.Value); err != nil {
-				// Keys of rows may name people.
+				// Row keys can contain people's names.
 				name, _ := layout.ActorOf(e.Key)
 				bad(fmt.Sprintf("an entry of the store, family %q %s", e.Key[0], name))
 			}

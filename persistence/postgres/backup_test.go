@@ -18,7 +18,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// kindOfStore opens and restores stores of one kind, each at a place.
+// kindOfStore opens and restores stores of one kind, each in its own place.
 type kindOfStore struct {
 	name    string
 	place   func(t *testing.T) string
@@ -193,8 +193,8 @@ func TestABackupIsOneState(t *testing.T) {
 	}
 }
 
-// A restored row expires when the original would have, or within a second of it. Backups contain no
-// secrets of nodes. A snapshot stored afterwards gets a new id.
+// A restored row expires when the original would have, or within a second of that time. Backups
+// contain no node secrets. A snapshot stored afterwards gets a new id.
 func TestARestoreKeepsTheEndsOfRowsAndNoSecrets(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	put(t, s, durable.Row{Table: "t", Key: []byte("a while"), Value: []byte("v"), TTL: time.Hour}, row("for ever", "v"), durable.Row{Table: durable.NodeSecrets, Key: []byte("key"), Value: []byte("secret")})
@@ -237,7 +237,7 @@ func TestARestoreKeepsTheEndsOfRowsAndNoSecrets(t *testing.T) {
 	}
 }
 
-// A damaged value makes the backup fail, instead of being saved as if it were valid.
+// If a value is damaged, the backup fails. The value is not saved as if it were valid.
 func TestADamagedStoreIsNotBackedUp(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	put(t, s, row("a", "v"))
@@ -249,8 +249,8 @@ func TestADamagedStoreIsNotBackedUp(t *testing.T) {
 	}
 }
 
-// An actor that was being removed when a backup was made is gone after the restore. So are the
-// records that the removal had not reached, because nothing else would remove them.
+// An actor that was being removed when a backup was made is gone after the restore. Its remaining
+// records are gone, too, because nothing else would remove them.
 func TestARestoreFinishesARemoval(t *testing.T) {
 	for _, from := range kinds {
 		t.Run(from.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// BenchmarkAppend is a closed loop. Each log has one caller, which appends its next batch once the
-// last is on disk, like a client that waits for its response. Records have 150 bytes.
+// BenchmarkAppend is a closed loop. Each log has one caller. Like a client that waits for its
+// response, the caller appends its next batch once the last one is on disk. Records have 150 bytes.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct{ logs, batch int }{{1, 1}, {1, 8}, {64, 1}, {64, 8}, {512, 8}} {
 		b.Run(fmt.Sprintf("logs=%d/records=%d", c.logs, c.batch), func(b *testing.B) {
@@ -63,8 +63,8 @@ func benchmarkAppend(b *testing.B, logs, size int) {
 	b.ReportMetric(float64(st.Batches)/float64(max(st.Commits, 1)), "batches/commit")
 }
 
-// BenchmarkGuarded measures the store's part of using a token: one row is changed if it is
-// unchanged, one must be absent, and one is added.
+// BenchmarkGuarded measures the store's part of using a token: it changes one row if it is
+// unchanged, requires another row to be absent, and adds a third.
 func BenchmarkGuarded(b *testing.B) {
 	s := openTest(b, Options{URL: postgrestest.Database(b)})
 	const callers = 64

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// uptime is a clock that runs while the machine sleeps, like those of other nodes.
+// uptime is a clock that runs while the machine sleeps, like the clocks of other nodes.
 func uptime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

@@ -15,19 +15,19 @@ import (
 const (
 	beginCommit   = "select begin_commit($1, $2, $3, $4, $5, $6, $7, $8)"
 	insertRecords = "insert into records (actor, seq, chunk) select * from unnest($1::bytea[], $2::bigint[], $3::bytea[])"
-	// lockRows locks rows in the given order ($3: they will be written) and returns their values.
-	// It cannot lock missing rows.
+	// lockRows locks rows in the given order and returns their values. $3 means that the rows will
+	// be written. lockRows cannot lock missing rows.
 	lockRows = `select n, case when expires is null or expires > clock_timestamp() then value end
 		from unnest($1::text[], $2::bytea[], $3::boolean[]) with ordinality as u(t, k, w, n), lateral (
 			select * from (select value, expires from rows where w and tbl = t and key = k for no key update) as written
 			union all
 			select * from (select value, expires from rows where not w and tbl = t and key = k for share) as unchanged
 		) as r`
-	// insertRows fails if another transaction has created the row since.
+	// insertRows fails if another transaction has created the row in the meantime.
 	insertRows = `insert into rows (tbl, key, value, expires)
 		select t, k, v, case when v is null then clock_timestamp() when l > 0 then clock_timestamp() + l * interval '1 microsecond' end
 		from unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[]) as u(t, k, v, l)`
-	// A deleted row stays as a tombstone.
+	// upsertRows keeps a deleted row as a tombstone.
 	upsertRows = insertRows + `
 		on conflict (tbl, key) do update set value = excluded.value, expires = excluded.expires, changed = excluded.changed`
 )
@@ -36,8 +36,8 @@ const (
 // that it was not committed.
 var errNotCommitted = errors.New("postgres: the connection broke off before the commit")
 
-// send commits the group. Without preconditions it is one round trip, whose statements are one
-// transaction. If the connection breaks, the next one shows whether the commit was applied.
+// send commits the group. A group without preconditions takes one round trip and one transaction.
+// If the connection breaks, the next connection shows whether the commit was applied.
 func (w *writer) send(l *lease, items []item) error {
 	if _, err := w.connection(l); err != nil {
 		return err
@@ -101,16 +101,16 @@ func (w *writer) transact(l *lease, items []item) error {
 	return err
 }
 
-// wanted is a row with a precondition, which is locked before anything is written.
+// wanted is a row with a precondition. The row is locked before anything is written.
 type wanted struct {
-	key     string // of package layout
+	key     string // in the form of package layout
 	row     *durable.Row
 	written bool
 }
 
-// decide locks the rows of the group and evaluates the preconditions, item by item, including the
-// writes of earlier items. An item whose preconditions fail writes nothing; the rows of the others
-// are added to the group.
+// decide locks the group's rows and evaluates the preconditions item by item, taking the writes of
+// earlier items into account. An item whose preconditions fail writes nothing. The rows of the
+// other items are added to the group.
 func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	rows := wants(items)
 	tables, keys, written := make([]string, len(rows)), make([][]byte, len(rows)), make([]bool, len(rows))
@@ -155,8 +155,8 @@ func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	return nil
 }
 
-// wants returns the rows with preconditions of a group, without duplicates, in the order in which
-// every transaction locks them.
+// wants returns a group's rows with preconditions, without duplicates, in the order in which every
+// transaction locks them.
 func wants(items []item) []wanted {
 	var all []wanted
 	known, written := map[string]bool{}, map[string]bool{}
@@ -184,7 +184,7 @@ func wants(items []item) []wanted {
 	return all
 }
 
-// found is the stored value under a key, as seen by the present item.
+// found is the stored value under a key, as the current item sees it.
 type found struct {
 	value []byte
 	there bool

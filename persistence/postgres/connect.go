@@ -13,10 +13,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// schema contains all our objects in the database.
+// schema is the database schema that contains all objects of this package.
 const schema = "atelier"
 
-// parse parses an address. Its errors do not quote it, because it can contain a password.
+// parse parses an address. Its errors do not quote the address, because the address can contain a
+// password.
 func parse(url string) (*pgxpool.Config, error) {
 	if url == "" {
 		return nil, errors.New("postgres: no address given")
@@ -35,7 +36,8 @@ func parse(url string) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// connect opens a connection outside of the pools, on which acknowledged commits are on disk.
+// connect opens a connection outside of the pools. Commits on it are acknowledged only after they
+// are on disk.
 func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, s.config.ConnConfig.Copy())
 	if err != nil {
@@ -47,8 +49,8 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// assertDurable refuses a connection if commits may be acknowledged before they are on disk, here
-// and on the required standbys.
+// assertDurable refuses a connection if commits could be acknowledged before they are on disk, on
+// the server and on the required standbys.
 func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	var commit, standbys string
 	err := conn.QueryRow(ctx, "select current_setting('synchronous_commit'), current_setting('synchronous_standby_names')").Scan(&commit, &standbys)
@@ -61,7 +63,7 @@ func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// weak reports whether a commit may be acknowledged before it is on every required disk.
+// weak reports whether a commit can be acknowledged before it is on every required disk.
 func weak(commit, standbys string) bool {
 	switch commit {
 	case "on", "remote_apply":
@@ -72,14 +74,15 @@ func weak(commit, standbys string) bool {
 	return standbys != ""
 }
 
-// byIndex is for connections whose statements touch few rows of growing tables, and whose plans are
-// kept. They always use the index, so that one plan is right for all arguments. Planning each
-// commit again took as long as executing it. With kept plans one log with one caller writes 1.8
-// times as many records, and rows with preconditions are 1.15 times as fast (go test -bench
-// 'Append|Guarded', alternating runs).
+// byIndex configures connections that touch few rows of growing tables and cache their plans. The
+// plans always use the index, so that one plan is right for all arguments. Planning each commit
+// again took as long as executing it. With cached plans one log with one caller writes 1.8 times as
+// many records. Rows with preconditions are 1.15 times as fast (go test -bench 'Append|Guarded',
+// alternating runs).
 const byIndex = "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set plan_cache_mode = force_generic_plan"
 
-// newPool returns a pool for statements that touch few rows, or else for reads of many.
+// newPool returns a pool. If few is set, it is for statements that touch few rows, otherwise for
+// reads of many rows.
 func newPool(ctx context.Context, c *pgxpool.Config, least int32, few bool) (*pgxpool.Pool, error) {
 	c = c.Copy()
 	if few {
@@ -106,8 +109,8 @@ func (p *pause) take(ctx context.Context) {
 	}
 }
 
-// LocalAddress returns the address of this machine from which it reaches a database; "" if that is
-// unknown, or the database is reached by a socket. Nothing is sent.
+// LocalAddress returns the address from which this machine reaches a database. It returns "" if the
+// address is unknown, or the database is reached through a socket. Nothing is sent.
 func LocalAddress(url string) string {
 	config, err := parse(url)
 	if err != nil || strings.HasPrefix(config.ConnConfig.Host, "/") {

@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// Changes by other programs are detected.
+// The store detects changes that other programs made to its tables.
 func TestDamageIsNoticed(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})

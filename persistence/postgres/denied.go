@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// denied is the error of a database with a missing grant, which it names.
+// denied is the error of a database that lacks a grant. It contains the missing grant.
 type denied struct {
-	message string // PostgreSQL's
+	message string // PostgreSQL's message
 	role    string // "" until known
 	grant   string // the grant and its object; "" if unknown
 }
@@ -40,11 +40,12 @@ func deniedTo(role string, err error) error {
 	return err
 }
 
-// refusedObject parses the object of a missing privilege in PostgreSQL's English message; in other
-// languages its own text is used.
+// refusedObject parses the object of a missing privilege in PostgreSQL's English message. In other
+// languages the error quotes PostgreSQL's own text.
 var refusedObject = regexp.MustCompile(`^permission denied for (\w+) (.+)$`)
 
-// grants are the privileges needed on each kind of object, with OBJECT for its name.
+// grants maps each kind of object to the privileges needed on it. OBJECT is replaced by the
+// object's name.
 var grants = map[string]string{
 	"schema":   "usage, create on schema OBJECT",
 	"table":    "select, insert, update, delete on all tables in schema " + schema,

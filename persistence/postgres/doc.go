@@ -1,19 +1,19 @@
-// Package postgres implements durable.Shared on PostgreSQL 15 or newer: logs of actors, their
-// snapshots, rows, and the ownership of actors by nodes, in one schema of one database.
+// Package postgres implements durable.Shared on PostgreSQL 15 or newer: actor logs and snapshots,
+// rows, and the ownership of actors by nodes. All data is in one schema of one database.
 //
 // # What it owns
 //
-// A Store owns its connections, its node's lease, and its goroutines, which Close stops and
-// waits for. The writer is the only goroutine that commits batches. The others store
-// snapshots, renew the lease, remove expired rows, and serve one Feed each. Without a node
-// name there is one more, which starts over after a lost lease. Tables are in migrations,
-// their reasons in DESIGN.md.
+// A Store owns its connections, its node's lease, and its goroutines, which Close stops and waits
+// for. The writer is the only goroutine that commits batches. The others store snapshots, renew the
+// lease, remove expired rows, and serve one Feed each. A store without a node name has another
+// goroutine that rejoins after a lost lease. The tables are in migrations, and DESIGN.md explains
+// them.
 //
 // # Order
 //
 // Batches of one log are committed in the order of their Append calls, and their Done calls have
 // the same order. There is no order between two logs. A batch and its rows are in one transaction,
-// which usually has the batches of many logs.
+// which usually contains the batches of many logs.
 //
 // # Back-pressure
 //
@@ -22,10 +22,10 @@
 //
 // # Failure
 //
-// Done(nil) means that the database has committed, with synchronous_commit on. A broken connection
-// is reopened, and the database is asked for the outcome of the commit in flight. It is sent again
-// only if it was not applied. This continues while the lease is valid. After a lost lease
-// everything fails with durable.ErrFenced, until Rejoin. The last commit may then have been
-// applied; the next node that opens the log includes it. Damaged bytes return durable.ErrCorrupt to
-// their actor.
+// Done(nil) means that the database has committed, with synchronous_commit on. After a broken
+// connection the writer reconnects and asks the database for the outcome of the commit in flight.
+// It sends the commit again only if the database has not applied it. This continues while the lease
+// is valid. After a lost lease everything fails with durable.ErrFenced, until Rejoin. The last
+// commit may then have been applied; the next node that opens the log includes it. An actor that
+// reads damaged bytes gets durable.ErrCorrupt.
 package postgres

@@ -14,21 +14,21 @@ import (
 	"atelier/actors/durable"
 )
 
-// Error codes of the database's functions (migrations/1.sql).
+// These are the error codes of the database's functions (migrations/1.sql).
 const (
 	codeLeaseLost = "AT001"
 	codeLogLost   = "AT002"
 	codeOwned     = "AT003"
 )
 
-// ended reports whether the database certainly did not execute the statement: it answered with an
-// error, and kept running.
+// ended reports whether the database certainly did not execute the statement: it returned an error,
+// and kept running.
 func ended(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Severity != "FATAL" && e.Severity != "PANIC" || errors.Is(err, pgx.ErrNoRows)
 }
 
-// codeOf returns the SQLSTATE of an error, "" for others.
+// codeOf returns the SQLSTATE of an error, or "" if it has none.
 func codeOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -45,8 +45,7 @@ func detailOf(err error) string {
 	return ""
 }
 
-// again reports whether the transaction must be sent again, because concurrent transactions ended
-// it.
+// again reports whether a transaction must be sent again because concurrent transactions ended it.
 func again(err error) bool {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -61,20 +60,20 @@ func again(err error) bool {
 	return false
 }
 
-// SQLSTATEs that are handled here.
+// These SQLSTATEs get special treatment.
 const (
 	pgSerialization = "40001"
 	pgDeadlock      = "40P01"
-	pgUnique        = "23505" // of rows: another transaction created it
-	pgNoRow         = "P0002" // of take_log, if the row was released meanwhile
+	pgUnique        = "23505" // in rows: another transaction created the row
+	pgNoRow         = "P0002" // from take_log, if the row was released meanwhile
 	pgReadOnly      = "25006"
 	pgDiskFull      = "53100"
 	pgTooLong       = "54000"
 	pgDenied        = "42501" // a privilege is missing
 )
 
-// translate converts a database error to one of the contract. It omits values, because details of
-// PostgreSQL's errors can quote them.
+// translate converts a database error to an error of the durable.Journal contract. It omits values,
+// because the details of PostgreSQL's errors can quote them.
 func translate(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -100,13 +99,13 @@ func translate(err error) error {
 	return fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)
 }
 
-// passing is the error of a temporarily unavailable database: it is a durable.ErrUnavailable with
-// the database's reason.
+// passing is the error of a temporarily unavailable database. It is a durable.ErrUnavailable that
+// contains the database's reason.
 type passing struct{ error }
 
 func (p *passing) Unwrap() []error { return []error{durable.ErrUnavailable, p.error} }
 
-// passes are the SQLSTATEs of a temporarily unavailable database: it was interrupted, is starting
+// passes lists the SQLSTATEs of a temporarily unavailable database: it was interrupted, is starting
 // or stopping, or has too many connections.
 var passes = map[string]bool{
 	"57014": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "53300": true, "53200": true,
@@ -116,7 +115,7 @@ var passes = map[string]bool{
 const classConnection = "08"
 
 // unreachable reports whether an error comes from the connection, or from a wait that ended with
-// the lease, and not from the statement.
+// the lease, rather than from the statement.
 func unreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
@@ -129,7 +128,7 @@ func unreachable(err error) bool {
 }
 
 // ask calls fn, which makes an idempotent request to the database, until it succeeds or the lease
-// is lost. After a final error it is not called again.
+// is lost. After a final error, fn is not called again.
 func (s *Store) ask(fn func(ctx context.Context) error) error { return s.lease.Load().ask(fn) }
 
 func (l *lease) ask(fn func(ctx context.Context) error) error {
@@ -161,8 +160,8 @@ func (l *lease) ask(fn func(ctx context.Context) error) error {
 // maxTries bounds the retries of a request.
 const maxTries = 20
 
-// final is an error after which nothing is retried: it comes from the caller's own function, or
-// that has already been called.
+// final is an error after which nothing is retried. It comes from the caller's own function, or
+// that function has already been called.
 type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }

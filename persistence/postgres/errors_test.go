@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// A read that fails because the lease or the connection ended must be ErrUnavailable. It was
-// once an internal error, which clients do not retry.
+// A read that fails because the lease or the connection ended must return ErrUnavailable. Earlier
+// it returned an internal error, which clients do not retry.
 func TestTransientErrorsAreUnavailable(t *testing.T) {
 	code := func(c string) error { return fmt.Errorf("read: %w", &pgconn.PgError{Code: c, Message: "m"}) }
 	for err, transient := range map[error]bool{
@@ -29,7 +29,7 @@ func TestTransientErrorsAreUnavailable(t *testing.T) {
 	}
 }
 
-// A scan that is in progress when the lease ends returns an error that callers expect.
+// A scan that is in progress when the lease ends returns ErrUnavailable, which callers expect.
 func TestScanFailsAsUnavailableWhenTheLeaseEnds(t *testing.T) {
 	s := openTest(t, Options{URL: postgrestest.Database(t), Node: "a"})
 	for i := range firstPageRows + 1 { // more than a page, so that the scan sends a second query

@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// load appends from several goroutines until it is stopped. Each has its own log with a row for its
-// position. Another goroutine raises a counter.
+// load appends from several goroutines until it is stopped. Each goroutine has its own log, with a
+// row for its position. Another goroutine raises a counter.
 type load struct {
 	t       *testing.T
 	s       *Store
@@ -61,7 +61,7 @@ func (l *load) append(i int) {
 	}
 }
 
-// count raises a counter by preconditions, which reveals a commit that was executed twice or
+// count raises a counter with preconditions. This reveals a commit that was executed twice or
 // conflicted with itself.
 func (l *load) count() {
 	for n := int64(0); !l.stopped.Load(); n++ {
@@ -92,10 +92,10 @@ func (l *load) waits() bool {
 	return false
 }
 
-// more waits until n more records are acknowledged, and at least one of every log.
+// more waits until n more records are acknowledged, including at least one of every log.
 func (l *load) more(n uint64) {
 	for until := l.total() + n; (l.total() < until || l.waits()) && !l.t.Failed(); {
-		_, _ = l.s.Get("last", []byte("codelab/0")) // also those who read must get over it
+		_, _ = l.s.Get("last", []byte("codelab/0")) // readers must also recover
 	}
 }
 
@@ -146,8 +146,8 @@ func TestRestartOfTheServer(t *testing.T) {
 	}
 }
 
-// Connections are killed at any moment. If the response to a commit is lost, the next connection
-// determines whether it was committed.
+// Connections are killed at random times. If the response to a commit is lost, the next connection
+// determines whether the database committed it.
 func TestKilledConnections(t *testing.T) {
 	url := postgrestest.Database(t)
 	l := startLoad(t, openTest(t, small(url)))
@@ -167,7 +167,7 @@ func TestKilledConnections(t *testing.T) {
 	l.end()
 }
 
-// The next connection determines the outcome of a commit whose response was lost.
+// The next connection determines the outcome of a commit after its response was lost.
 func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	log := openLog(t, s, "codelab/1")
@@ -187,7 +187,7 @@ func TestACommitWhoseAnswerIsLost(t *testing.T) {
 		if got, err := w.connection(l); err != nil || (got == w.number) != committed {
 			t.Errorf("number %d is said to be the last, %d was sent, %v", got, w.number, err)
 		}
-		w.number++ // one that never came
+		w.number++ // a commit that was never sent
 	}
 }
 

@@ -12,20 +12,20 @@ import (
 	"atelier/persistence/layout"
 )
 
-// feed reports the changed rows of some tables.
+// feed reports the changed rows of a set of tables.
 //
-// Each poll reads the rows of transactions that had not ended when the last poll began: every
-// transaction before the oldest running one has ended and was seen. So late commits are not missed,
-// and some rows are reported twice.
+// Each poll reads the rows of transactions that had not ended when the last poll began. Every
+// transaction before the oldest running one has ended, and its rows were seen. Late commits are
+// therefore not missed, and some rows are reported twice.
 type feed struct {
 	store  *Store
 	tables []string
 	fn     func(table string, key, value []byte)
 
-	// Owned by the polling goroutine.
-	since string              // xid8: all lower ones were seen
-	seen  time.Time           // by the database's clock: time of since
-	known map[string]struct{} // reported rows not deleted since, by keys of package layout
+	// These fields are owned by the polling goroutine.
+	since string              // xid8: all lower transactions were seen
+	seen  time.Time           // when since was read, by the database's clock
+	known map[string]struct{} // reported rows that still exist, by their keys of package layout
 
 	looked atomic.Int64 // uptime at the beginning of the last successful poll
 
@@ -37,13 +37,13 @@ type feed struct {
 	done chan struct{} // closed when run returns
 }
 
-// round is one poll and the callers that wait for it.
+// round is one poll together with the callers that wait for it.
 type round struct {
 	done chan struct{} // closed at the end of the poll
 	err  error         // its result; set before
 }
 
-// feeds are the open feeds of a store.
+// feeds contains the open feeds of a store.
 type feeds struct {
 	mu  sync.Mutex
 	all map[*feed]struct{} // guarded by mu
@@ -154,14 +154,15 @@ func (f *feed) Close() {
 	f.store.feeds.remove(f)
 }
 
-// change is one row as found by a poll.
+// change is one row as returned by a poll.
 type change struct {
 	table      string
 	key, value []byte // value is nil for a deleted row
 	gone       bool
 }
 
-// look reads the changes and reports them. It updates its own state only after everything was read.
+// look reads the changes and reports them. It updates the feed's state only after it has read all
+// changes.
 func (f *feed) look() error {
 	s := f.store
 	began := uptime()
@@ -174,13 +175,13 @@ func (f *feed) look() error {
 	var all bool
 	err := s.view(func(v *view) error {
 		changes, all = nil, f.since == ""
-		// The view begins with the first query, so both values are from one state.
+		// The view begins with the first query, so both values belong to one state.
 		err := v.query("select pg_snapshot_xmin(pg_current_snapshot())::text, clock_timestamp()",
 			func(r pgx.Rows) error { return r.Scan(&since, &now) })
 		if err != nil {
 			return err
 		}
-		// Tombstones may have been removed before they were seen.
+		// Tombstones may have been removed before this feed saw them.
 		all = all || now.Sub(f.seen) > s.opts.Remember/2
 		sql, args := "select tbl, key, value, value is null or coalesce(expires <= $2, false) from rows where tbl = any($1)", []any{f.tables, now}
 		if !all {

@@ -28,7 +28,7 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 	}
 	defer conn.Close(ctx)
 	put(t, s, row("slow", "old"))
-	// The row is changed under a lower transaction id than that of the next commit.
+	// The row's transaction id is lower than that of the next commit.
 	if _, err := conn.Exec(ctx, "begin; update atelier.rows set changed = pg_current_xact_id(), value = null, expires = clock_timestamp() where key = 'slow'"); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 	}
 }
 
-// A feed that was cut off for longer than tombstones exist still reports all deleted rows.
+// A feed that was cut off for longer than tombstones are stored still reports all deleted rows.
 func TestAFeedThatWasCutOffStartsOver(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a", LookEvery: time.Hour})
@@ -76,7 +76,7 @@ func TestAFeedThatWasCutOffStartsOver(t *testing.T) {
 	}
 }
 
-// feedOf is the type that the variable hides.
+// feedOf names the type feed where a variable hides it.
 type feedOf = feed
 
 // Expired rows and tombstones are removed from the table after all nodes have read them.

@@ -18,14 +18,14 @@ const Format = 2
 //go:embed migrations/1.sql
 var firstTables string
 
-// migrations[n] upgrades a database from format n to n+1; 0 is an empty one.
+// migrations[n] upgrades a database from format n to n+1. An empty database has format 0.
 var migrations = []string{firstTables, ""}
 
-// migrateLock is the key of the advisory lock that lets only one node at a time create or change
+// migrateLock is the key of the advisory lock. Only one node with this lock can create or change
 // tables.
 const migrateLock = 0x6174656c696572
 
-// migrate creates or upgrades the tables, in one transaction, and returns the stream's id.
+// migrate creates or upgrades the tables in one transaction, and returns the stream id.
 func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", migrateLock); err != nil {
@@ -77,8 +77,8 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 	return stream, translate(err)
 }
 
-// FormatOf reads the format of the tables in a database, 0 if there are none, without changing
-// anything.
+// FormatOf reads the table format of a database without changing anything. The format is 0 if there
+// are no tables.
 func FormatOf(url string) (format int, err error) {
 	config, err := parse(url)
 	if err != nil {
@@ -108,7 +108,8 @@ func newerFormat(format int) error {
 	return fmt.Errorf("%w: the database has format %d, this program reads formats up to %d", ErrNewerFormat, format, len(migrations))
 }
 
-// unused returns an error if there are living nodes, whose program does not know the next format.
+// unused returns an error if there are living nodes, because their programs do not support the next
+// format.
 func unused(ctx context.Context, tx pgx.Tx, format int) error {
 	others, err := living(ctx, tx, "")
 	if err != nil || len(others) == 0 {
@@ -118,7 +119,7 @@ func unused(ctx context.Context, tx pgx.Tx, format int) error {
 		ErrInUse, others[0].Node, others[0].Program, format, len(migrations))
 }
 
-// living returns the nodes with a valid lease, except one.
+// living returns the nodes with a valid lease, except the node but.
 func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, err error) {
 	rows, err := tx.Query(ctx, "select node, version, program from nodes where lease_until > clock_timestamp() and node <> $1 order by node", but)
 	if err != nil {
@@ -129,9 +130,9 @@ func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, e
 	})
 }
 
-// admitted reports whether this program can run on the present database, together with the running
-// nodes. It waits for a change of the tables in progress: either the change finds the lease of this
-// node and is refused, or this node finds the new format.
+// admitted reports whether this program can run on the current database, together with the running
+// nodes. It waits while another node changes the tables. Either that node finds this node's lease
+// and is refused, or this node finds the new format.
 func (s *Store) admitted(ctx context.Context, conn *pgx.Conn) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock_shared($1)", migrateLock); err != nil {

@@ -11,13 +11,13 @@ import (
 	"atelier/persistence/layout"
 )
 
-// group is the content of one transaction, as arrays for the database. The writer owns and reuses
-// it.
+// group is the content of one transaction, as arrays for the database. The writer owns the group
+// and reuses it.
 type group struct {
 	batches, records, bytes int
 	guarded                 bool // an item has preconditions
 
-	// One entry per log: the expected content of its row in owners, and the next one.
+	// Each log has one entry: the expected content of its row in owners, and the next content.
 	logs   []*actorLog
 	actors [][]byte
 	epochs []int64
@@ -25,7 +25,7 @@ type group struct {
 	tails  []int64
 	place  map[*actorLog]int
 
-	// One entry per chunk: consecutive batches of one log share one.
+	// Each chunk has one entry. Consecutive batches of one log share a chunk.
 	chunks []span
 
 	rows rowSet
@@ -42,17 +42,17 @@ type span struct {
 }
 
 const (
-	// maxSpanBytes ends a chunk: beyond it, merging has no advantage, and a reader must load whole
-	// chunks.
+	// maxSpanBytes is the size at which a chunk ends. Larger chunks have no advantage, and a reader
+	// must load whole chunks.
 	maxSpanBytes = 64 << 10
-	// maxKeptMemory bounds the slab of bytes that is kept after its group.
+	// maxKeptMemory is the maximum size of a byte slab that is reused for the next group.
 	maxKeptMemory = 16 << 20
 )
 
 func (g *group) empty() bool { return g.batches == 0 }
 
 // build collects the content of items that were not refused. Rows of items with preconditions are
-// added after the preconditions were evaluated.
+// added once the preconditions have been evaluated.
 func (g *group) build(items []item) {
 	g.reset()
 	for i := range items {
@@ -104,7 +104,7 @@ func (g *group) addRecords(it *item) {
 	g.chunks = append(g.chunks, span{log: it.Log, first: it.First, count: it.Count, bytes: len(it.Recs), recs: []durable.Records{it.Recs}})
 }
 
-// chunkArrays returns the chunks for the database.
+// chunkArrays returns the chunks as arrays for the database.
 func (g *group) chunkArrays() (actors [][]byte, seqs []int64, values [][]byte) {
 	actors, seqs, values = make([][]byte, len(g.chunks)), make([]int64, len(g.chunks)), make([][]byte, len(g.chunks))
 	for i := range g.chunks {
@@ -122,7 +122,7 @@ func (g *group) chunkArrays() (actors [][]byte, seqs []int64, values [][]byte) {
 	return actors, seqs, values
 }
 
-// lost returns the logs at the positions reported by the database.
+// lost returns the logs at the positions that the database reported.
 func (g *group) lost(detail string) (out []*actorLog) {
 	for place := range strings.SplitSeq(detail, ",") {
 		if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(g.logs) {
@@ -130,7 +130,7 @@ func (g *group) lost(detail string) (out []*actorLog) {
 		}
 	}
 	if len(out) == 0 {
-		return g.logs // it must not be sent again unchanged
+		return g.logs // an unchanged group must not be sent again
 	}
 	return out
 }
@@ -153,18 +153,19 @@ func (g *group) reset() {
 	}
 }
 
-// rowSet is the result of a transaction for rows: of several writes of one row the last.
+// rowSet is the outcome of a transaction for rows. If a row is written several times, it contains
+// the last write.
 type rowSet struct {
-	at  map[string]int // by the key of package layout
+	at  map[string]int // by their keys of package layout
 	all []rowWrite
 }
 
-// rowWrite is one sealed row to write; without a value it is deleted.
+// rowWrite is one sealed row to write. A row without a value is deleted.
 type rowWrite struct {
-	key   string // of package layout, ordered by table and key
+	key   string // in the form of package layout, ordered by table and key
 	row   *durable.Row
 	value []byte
-	new   bool // it did not exist when the transaction checked, and must not
+	new   bool // the row did not exist when checked, and must not exist
 }
 
 func (s *rowSet) reset() {
@@ -173,7 +174,7 @@ func (s *rowSet) reset() {
 	s.all = s.all[:0]
 }
 
-// put adds rows after the present ones.
+// put adds rows after the existing ones.
 func (s *rowSet) put(rows []durable.Row) {
 	if s.at == nil {
 		s.at = make(map[string]int)
@@ -201,8 +202,8 @@ func rowKey(r *durable.Row) string {
 	return string(layout.AppendRowKey(make([]byte, 0, 2+len(r.Table)+len(r.Key)), r.Table, r.Key))
 }
 
-// hold adds rows that were checked but could not be locked because they do not exist: as tombstones
-// unless they are written.
+// hold adds rows that were checked but could not be locked, because they do not exist. They become
+// tombstones unless they are written.
 func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
 	for i := range rows {
 		r := &rows[i]
@@ -221,14 +222,14 @@ func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
 	}
 }
 
-// sort sorts the rows in the order in which every transaction locks them. Nothing can be put after
-// it.
+// sort sorts the rows in the order in which every transaction locks them. No row can be added
+// afterwards.
 func (s *rowSet) sort() {
 	slices.SortFunc(s.all, func(a, b rowWrite) int { return cmp.Compare(a.key, b.key) })
 	clear(s.at) // the positions changed
 }
 
-// arrays returns the new rows, or the others, for the database, in order.
+// arrays returns either the new rows or all other rows, as ordered arrays for the database.
 func (s *rowSet) arrays(isNew bool) (tables []string, keys, values [][]byte, lives []int64) {
 	for i := range s.all {
 		w := &s.all[i]

@@ -7,14 +7,14 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// entry is the part of a queue item common to all stores.
+// entry is the part of a queue item that all stores share.
 type entry = calls.Item[*actorLog]
 
 // item is one entry of the writer's queue.
 type item struct {
 	entry
 	lease    *lease
-	conflict bool // Err is the result of the present transaction; owned by the writer
+	conflict bool // Err is the result of the current transaction; owned by the writer
 }
 
 // push queues a batch or rows for the writer.

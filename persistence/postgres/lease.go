@@ -11,23 +11,24 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lease is one incarnation of this node.
+// lease is one incarnation of this node in the database.
 type lease struct {
 	incarnation int64
 	role        string        // the database role
-	session     int64         // of the writer, which owns it
+	session     int64         // of the writer, which owns this field
 	limit       time.Duration // validity after a renewal
 
-	// renewed is when the last successful renewal was sent, by uptime.
+	// renewed is the time at which the last successful renewal was sent, by uptime.
 	renewed atomic.Int64
 	over    atomic.Bool
-	// ctx is done when the lease is lost; all requests under this lease end with it.
+	// ctx is done when the lease is lost. All requests under this lease end with ctx.
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// holds reports whether the lease is valid. It reads the clock itself, so it is right directly
-// after a pause of the process, before any goroutine ran. A lost lease is never valid again.
+// holds reports whether the lease is valid. It reads the clock itself. Its result is therefore
+// correct even right after a pause of the process, before any goroutine has run. A lost lease is
+// never valid again.
 func (l *lease) holds() bool {
 	if l.over.Load() {
 		return false
@@ -44,9 +45,9 @@ func (l *lease) lose() {
 	l.cancel()
 }
 
-// enter starts a new incarnation. If a node with this name is alive, it waits until that
-// lease expires, and returns ErrNameTaken if the lease is renewed meanwhile. own is the
-// previous incarnation of this process.
+// enter starts a new incarnation. If a node with this name is alive, it waits until that lease
+// expires, and returns ErrNameTaken if the lease is renewed meanwhile. own is this process's
+// previous incarnation.
 func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 	conn, err := s.connect(ctx)
 	if err != nil {
@@ -146,12 +147,12 @@ func (s *Store) renew(ctx context.Context, conn **pgx.Conn, l *lease) (err error
 	return err
 }
 
-// maxRoundTrip is the maximum round trip from which this node can tell when the database read its
+// maxRoundTrip is the maximum round trip that shows precisely enough when the database read its
 // clock.
 const maxRoundTrip = 5 * time.Second
 
-// compare records the offset of the database's clock: it showed at while this node's clock was
-// between here and took later.
+// compare records the offset of the database's clock. The database's clock showed at while this
+// node's clock was between here and took later.
 func (s *Store) compare(at, here time.Time, took time.Duration) {
 	if took > maxRoundTrip {
 		s.offset.Store(nil)
@@ -161,8 +162,8 @@ func (s *Store) compare(at, here time.Time, took time.Duration) {
 	s.offset.Store(&offset)
 }
 
-// ClockOffset returns the database's time minus this node's, at the last renewal of the lease;
-// known is false before the first, and after one that took longer than five seconds.
+// ClockOffset returns the database's time minus this node's time, at the last renewal of the lease.
+// known is false before the first renewal, and after a renewal that took longer than five seconds.
 func (s *Store) ClockOffset() (offset time.Duration, known bool) {
 	if o := s.offset.Load(); o != nil {
 		return *o, true
@@ -214,7 +215,7 @@ func (s *Store) Rejoin(ctx context.Context) error {
 	}
 }
 
-// hold makes a lease the present one.
+// hold makes a lease the current one.
 func (s *Store) hold(l *lease) {
 	s.keeping = make(chan struct{})
 	s.refused.Store(0)

@@ -42,8 +42,8 @@ func TestHoldsLooksAtTheClock(t *testing.T) {
 	}
 }
 
-// If the actor of a live owner is taken nevertheless, the database decides by the epoch, within the
-// transaction.
+// If another node takes the actor of a live owner nevertheless, the database decides by the epoch,
+// within the transaction.
 func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	url := postgrestest.Database(t)
 	a, b := openNode(t, url, "a"), openNode(t, url, "b")
@@ -59,7 +59,7 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	snap(t, snapped, 1, "state", 0)
 	a.Expire()
 	taken, again := openLog(t, b.Store, "codelab/1"), openLog(t, b.Store, "codelab/3")
-	// This simulates that the lease was judged wrongly.
+	// The update simulates a wrong judgement about the lease.
 	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp() + interval '1 hour'")
 	if err := commit(taken, 2, "b"); err != nil {
 		t.Fatal(err)
@@ -89,8 +89,8 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	}
 }
 
-// Batches in a group that have lost a row get an error, whichever row it is. The others in the same
-// transaction are not affected.
+// Batches in a group that have lost a row get an error, no matter which row it is. Other batches in
+// the same transaction are not affected.
 func TestLosersDoNotEndTheGroup(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -132,7 +132,7 @@ func TestLosersDoNotEndTheGroup(t *testing.T) {
 	}
 }
 
-// A lease that has expired for others has ended: the node cannot renew it.
+// A lease that has expired for other nodes has ended, so the node cannot renew it.
 func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openNode(t, url, "a")
@@ -146,7 +146,7 @@ func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 	}
 }
 
-// If a lease is judged during its renewal, the result includes the renewal.
+// If another node judges a lease during its renewal, the result takes the renewal into account.
 func TestRenewalInProgressIsWaitedFor(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
@@ -192,9 +192,9 @@ func TestRenewalInProgressIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Transactions lock rows in one order, so they do not deadlock. This holds as long as rows with
-// preconditions are never written without one. (A deadlock would only cost time: the database
-// aborts one transaction, which is repeated.)
+// Transactions lock rows in one order, so they do not deadlock. This requires that rows with
+// preconditions are never written without one. A deadlock would only cost time, because the
+// database aborts one transaction, which is then repeated.
 func TestNobodyWaitsInACircle(t *testing.T) {
 	url := postgrestest.Database(t)
 	var stores []*Store
@@ -249,7 +249,7 @@ func TestOneProcessHasAName(t *testing.T) {
 	}
 }
 
-// After a crash the name is free once the lease has expired.
+// After a crash the node name is free once the lease has expired.
 func TestTheLeaseOfADeadProcessIsWaitedFor(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -390,8 +390,8 @@ func TestNodesThatStartAtOnce(t *testing.T) {
 	}
 }
 
-// One node opens an actor without records while another gives it back. The row exists at first, and
-// is gone once its lock is granted. Earlier, opening then failed.
+// One node opens an actor without records while another node releases it. The row exists at first,
+// and is gone once its lock is granted. Earlier, opening then failed.
 func TestAnActorIsTakenWhileItIsForgotten(t *testing.T) {
 	url := postgrestest.Database(t)
 	b := openNode(t, url, "b")
@@ -410,7 +410,7 @@ func TestAnActorIsTakenWhileItIsForgotten(t *testing.T) {
 	}
 	exec("insert into atelier.owners values ('codelab/1', null, null, 0, 0)")
 	exec("begin")
-	exec("select from atelier.owners where actor = 'codelab/1' for update") // as give_logs begins
+	exec("select from atelier.owners where actor = 'codelab/1' for update") // like give_logs
 	opened := make(chan error, 1)
 	go func() {
 		l, err := b.Open("codelab/1")
@@ -472,7 +472,7 @@ func TestDatabaseEnforcesOwnership(t *testing.T) {
 }
 
 // A renewal that waits while another node judges the lease reads the clock after the wait. A lease
-// judged as expired must not be renewed.
+// that was judged expired must not be renewed.
 func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
 	url := postgrestest.Database(t)
 	defer openNode(t, url, "a").Close()
@@ -517,8 +517,9 @@ func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
 	}
 }
 
-// The database counts from the renewal, which happens after it was sent. A node that counted from
-// the response, which can take long, would hold its lease longer than the database allows.
+// The database counts a lease from the renewal, which happens after the request was sent. A node
+// that counted from the response, which can take long, would rely on its lease longer than the
+// database allows.
 func TestALeaseCountsFromWhenItsRenewalWasSent(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
@@ -547,7 +548,7 @@ func TestALeaseCountsFromWhenItsRenewalWasSent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sentBefore := uptime() // it waits already
+	sentBefore := uptime() // the renewal is already waiting
 	if _, err := conn.Exec(ctx, "rollback"); err != nil {
 		t.Fatal(err)
 	}

@@ -10,30 +10,30 @@ import (
 	"atelier/persistence/layout"
 )
 
-// actorLog is a handle on the log of an actor. Its owner calls it from one goroutine; the writer
-// keeps its own state in it.
+// actorLog is a handle on an actor's log. Its owner calls it from one goroutine. The writer stores
+// its own state in it.
 type actorLog struct {
-	// Immutable after Open.
+	// Immutable after Open:
 	store *Store
 	lease *lease
 	epoch int64  // of this ownership, never reused; 0 before the actor is taken
 	tail  uint64 // seq of the last record when the log was opened
 
-	// Set by Close, which can be called while Rewrite runs.
+	// closed is set by Close, which can be called while Rewrite runs.
 	closed atomic.Bool
 	// users counts the open handle and the snapshots in progress. When it reaches 0, the actor is
 	// released.
 	users atomic.Int32
 
-	// The position of the next record. Only the writer uses it.
+	// Cursor is the position of the next record. Only the writer uses it.
 	calls.Cursor
 	span int // the log's newest chunk in the group
 }
 
 var _ durable.Log = (*actorLog)(nil)
 
-// Open implements durable.Journal. It waits for a snapshot or a rewrite of the same actor
-// in progress here.
+// Open implements durable.Journal. It waits until a snapshot or a rewrite of the same actor on this
+// node has ended.
 func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := layout.CheckActor(actor); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := s.wait(entry{Kind: calls.KindOpen, Log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	// Earlier handles of this node have committed all their batches now; handles of other nodes end
+	// This node's earlier handles have now committed all their batches. Other nodes' handles end
 	// with the new epoch.
 	var head int64
 	var owned *durable.Owned
@@ -98,12 +98,12 @@ func (l *actorLog) Close() {
 // leave ends one use of the handle. The last use releases the actor.
 func (l *actorLog) leave() {
 	if l.users.Add(-1) == 0 {
-		// It fails only while the store closes, which releases all actors.
+		// Push fails only while the store closes, which releases all actors.
 		_ = l.store.queue.Push(item{entry: entry{Kind: calls.KindRelease, Log: l}}, 0)
 	}
 }
 
-// usable returns an error if the handle's log must not be changed any more.
+// usable returns an error if the log must not be changed through this handle any more.
 func (l *actorLog) usable() error {
 	if l.Fenced() || !l.lease.holds() {
 		return durable.ErrFenced

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lookups reads single rows. Requests that arrive during a statement share the next one, because a
-// statement costs both sides the same for one row and for a few dozen.
+// lookups reads single rows. Requests that arrive during a statement share the next statement,
+// because one row costs client and database the same as a few dozen.
 type lookups struct {
 	store *Store
 
@@ -21,24 +21,24 @@ type lookups struct {
 type lookup struct {
 	table string
 	key   []byte
-	// Set before done is closed. value stays nil if there is no such row.
+	// These fields are set before done is closed. value stays nil if there is no such row.
 	value []byte
 	err   error
 	done  chan struct{}
 }
 
 const (
-	// maxAsking bounds the concurrent statements, each on a connection.
+	// maxAsking is the maximum number of concurrent statements. Each uses a connection.
 	maxAsking = 2
-	// maxLookups bounds the rows of one statement.
+	// maxLookups is the maximum number of rows in one statement.
 	maxLookups = 128
-	// The planner must not join: each row is found by its key.
+	// getRows must not be planned as a join. Each row is found by its key.
 	getRows = `select n, value from unnest($1::text[], $2::bytea[]) with ordinality as u(t, k, n),
 		lateral (select value from rows where tbl = t and key = k and ` + visible + ` offset 0) as r`
 )
 
-// get returns a row as stored, nil if it does not exist. It includes everything acknowledged before
-// the call.
+// get returns a row as stored, or nil if it does not exist. The result includes everything
+// acknowledged before the call.
 func (l *lookups) get(table string, key []byte) ([]byte, error) {
 	one := &lookup{table: table, key: key, done: make(chan struct{})}
 	l.mu.Lock()
@@ -55,7 +55,7 @@ func (l *lookups) get(table string, key []byte) ([]byte, error) {
 	return one.value, one.err
 }
 
-// run executes statements until nobody waits.
+// run executes statements until no caller is waiting.
 func (l *lookups) run() {
 	for {
 		l.mu.Lock()
@@ -81,7 +81,7 @@ func (l *lookups) ask(all []*lookup) {
 	}
 	err := l.store.ask(func(ctx context.Context) error {
 		for _, one := range all {
-			one.value = nil // of an interrupted answer
+			one.value = nil // left from an interrupted response
 		}
 		rows, err := l.store.pool.Query(ctx, getRows, tables, keys)
 		if err != nil {

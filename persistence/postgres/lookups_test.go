@@ -11,7 +11,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// Lookups that arrive during a statement share the next one, and each gets its own row or error.
+// Lookups that arrive during a statement share the next statement. Each gets its own row or error.
 func TestLookupsShareAStatement(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -24,7 +24,7 @@ func TestLookupsShareAStatement(t *testing.T) {
 	postgrestest.Exec(t, url, "update atelier.rows set value = value || 'x' where key = '4'")
 	l := s.lookups
 	l.mu.Lock()
-	l.asking += maxAsking // as if these were in progress
+	l.asking += maxAsking // as if that many statements were in progress
 	l.mu.Unlock()
 	var all sync.WaitGroup
 	for i := range callers {
@@ -62,7 +62,8 @@ func TestLookupsShareAStatement(t *testing.T) {
 	}
 }
 
-// A failed lookup must not report a missing row. Otherwise an ended session would count as open.
+// A failed lookup must not report a missing row. Otherwise, for instance, an ended session would
+// count as open.
 func TestALookupThatFailsIsNoMissingRow(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})

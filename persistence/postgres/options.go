@@ -11,7 +11,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Errors of this package in addition to those of durable.Journal.
+// These are the errors of this package in addition to those of durable.Journal.
 var (
 	// ErrNameTaken means that another process uses the database under the same node name.
 	ErrNameTaken = errors.New("postgres: another process uses the database under this name")
@@ -19,7 +19,7 @@ var (
 	ErrWeakCommit = errors.New("postgres: synchronous_commit is too weak")
 	// ErrNewerFormat means that a newer program wrote the database or the backup.
 	ErrNewerFormat = layout.ErrNewerFormat
-	// ErrInUse means that living nodes use the tables, which this program would have to change.
+	// ErrInUse means that this program would have to change the tables, but living nodes use them.
 	ErrInUse = errors.New("postgres: the database is in use by an earlier program")
 	// ErrRefused means that this node must not run together with the running ones; see
 	// Options.Admit.
@@ -28,53 +28,54 @@ var (
 	ErrBadBackup = layout.ErrBadBackup
 )
 
-// Alone is the node name of a server without one.
+// Alone is the node name of a server that has no name.
 const Alone = "single"
 
-// Bounds of one append, in bytes and rows; larger ones fail with durable.ErrTooLarge. They limit
-// memory, here and in the database, and the delay that one append causes to others.
+// These are the maximum bytes and rows of one append. Larger appends fail with durable.ErrTooLarge.
+// The bounds limit memory, here and in the database, and the delay that one append causes to
+// others.
 const (
 	MaxRecordBytes = 56 << 20
 	MaxRowBytes    = 8 << 20
 	MaxRows        = 50_000
 )
 
-// Options are the address and the limits of a store. Zero fields except URL have their defaults.
+// Options configures a store. Zero fields except URL have their defaults.
 type Options struct {
 	// URL is the address, such as postgres://user@host:5432/db, possibly with options for pgx. It
 	// can contain a password, and is never logged.
 	URL string
-	// Node is the name of this node, unique on the database. Without one the node is Alone, and
-	// rejoins automatically after it lost its lease.
+	// Node is the name of this node, unique on the database. If it is empty, the name is Alone, and
+	// the node rejoins automatically after it loses its lease.
 	Node string
 	// Version is the version of the messages between nodes; Program is the version of the program.
 	Version int
 	Program string
 
-	// Admit, if set, is called with the other living nodes, by name, version and program, and can
+	// Admit, if set, is called with the name, version and program of the other living nodes. It can
 	// refuse to run together with them. It is called before a lease is taken, again afterwards,
 	// because two nodes can start concurrently, and when this node rejoins.
 	Admit func(others []durable.Member) error
 
-	// Lease is the duration of a node's lease for other nodes, by the database's clock. It is
-	// renewed three times during that, and valid for two thirds of it for the node itself. Default
-	// 3 s.
+	// Lease is the duration of a node's lease, as other nodes see it by the database's clock. The
+	// node renews the lease three times per duration, and itself relies on it for two thirds of the
+	// duration. Default 3 s.
 	Lease time.Duration
 
 	durable.StoreLimits
 
-	// Now is this node's clock, which is compared with the database's. Default time.Now.
+	// Now is this node's clock. The store compares it with the database's clock. Default time.Now.
 	Now func() time.Time
 
 	// LookEvery is the polling interval of a Feed. Default 500 ms.
 	LookEvery time.Duration
 	// Remember is how long the database keeps tombstones of deleted rows. Default 5 min.
 	Remember time.Duration
-	// SweepEvery is the interval of removing expired rows. Default 30 s.
+	// SweepEvery is the interval at which expired rows are removed. Default 30 s.
 	SweepEvery time.Duration
 
-	// OnCommit, if set, is called by the writer after each successful commit, with its duration; it
-	// must not block.
+	// OnCommit, if set, is called by the writer after each successful commit, with the commit's
+	// duration. It must not block.
 	OnCommit func(took time.Duration)
 	// Logger receives messages for operators. Default: nothing is logged.
 	Logger *slog.Logger

@@ -8,7 +8,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// The state is read again. Earlier it was reported as damaged, permanently.
+// If the connection is lost between the parts of a snapshot, the state is read again. Earlier it
+// was reported as damaged, permanently.
 func TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, small(url))
@@ -24,7 +25,7 @@ func TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage(t *testing.T) {
 	err = r.view(func(v *view, h layout.Head, _ uint64) error {
 		if !cut {
 			cut = true
-			_ = v.conn.PgConn().Conn().Close() // as a cut network does
+			_ = v.conn.PgConn().Conn().Close() // like a cut network
 		}
 		got, err := r.state(v, h)
 		if err != nil {
@@ -40,8 +41,8 @@ func TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage(t *testing.T) {
 	}
 }
 
-// When a snapshot replaces another, the parts of the old one are deleted. Removing an actor deletes
-// all its parts.
+// When a snapshot replaces another, the parts of the old snapshot are deleted. Removing an actor
+// deletes all parts of its snapshot.
 func TestPartsOfReplacedSnapshotsAreDeleted(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	const actor = "codelab/1"

@@ -18,8 +18,8 @@ type reader struct {
 	actor string
 }
 
-// view calls fn with a connection that shows one consistent state. After started was set it is not
-// called again.
+// view calls fn with a connection that shows one consistent state. Once started is set, view does
+// not call fn again.
 func (s *Store) view(fn func(v *view) error) error {
 	return s.ask(func(ctx context.Context) error {
 		conn, err := s.long.Acquire(ctx)
@@ -50,7 +50,7 @@ type view struct {
 	started bool // the caller's function was called
 }
 
-// query sends a query and calls row for each row. The view is opened in the same
+// query sends a query and calls row for each row. The first query also opens the view, in the same
 // round trip.
 func (v *view) query(sql string, row func(pgx.Rows) error, args ...any) error {
 	b := &pgx.Batch{}
@@ -81,7 +81,7 @@ func (v *view) query(sql string, row func(pgx.Rows) error, args ...any) error {
 	return errors.Join(err, results.Close())
 }
 
-// head returns an actor's snapshot head, or ErrNotFound.
+// head returns the head of an actor's snapshot, or ErrNotFound.
 func (v *view) head(actor string) (layout.Head, error) {
 	var value []byte
 	err := v.query("select head from snapshots where actor = $1", func(r pgx.Rows) error { return r.Scan(&value) }, []byte(actor))
@@ -126,8 +126,8 @@ func (r *reader) Replay(after uint64, fn func(seq uint64, record []byte) error) 
 	})
 }
 
-// view calls fn with one consistent state of the database, and the log's position in it. That is
-// the log's head, empty if there is none, and the seq of its last record.
+// view calls fn with one consistent state of the database and the log's position in that state. The
+// position is the log's head, which is empty if there is none, and the seq of its last record.
 func (r *reader) view(fn func(v *view, h layout.Head, tail uint64) error) error {
 	if err := r.store.enterCall(); err != nil {
 		return err
@@ -160,8 +160,8 @@ func (r *reader) state(v *view, h layout.Head) ([]byte, error) {
 	})
 }
 
-// records calls fn for the stored records after after. All records above the base must exist; the
-// owner's row has the end of the log, so a lost end is noticed.
+// records calls fn for the stored records whose seq is greater than after. All records above the
+// base must exist. The owner's row has the end of the log, so a missing end is detected.
 func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
 	next := uint64(0) // 0 before the first chunk
 	expect := max(after, h.Base) + 1
@@ -184,7 +184,8 @@ func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uin
 	return damaged(err)
 }
 
-// damaged marks damage as final, so that it is not retried; errors of the database are unchanged.
+// damaged marks damage as final, so that it is not retried. Errors of the database are returned
+// unchanged.
 func damaged(err error) error {
 	if errors.Is(err, durable.ErrCorrupt) && codeOf(err) == "" {
 		return &final{err}
@@ -213,8 +214,8 @@ func (r *reader) Tail() (tail uint64, err error) {
 // pageChunks is the number of chunks per request.
 const pageChunks = 64
 
-// chunks calls fn for the log's chunks, beginning with the one that can contain the record after+1.
-// A chunk is valid only during the call.
+// chunks calls fn for the log's chunks, beginning with the chunk that can contain record after+1. A
+// chunk is valid only during the call.
 func (r *reader) chunks(v *view, after uint64, fn func(layout.Chunk) error) error {
 	from := int64(min(after, math.MaxInt64))
 	sql := `select seq, chunk from records where actor = $1

@@ -12,10 +12,10 @@ import (
 	"atelier/persistence/layout"
 )
 
-// ErrNotEmpty means that the database to fill already contains data.
+// ErrNotEmpty means that the target database already contains data.
 var ErrNotEmpty = errors.New("postgres: the database holds data already; give an empty one, or drop its schema " + schema)
 
-// Restoring is a database being filled from a backup. Nothing of it is visible before Commit.
+// Restoring is a database that is being filled from a backup. The data becomes visible with Commit.
 type Restoring struct {
 	conn  *pgx.Conn
 	heads map[string]int64 // seq of each actor's last record
@@ -31,9 +31,9 @@ func CheckEmpty(url string) error {
 	return r.Discard()
 }
 
-// Restore reads a backup of any kind of store into an empty database. A damaged one (ErrBadBackup),
-// or one of a newer program (ErrNewerFormat), changes nothing; nothing is changed before Commit.
-// The store then has a new StreamID.
+// Restore reads a backup of any kind of store into an empty database. Nothing is changed before
+// Commit. A damaged backup fails with ErrBadBackup, and a newer program's backup with
+// ErrNewerFormat. The restored store has a new StreamID.
 func Restore(url string, r io.Reader) (*Restoring, error) {
 	in, err := layout.NewEntryReader(r)
 	if err != nil {
@@ -63,7 +63,7 @@ func begin(url string) (*Restoring, error) {
 	r := &Restoring{conn: conn, heads: make(map[string]int64)}
 	_, err = migrate(ctx, conn)
 	if err == nil {
-		// No node can write until the end.
+		// No node can write until the transaction ends.
 		_, err = conn.Exec(ctx, "begin; lock table nodes, owners, records, snapshots, snapshot_parts, rows in exclusive mode")
 	}
 	var used bool
@@ -89,7 +89,7 @@ func (r *Restoring) Commit() error {
 // Discard abandons the restore and its uncommitted data.
 func (r *Restoring) Discard() error { return r.conn.Close(context.Background()) }
 
-// restoreBytes is the size of a batch for the database.
+// restoreBytes is the size of a batch that is sent to the database.
 const restoreBytes = 4 << 20
 
 func (r *Restoring) fill(in *layout.EntryReader) error {
@@ -120,18 +120,18 @@ func (r *Restoring) fill(in *layout.EntryReader) error {
 	b := &pgx.Batch{}
 	b.Queue("delete from owners")
 	b.Queue("insert into owners select a, null, null, nextval('epochs'), h from unnest($1::bytea[], $2::bigint[]) as u(a, h)", actors, heads)
-	// Finish purges that were in progress in the backed-up store.
+	// Finish the purges that were in progress in the backed-up store.
 	for _, table := range []string{"records", "snapshots", "snapshot_parts", "owners"} {
 		b.Queue("delete from "+table+" where actor in (select key from rows where tbl = $1)", layout.PurgeTable)
 	}
 	b.Queue("delete from rows where tbl = $1", layout.PurgeTable)
-	// Ids of snapshots are never reused either.
+	// Snapshot ids are never reused either.
 	b.Queue("select setval('epochs', greatest($1::bigint + 1, nextval('epochs')))", r.ids)
 	b.Queue("update meta set stream = $1", layout.NewStreamID())
 	return translate(r.conn.SendBatch(ctx, b).Close())
 }
 
-// entryPage is one batch for the database, as arrays.
+// entryPage is one batch for the database, in the form of arrays.
 type entryPage struct {
 	bytes   int
 	records struct {
@@ -151,7 +151,7 @@ type entryPage struct {
 	}
 }
 
-// add adds an entry. An entry that no store writes makes the backup invalid.
+// add adds an entry. An entry that no store would write makes the backup invalid.
 func (r *Restoring) add(p *entryPage, e layout.Entry) error {
 	payload, err := layout.Unseal(e.Key, e.Value)
 	if err != nil {
@@ -162,7 +162,7 @@ func (r *Restoring) add(p *entryPage, e layout.Entry) error {
 	prefix := 2 + len(name)
 	switch e.Key[0] {
 	case layout.FamilyMeta:
-		return nil // this database has its own
+		return nil // this database has its own value
 	case layout.FamilyChunk:
 		c, err := layout.DecodeChunk(e.Key, e.Value, prefix)
 		if err != nil || !ok {

@@ -21,7 +21,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 // visible is the condition that a row exists. Rows expire by the database's clock.
 const visible = "value is not null and (expires is null or expires > clock_timestamp())"
 
-// Get implements durable.Journal. It includes everything acknowledged earlier.
+// Get implements durable.Journal. The result includes everything acknowledged earlier.
 func (s *Store) Get(table string, key []byte) (content []byte, err error) {
 	if err := layout.CheckTable(table); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func newRange(q durable.Scan) keyRange {
 	return c
 }
 
-// prefixEnd returns the first key after all keys with the prefix, nil for none.
+// prefixEnd returns the first key after all keys with the prefix, or nil if there is none.
 func prefixEnd(prefix []byte) []byte {
 	end := append([]byte{}, prefix...)
 	for len(end) > 0 && end[len(end)-1] == 0xff {
@@ -124,7 +124,7 @@ func prefixEnd(prefix []byte) []byte {
 	return end
 }
 
-// behind returns the part of the range after a key.
+// behind returns the part of the range that follows a key.
 func (c keyRange) behind(key []byte) keyRange {
 	if c.reverse {
 		c.high, c.below = key, true
@@ -149,7 +149,7 @@ func (c keyRange) sql() string {
 	if c.high != nil {
 		end = "key " + high + " $3"
 	}
-	// The snapshot is one state. Rows that expire while it is read can be missing.
+	// The snapshot is one consistent state. Rows that expire while it is read can be missing.
 	return "select key, value from rows where tbl = $1 and key " + low + " $2 and " + end + " and " + visible +
 		" order by key" + order + " limit $4"
 }

@@ -41,8 +41,8 @@ func (s *Store) Owner(actor string) (node string, err error) {
 	return node, err
 }
 
-// keptLeases is the number of lease durations for which a node stays a member after its lease
-// expired.
+// keptLeases determines how long a node stays a member after its lease expired, as a number of
+// lease durations.
 const keptLeases = 20
 
 // Members implements durable.Shared.
@@ -75,7 +75,8 @@ func (s *Store) Known() (names []string, err error) {
 }
 
 // Members returns the nodes of a database, for a caller that runs no node on it. Nodes that stopped
-// in order stay in the list for a day, and dead ones until they are forgotten. It changes nothing.
+// properly stay in the list for a day, and dead nodes until they are forgotten. Members changes
+// nothing.
 func Members(url string) (members []durable.Member, err error) {
 	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
 		var made bool
@@ -88,8 +89,8 @@ func Members(url string) (members []durable.Member, err error) {
 	return members, err
 }
 
-// Forget removes a node that is not running from the list of Members; false if there is none. If it
-// returns, its incarnations continue.
+// Forget removes a node that is not running from the list of Members. It returns false if there is
+// no such node. If the node comes back, its incarnation numbers continue.
 func Forget(url, node string) (forgotten bool, err error) {
 	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
 		done, err := conn.Exec(ctx, "update nodes set lease_until = '-infinity' where node = $1 and lease_until <= clock_timestamp() and lease_until > '-infinity'", node)

@@ -15,7 +15,7 @@ type node struct {
 	url string
 }
 
-// Expire ends the lease as other nodes see it.
+// Expire ends the lease, as seen by other nodes.
 func (n node) Expire() {
 	postgrestest.Exec(n.t, n.url, "update atelier.nodes set lease_until = clock_timestamp() - interval '1 millisecond' where node = $1", n.Node())
 }
@@ -34,7 +34,7 @@ func TestSharedConformance(t *testing.T) {
 	})
 }
 
-// The node lost its lease a moment before, or has not rejoined yet. It counts as stopped, so no
+// The node has just lost its lease, or has not rejoined yet. It counts as stopped, so that no
 // operator needs to look after it.
 func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
 	url := postgrestest.Database(t)

@@ -26,7 +26,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 		return err
 	}
 	return s.snapshots.Ask(&snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}, func(e entry) error {
-		l.users.Add(1) // not before there is room: a handle that is closed meanwhile must find itself the last
+		l.users.Add(1) // only now: a handle closed while this waits must be the last user
 		err := s.queue.Push(item{entry: e}, 0)
 		if err != nil {
 			l.users.Add(-1)
@@ -44,13 +44,13 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 
 // storeSnapshot writes the parts, then the head, and then removes data that the new snapshot
 // replaces. After any interruption one complete snapshot exists, with the records after it. All
-// changes are in transactions that check the ownership: a node that was paused between them cannot
-// change anything.
+// changes are in transactions that check the ownership. A node that was paused between them and
+// lost the actor therefore cannot change anything.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
 	defer s.locks.Lock(l.Actor)()
-	// Under the lock no newer handle of this node can be opening, so an old incarnation's snapshot
-	// is never stored after a new one has read the state.
+	// Under the lock no newer handle of this node can be opening. An old incarnation's snapshot is
+	// therefore never stored after a new incarnation has read the state.
 	if err := l.usable(); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if job.Seq < old.Seq {
 		return fmt.Errorf("postgres: snapshot of %s at %d is older than the stored one at %d", l.Actor, job.Seq, old.Seq)
 	}
-	// A unique id: a node that has lost the actor may still be writing parts.
+	// The id must be unique, because a node that has lost the actor can still be writing parts.
 	var id int64
 	if err := s.ask(func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, "select nextval('epochs')").Scan(&id)
@@ -96,13 +96,13 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	return nil
 }
 
-// sealed returns a head in stored form.
+// sealed returns a head in its stored form.
 func (l *actorLog) sealed(h layout.Head) []byte {
 	return layout.Sealed(layout.HeadKey(l.Actor), h.Encode())
 }
 
-// change runs a statement in a transaction that verifies the ownership, and returns how many rows
-// it changed. It may be run twice.
+// change runs a statement in a transaction that verifies the ownership. It returns the number of
+// changed rows. The statement can be executed twice.
 func (l *actorLog) change(sql string, args ...any) (rows int64, err error) {
 	return l.changeAll(statement{sql, args})
 }
@@ -113,7 +113,8 @@ type statement struct {
 	args []any
 }
 
-// changeAll is change for several statements; rows is the number for the last one.
+// changeAll is like change, for several statements. rows is the number of rows that the last
+// statement changed.
 func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 	s := l.store
 	err = l.lease.ask(func(ctx context.Context) error {
@@ -141,17 +142,17 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 	return rows, err
 }
 
-// truncateChunks is the number of chunks removed per transaction: appends of this log, and so all
-// of this node's, wait for it.
+// truncateChunks is the number of chunks removed per transaction. Appends of this log wait for the
+// transaction, and so do all other appends of this node.
 const truncateChunks = 200
 
-// truncate removes all chunks with a last seq of at most limit.
+// truncate removes all chunks that end at or before limit.
 func (l *actorLog) truncate(limit uint64) error {
 	if limit == 0 {
 		return nil
 	}
 	for {
-		// A chunk ends where the next one begins, and the last one at the head.
+		// A chunk ends where the next chunk begins, and the last chunk ends at the head.
 		began := time.Now()
 		n, err := l.change(`delete from records where actor = $1 and seq in (
 			select seq from records where actor = $1 and seq <= $2
@@ -167,11 +168,11 @@ func (l *actorLog) truncate(limit uint64) error {
 	}
 }
 
-// Rewrite implements durable.Log. The replaced bytes leave the disk with PostgreSQL's vacuum, not
-// at once.
+// Rewrite implements durable.Log. The replaced bytes leave the disk only when PostgreSQL vacuums
+// the table.
 //
-// Appends only add chunks, and Rewrite only replaces existing chunks, so they do not conflict;
-// truncation waits for the actor's lock.
+// Appends only add chunks, and Rewrite only replaces existing chunks, so that they do not conflict.
+// Truncation waits for the actor's lock.
 func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -238,20 +239,20 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 	return nil
 }
 
-// errRewritten ends the iteration after the last record that may be rewritten.
+// errRewritten ends the iteration after the last record that must be rewritten.
 var errRewritten = errors.New("rewritten")
 
 // rewriteBytes is the number of bytes replaced per transaction.
 const rewriteBytes = 256 << 10
 
-// rewritten is the new value of a chunk.
+// rewritten is a chunk with its new value.
 type rewritten struct {
 	seq   int64
 	value []byte
 }
 
-// replace stores chunks together with the head unless it is nil: the first replacement raises the
-// base.
+// replace stores the chunks together with the head, unless head is nil. The first replacement
+// raises the base.
 func (l *actorLog) replace(chunks *[]rewritten, head []byte) error {
 	var seqs []int64
 	var values [][]byte

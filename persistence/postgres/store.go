@@ -15,8 +15,8 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// Store is a journal in one database, which other nodes can share. All methods are safe for
-// concurrent use.
+// Store is a journal in one database, and other nodes can share the database. All methods are safe
+// for concurrent use.
 type Store struct {
 	// Immutable after Open.
 	opts   Options
@@ -33,19 +33,20 @@ type Store struct {
 	lease     atomic.Pointer[lease]
 	offset    atomic.Pointer[time.Duration] // see ClockOffset
 	rejoining sync.Mutex                    // held while the lease changes
-	keeping   chan struct{}                 // guarded by rejoining; closed when the present keep has returned
+	keeping   chan struct{}                 // guarded by rejoining; closed when keep has returned
 
 	lookups   *lookups
 	writer    *writer
 	snapshots *calls.Snapshots[*actorLog]
 	feeds     feeds
-	// background are the goroutines that end with ending.
+	// background counts the goroutines that end with ending.
 	background sync.WaitGroup
 	ending     context.Context
 	end        context.CancelFunc
 
-	// readOnly means that writes are refused until the database has been asked again. refused is
-	// when the database last refused one, by uptime, and 0 if it has accepted one since.
+	// readOnly means that writes are refused until the database has been tried again. refused is
+	// the time at which the database last refused a write, by uptime, or 0 if it has accepted a
+	// write since.
 	readOnly atomic.Bool
 	refused  atomic.Int64
 	closing  atomic.Bool
@@ -55,10 +56,10 @@ type Store struct {
 
 var _ durable.Shared = (*Store)(nil)
 
-// Open opens the store in the database, and creates missing tables. It waits for an existing lease
-// of this node's name to end. It fails with ErrNameTaken if another process has the lease, and with
-// ErrWeakCommit if commits would not be on disk. ErrNewerFormat means that a newer program wrote
-// the database, and ErrInUse that earlier ones are using it. See also ErrRefused.
+// Open opens the store in the database, and creates missing tables. It waits until an existing
+// lease under this node's name ends. It fails with ErrNameTaken if another process has the lease,
+// and with ErrWeakCommit if commits would not be on disk. ErrNewerFormat means that a newer program
+// wrote the database, and ErrInUse that earlier programs are using it. See also ErrRefused.
 func Open(o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := parse(o.URL)
@@ -128,7 +129,7 @@ func (s *Store) prepare() error {
 // openWithin bounds the start, including the wait for an earlier lease to end.
 const openWithin = 30 * time.Second
 
-// writable returns why the store accepts no writes at the moment, or nil.
+// writable returns the reason why the store currently accepts no writes, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.closing.Load():
@@ -141,7 +142,7 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// enterCall admits a reading call.
+// enterCall admits a call that reads.
 func (s *Store) enterCall() error {
 	if err := s.gate.Enter(); err != nil {
 		return err
@@ -153,16 +154,16 @@ func (s *Store) enterCall() error {
 	return nil
 }
 
-// Close commits what is queued, finishes pending snapshots, waits for the calls in
-// progress, and releases the lease. A second call does nothing.
+// Close commits the queue, finishes pending snapshots, waits for the calls in progress, and
+// releases the lease. A second call does nothing.
 func (s *Store) Close() error {
 	if !s.closing.CompareAndSwap(false, true) {
 		return nil
 	}
 	s.gate.Close()
 	s.queue.Close()
-	// Calls inside may be waiting for the writer, and the writer feeds the
-	// snapshots; so this is the order.
+	// The order matters: calls in progress can be waiting for the writer, and the writer feeds the
+	// snapshots.
 	s.writer.Wait()
 	s.snapshots.Close()
 	s.end()
@@ -181,16 +182,16 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// hasStopped makes the version of a node that stops in order negative (-1 - version); a node that
-// died keeps its version.
+// hasStopped makes the version of a properly stopped node negative (-1 - version). A node that died
+// keeps its version.
 const hasStopped = "update nodes set version = -1 - version where node = $1 and incarnation = $2 and version >= 0"
 
 // leave releases all actors, so that other nodes need not wait for the lease to end.
 func (s *Store) leave() error {
 	l := s.lease.Load()
 	if !l.holds() {
-		// Other nodes wait for the end of the lease in any case. If the database answers, they
-		// learn that this node has stopped and not died.
+		// Other nodes wait for the end of the lease in any case. If the database responds, they
+		// learn that this node has stopped rather than died.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, _ = s.pool.Exec(ctx, hasStopped, s.node, l.incarnation)

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// small returns options for tests: a queue that fills up.
+// small returns test options with a queue that fills up.
 func small(url string) Options {
 	return Options{URL: url, StoreLimits: durable.StoreLimits{QueueBytes: 4 << 20}}
 }

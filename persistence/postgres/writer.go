@@ -12,14 +12,14 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// writer commits queued items, one transaction per group; several only for very large groups.
+// writer commits queued items with one transaction per group. Only very large groups take several.
 type writer struct {
 	*calls.Writer[*actorLog, item, *item]
 	store   *Store
-	gone    []*actorLog // to be released after the present group
+	gone    []*actorLog // to release after the current group
 	conn    *pgx.Conn   // nil: not open
 	session *lease      // the lease whose session conn has
-	number  int64       // of the last commit, under any lease
+	number  int64       // number of the last commit, under any lease
 	group   group
 }
 
@@ -33,7 +33,7 @@ func (w *writer) run() {
 	w.Run(w.process)
 }
 
-// maxGroupBytes ends a group: the maximum data of one transaction.
+// maxGroupBytes is the maximum size of one transaction. A group ends there.
 const maxGroupBytes = 16 << 20
 
 func (w *writer) process(items []item) {
@@ -53,24 +53,24 @@ func (w *writer) process(items []item) {
 	w.giveBack()
 }
 
-// commit writes the content of items and finishes them all.
+// commit writes the content of items and finishes all of them.
 func (w *writer) commit(items []item) {
 	err := w.commitGroup(items)
 	for i := range items {
 		if it := &items[i]; err != nil && it.conflict {
-			it.Err = err // the conflicting item might not exist
+			it.Err = err // the conflicting write can be uncommitted
 		}
 	}
 	w.Finish(items, err)
 }
 
-// commitGroup sends the items in one transaction, until that is committed or certainly is not.
-// Items that fail individually get their error.
+// commitGroup sends the items in one transaction, until the transaction has been committed or
+// certainly has not. Items that fail individually get their own errors.
 func (w *writer) commitGroup(items []item) error {
 	began := time.Now()
 	s, l := w.store, w.store.lease.Load()
 	for i := range items {
-		// Items that were queued under an earlier lease ended with it.
+		// Items that were queued under an earlier lease have ended with that lease.
 		if it := &items[i]; it.Err == nil && it.Commits() && (it.lease != l || !l.holds()) {
 			w.refuse(it, durable.ErrFenced)
 		}
@@ -121,7 +121,7 @@ func (w *writer) commitGroup(items []item) error {
 	}
 }
 
-// refuse fails a single item, and its log with it.
+// refuse fails a single item, and the item's log with it.
 func (w *writer) refuse(it *item, err error) {
 	it.Err = err
 	if it.Kind == calls.KindBatch {
@@ -159,9 +159,9 @@ func (w *writer) giveBack() {
 	}
 }
 
-// connection ensures that there is a connection with a session of the lease. For a new one it
+// connection ensures that a connection with a session of the lease is open. For a new connection it
 // returns the number of the last commit. An earlier connection can then no longer commit: its
-// transaction in progress was waited for, and a later one finds another session.
+// transaction in progress was waited for, and a later transaction finds another session.
 func (w *writer) connection(l *lease) (committed int64, err error) {
 	if w.conn != nil && w.session == l && !w.conn.IsClosed() {
 		return -1, nil
@@ -183,7 +183,7 @@ func (w *writer) connection(l *lease) (committed int64, err error) {
 		}
 		w.drop()
 		if errors.Is(err, pgx.ErrNoRows) {
-			l.lose() // another process has the name
+			l.lose() // another process uses the name
 		}
 		if !l.holds() {
 			return -1, fmt.Errorf("%w: %w", durable.ErrFenced, err)

@@ -1,7 +1,7 @@
-// Package secrets stores the server's secrets in files of the data folder, readable only by their
-// owner and always replaced as a whole. It never prints one.
+// Package secrets stores the server's secrets in files of the data folder. Only the owner can read
+// the files, and a file is always replaced as a whole. The package never prints a secret.
 //
-// A file has one secret, or the keys of tokens, one version after the other. A key has a checksum,
-// because a key with a wrong bit would silently make everything that it protects invalid. A
-// password is a single line, because people read it. Files without a checksum are also accepted.
+// A file contains one secret, or all versions of the token keys. A key has a checksum, because a
+// key with a wrong bit would silently make everything that it protects invalid. A password is a
+// single line, because people read it. Files without a checksum are also accepted.
 package secrets

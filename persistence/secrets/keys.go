@@ -16,7 +16,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// ErrMalformed means that the file does not have the format of this package. Its text never
+// ErrMalformed means that the file does not have the format of this package. The error text never
 // includes the content.
 var ErrMalformed = errors.New("malformed key file")
 
@@ -29,7 +29,7 @@ type keyFile struct {
 	Sum string `json:"crc32c"`
 }
 
-// sum covers the data in which a wrong bit would make tokens invalid.
+// sum computes the checksum of the data in which a wrong bit would make tokens invalid.
 func (c keyFile) sum() string {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	for _, e := range c.Keys {
@@ -49,8 +49,8 @@ type keyEntry struct {
 	Key       string     `json:"key"` // base64url
 }
 
-// LoadKeys returns the keys, oldest first. A missing file is fs.ErrNotExist; one that others can
-// read is refused.
+// LoadKeys returns the keys, oldest first. If the file is missing, the error is fs.ErrNotExist. A
+// file that others can read is refused.
 func LoadKeys(path string) ([]seal.Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -67,7 +67,7 @@ func LoadKeys(path string) ([]seal.Key, error) {
 	return ParseKeys(path, b)
 }
 
-// ParseKeys parses the content of a file of keys; errors have the path.
+// ParseKeys parses the content of a key file. path is only used in errors.
 func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 	var c keyFile
 	if err := json.Unmarshal(b, &c); err != nil || len(c.Keys) == 0 {
@@ -94,7 +94,7 @@ func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 	return keys, nil
 }
 
-// CreateKeys creates the file with a first key. It never overwrites one.
+// CreateKeys creates the file with a first key. It never overwrites a file.
 func CreateKeys(path string, now time.Time) ([]seal.Key, error) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("make server keys: %s exists", path), err)
@@ -113,8 +113,8 @@ func RotateKeys(path string, now time.Time) ([]seal.Key, error) {
 	return keys, writeKeys(path, keys)
 }
 
-// Announced returns the keys with a newer pending one: the existing one of an unfinished rotation,
-// or a new one.
+// Announced returns the keys with a newer pending key. If an unfinished rotation left a pending
+// key, Announced returns it; otherwise it adds a new one.
 func Announced(keys []seal.Key, now time.Time) []seal.Key {
 	if keys[len(keys)-1].Pending {
 		return keys
@@ -124,7 +124,7 @@ func Announced(keys []seal.Key, now time.Time) []seal.Key {
 	return append(slices.Clone(keys), k)
 }
 
-// Used returns the keys with the pending one in use, and its predecessor retired.
+// Used returns the keys with the pending key in use, and its predecessor retired.
 func Used(keys []seal.Key, now time.Time) []seal.Key {
 	keys = slices.Clone(keys)
 	n := len(keys)
@@ -135,7 +135,7 @@ func Used(keys []seal.Key, now time.Time) []seal.Key {
 	return keys
 }
 
-// Kept returns the keys for which keep returns true, and the newest.
+// Kept returns the keys for which keep returns true, and the newest key in any case.
 func Kept(keys []seal.Key, keep func(seal.Key) bool) (kept []seal.Key) {
 	for i, k := range keys {
 		if i == len(keys)-1 || keep(k) {
@@ -145,7 +145,7 @@ func Kept(keys []seal.Key, keep func(seal.Key) bool) (kept []seal.Key) {
 	return kept
 }
 
-// KeepKeys drops the versions for which keep returns false; the newest is always kept.
+// KeepKeys drops the versions for which keep returns false. It always keeps the newest version.
 func KeepKeys(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
 	keys, err := LoadKeys(path)
 	if err != nil {
@@ -164,7 +164,8 @@ func newKey(version uint32, now time.Time) seal.Key {
 	return seal.Key{Version: version, Material: material, MadeAt: now.UTC()}
 }
 
-// writeKeys replaces the file atomically: after a crash it is the old one or the new one.
+// writeKeys replaces the file atomically. After a crash the file has either the old or the new
+// content.
 func writeKeys(path string, keys []seal.Key) error {
 	b, err := EncodeKeys(keys)
 	if err != nil {
@@ -178,7 +179,7 @@ func writeKeys(path string, keys []seal.Key) error {
 	return nil
 }
 
-// EncodeKeys returns the content of a file of keys.
+// EncodeKeys returns the content of a key file.
 func EncodeKeys(keys []seal.Key) ([]byte, error) {
 	c := keyFile{Format: keyFormat}
 	for _, k := range keys {

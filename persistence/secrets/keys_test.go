@@ -50,8 +50,9 @@ func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 	}
 }
 
-// An interrupted rotation leaves a pending key, which the next one must use. With a new key it
-// would leave a second pending key, and the earlier key would never be retired.
+// An interrupted rotation leaves a pending key, which the next rotation must use. If the next
+// rotation created another key, there would be a second pending key, and the earlier key would
+// never be retired.
 func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	first, err := CreateKeys(path, now)
@@ -71,8 +72,8 @@ func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
 	}
 }
 
-// The checksum covers whether a key is pending. If a pending key were used, other nodes would not
-// find its tokens. If a key in use counted as pending, it would be replaced.
+// The checksum covers whether a key is pending. If a pending key were used too early, other nodes
+// would not find its tokens. If a key in use counted as pending, it would be replaced.
 func TestThatAKeyIsPendingIsChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	first, err := CreateKeys(path, now)

@@ -11,13 +11,13 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Key returns the key stored in a file; if there is none, it stores the result of fresh. made
-// reports whether it is new.
+// Key returns the key stored in a file. If there is no file, Key stores the result of fresh. made
+// reports whether the key is new.
 func Key(path string, fresh func() string) (key string, made bool, err error) {
 	return loadOrMake(path, fresh, KeepKey)
 }
 
-// Password is Key for a secret that people read.
+// Password is like Key, for a secret that people read.
 func Password(path string, fresh func() string) (password string, made bool, err error) {
 	return loadOrMake(path, fresh, func(path, password string) error { return keep(path, password+"\n") })
 }
@@ -38,7 +38,7 @@ func loadOrMake(path string, fresh func() string, keep func(path, secret string)
 	return secret, true, nil
 }
 
-// sumMark is the prefix of a checksum's line.
+// sumMark begins the line with the checksum.
 const sumMark = "# crc32c "
 
 func sumOf(secret string) string {
@@ -56,7 +56,7 @@ func parse(path, content string) (string, error) {
 	case secret == "":
 		return "", fmt.Errorf("secret file %s is empty", path)
 	case strings.Contains(content, "\x00"):
-		// A disk that has lost a block can leave this: everybody could guess it.
+		// A disk that has lost a block can leave zero bytes, which anybody could guess.
 		return "", fmt.Errorf("secret file %s is damaged: there are zero bytes in it", path)
 	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
 		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum, restore the file from a copy", path)
@@ -64,7 +64,7 @@ func parse(path, content string) (string, error) {
 	return secret, nil
 }
 
-// KeepKey writes a key to a file. After a crash the file is either unchanged or complete; when
+// KeepKey writes a key to a file. After a crash the file is either unchanged or complete. When
 // KeepKey returns, the file and its name are on disk.
 func KeepKey(path, key string) error {
 	return keep(path, key+"\n"+sumMark+sumOf(key)+"\n")

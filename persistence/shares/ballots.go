@@ -17,16 +17,16 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Ballots stores the secrets of anonymous polls, one file each, named for the codelab. It
-// implements codelab.BallotKeys. Safe for concurrent use.
+// Ballots stores the secrets of anonymous polls. Each secret is a file, named for its codelab.
+// Ballots implements codelab.BallotKeys. Safe for concurrent use.
 type Ballots struct {
 	// Immutable after OpenBallots.
 	opts BallotOptions
 
 	mu   sync.RWMutex
 	byID map[string]*ballotSecret // guarded by mu
-	// gone are the ids of the secrets last destroyed here, oldest first, so that another node,
-	// which does not know yet, cannot restore them. Guarded by mu.
+	// gone contains the ids of the secrets last destroyed here, oldest first. They prevent another
+	// node that has not heard of the destruction from restoring the secrets. Guarded by mu.
 	gone []string
 
 	// writing is held while the folder is changed, and guards the following fields.
@@ -36,18 +36,18 @@ type Ballots struct {
 	background sync.WaitGroup
 }
 
-// BallotOptions are the options of Ballots.
+// BallotOptions configures Ballots.
 type BallotOptions struct {
 	// Dir is the folder; it is created if missing.
 	Dir    string
 	Logger *slog.Logger
-	// Spread, if there are several nodes, sends a secret to the others before Make returns it, and
-	// returns the nodes that have it, including this one. nil on a single server.
+	// Spread sends a secret to the other nodes before Make returns it. It returns the nodes that
+	// have the secret, including this one. nil on a single server.
 	Spread func(Ballot) (keepers []string, err error)
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
 
-	// Disk is the folder; nil for that of the operating system in Dir. Tests and the simulator
+	// Disk is the folder. If nil, it is the operating system's folder Dir. Tests and the simulator
 	// set it.
 	Disk Disk
 	now  func() time.Time
@@ -62,21 +62,21 @@ type Ballot struct {
 type ballotSecret struct {
 	secret [ballotBytes]byte
 	made   time.Time
-	// kept means that this process has stored it on disk. One found there at startup may be from a
-	// process that could not sync it.
+	// kept means that this process has stored the secret on disk. A secret found on disk at startup
+	// may be from a process that could not sync it.
 	kept bool
 }
 
 const (
 	ballotBytes  = 32
 	ballotPrefix = "ballots-"
-	// ballotUse is the maximum time of the command that uses a new secret.
+	// ballotUse is the maximum duration of a command that uses a new secret.
 	ballotUse = 2 * time.Minute
-	// mostGone bounds the remembered destroyed secrets, 70 bytes each.
+	// mostGone is the maximum number of destroyed secrets remembered, at 70 bytes each.
 	mostGone = 10_000
 )
 
-// ballotID matches the id of a codelab and 64 random bits.
+// ballotID matches a codelab id followed by 64 random bits.
 var ballotID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[0-9a-f]{16}$`)
 
 // OpenBallots loads the existing secrets.
@@ -124,8 +124,8 @@ func (b *Ballots) load(id string) error {
 		b.doomed[id] = true // its creation or destruction was interrupted
 		return nil
 	}
-	// Its age continues over restarts: with a node that starts every minute it would otherwise
-	// never be old.
+	// The age of a secret continues over restarts. Otherwise a secret would never become old on a
+	// node that restarts every minute.
 	made := info.ModTime()
 	if now := b.opts.now(); made.After(now) {
 		made = now // the clock was set back
@@ -158,7 +158,7 @@ func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) 
 }
 
 // keep stores a secret on disk and activates it. The next sweep destroys the remains of a failed
-// attempt, unless keep succeeds before.
+// attempt, unless keep succeeds before the sweep.
 func (b *Ballots) keep(id string, x *ballotSecret) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -187,7 +187,7 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	return nil
 }
 
-// settled reports whether there is nothing to do to keep a secret: it is on disk, or was destroyed.
+// settled reports whether keep has nothing left to do: the secret is on disk, or was destroyed.
 func (b *Ballots) settled(id string) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -195,8 +195,8 @@ func (b *Ballots) settled(id string) bool {
 	return x != nil && x.kept || slices.Contains(b.gone, id)
 }
 
-// Take stores a secret created by another node. It is on disk when Take returns, unless it was
-// destroyed here: then it stays destroyed. Repeating it changes nothing.
+// Take stores a secret created by another node. The secret is on disk when Take returns, unless it
+// was destroyed here, in which case it stays destroyed. Repeated calls change nothing.
 func (b *Ballots) Take(in Ballot) error {
 	if len(in.Secret) != ballotBytes || !ballotID.MatchString(in.ID) {
 		return errors.New("take the secret of a poll: malformed")
@@ -213,7 +213,7 @@ func (b *Ballots) Take(in Ballot) error {
 	return nil
 }
 
-// All returns the secrets in use, for another node.
+// All returns the secrets in use, to send to another node.
 func (b *Ballots) All() (out []Ballot, _ error) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -223,13 +223,14 @@ func (b *Ballots) All() (out []Ballot, _ error) {
 	return out, nil
 }
 
-// Find returns a secret for another node.
+// Find returns a secret, to send to another node.
 func (b *Ballots) Find(id string) (Ballot, bool) {
 	key := b.Key(id)
 	return Ballot{id, key}, key != nil
 }
 
-// Key returns a secret, or nil if it is not here. The caller may keep it.
+// Key returns a secret, or nil if this node does not have it. The caller may keep the returned
+// slice.
 func (b *Ballots) Key(id string) []byte {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -239,8 +240,8 @@ func (b *Ballots) Key(id string) []byte {
 	return nil
 }
 
-// Destroy implements codelab.BallotKeys: it deactivates a secret immediately, and overwrites and
-// removes its file on another goroutine.
+// Destroy implements codelab.BallotKeys: it deactivates a secret immediately. Another goroutine
+// overwrites and removes the file.
 func (b *Ballots) Destroy(id string) {
 	b.mu.Lock()
 	if !slices.Contains(b.gone, id) {
@@ -301,8 +302,8 @@ func (b *Ballots) sweep() {
 	}
 }
 
-// Close wipes the secrets from memory, after pending destructions; the files of the others are
-// kept.
+// Close wipes the secrets from memory, after the pending destructions. The files of the remaining
+// secrets stay.
 func (b *Ballots) Close() {
 	b.background.Wait()
 	b.mu.Lock()

@@ -111,7 +111,7 @@ func TestASecretIsOldOnceNoCommandCanUseIt(t *testing.T) {
 	}
 }
 
-// If the clock was set back after a secret was made, the secret still expires: its age counts from
+// If the clock was set back after a secret was made, the secret still expires. Its age counts from
 // the start of the process at the latest.
 func TestASecretOfTheFutureGetsOld(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
@@ -135,8 +135,8 @@ func TestASecretOfTheFutureGetsOld(t *testing.T) {
 	}
 }
 
-// A secret that another node sends again keeps its age, also after a restart. Otherwise it would
-// never be destroyed while nodes come and go.
+// A secret that another node sends again keeps its age, even after a restart. Otherwise it would
+// never be destroyed while nodes join and leave.
 func TestASecretThatIsSentAgainIsNoYounger(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
 	open := func() *Ballots {
@@ -200,7 +200,7 @@ func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 	}
 }
 
-// stubborn is a folder in which some calls fail.
+// stubborn is a folder in which the given calls fail.
 type stubborn struct {
 	folder
 	remove, sync error
@@ -247,8 +247,8 @@ func TestFailedDestructionIsRetried(t *testing.T) {
 	}
 }
 
-// A secret that others can read is not used. One that is too short or empty is destroyed. Other
-// files in the folder stay.
+// A secret that others can read is not used. A secret that is too short or empty is destroyed.
+// Other files in the folder stay.
 func TestADamagedSecretIsNoKey(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, size int, mode os.FileMode) {
@@ -282,7 +282,7 @@ func TestADamagedSecretIsNoKey(t *testing.T) {
 	}
 }
 
-// A later core dump or swapped page does not contain it.
+// The destroyed secret cannot appear in a later core dump or swapped page.
 func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	id, _, err := b.Make(aCodelab)
@@ -334,7 +334,7 @@ func TestACopyOfASecretStays(t *testing.T) {
 	}
 }
 
-// The list of destroyed secrets is bounded: the oldest is forgotten.
+// The list of destroyed secrets is bounded. When it is full, the oldest secret is forgotten.
 func TestDestroyedSecretsAreRememberedWithinABound(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()

@@ -15,8 +15,8 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// fragile is a disk that loses unsynced changes in a crash. Each file and each name is kept as of
-// the last sync, or as of any later moment.
+// fragile is a disk that loses unsynced changes in a crash. After a crash, each file and each name
+// is in its state at the last sync, or at any later moment.
 type fragile struct {
 	rt      *rapid.T
 	names   map[string]*inode
@@ -53,7 +53,7 @@ func (d *fragile) restart(steps int) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {
 		if n := d.names[name]; !bytes.Equal(n.content, n.synced) {
-			// The size can be on disk without the bytes.
+			// The file size can be on disk without the bytes.
 			switch rapid.IntRange(0, 2).Draw(d.rt, "what of its content") {
 			case 0:
 				n.content = bytes.Clone(n.synced)
@@ -133,14 +133,14 @@ func (f *fragileFile) Stat() (fs.FileInfo, error) { return f, nil }
 func (f *fragileFile) Size() int64                { return int64(len(f.content)) }
 func (f *fragileFile) Mode() fs.FileMode          { return 0o600 }
 
-// TestCrashesCostNothingAndSpareNothing fails the power at any step of making and destroying
-// shares. A share that Until returned is found until its quarter ends. Once a later sweep
-// completes, the disk contains the secret nowhere, whatever a crash restores.
+// TestCrashesCostNothingAndSpareNothing cuts the power at any step of creating and destroying
+// shares. A share that Until returned is found until its quarter of an hour ends. Once a later
+// sweep completes, the secret is nowhere on the disk, no matter what a crash restores.
 func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		times := &times{clock: noon}
 		d := &fragile{rt: rt, names: map[string]*inode{}, synced: map[string]*inode{}, left: rapid.IntRange(0, 60).Draw(rt, "steps")}
-		every := map[*inode]bool{} // that ever was
+		every := map[*inode]bool{} // all inodes that ever existed
 		returned := map[seal.ShareID]time.Time{}
 		secrets := map[seal.ShareID][]byte{}
 		var s *Store
@@ -161,7 +161,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 		}
 		open := func() {
 			for !untilCrash(func() {
-				// Unlike Open, this starts no other goroutine.
+				// Unlike Open, this literal starts no other goroutine.
 				s = &Store{
 					opts: Options{Longest: 6 * time.Hour, Now: times.now, Uptime: times.up, Disk: d}, log: discard,
 					byID: map[seal.ShareID]*held{}, byEnd: map[int64]*held{}, doomed: map[string]bool{},
@@ -207,7 +207,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 			}
 			check()
 		}
-		// One complete sweep, followed by any possible crash.
+		// One complete sweep runs, followed by any possible crash.
 		times.pass(2 * time.Hour)
 		d.left = 1 << 20
 		s.sweep()

@@ -16,24 +16,24 @@ import (
 // ErrDisk means that the folder cannot be written.
 var ErrDisk = fmt.Errorf("%w: the folder of secrets cannot be written", durable.ErrReadOnly)
 
-// Disk is the folder of the secrets.
+// Disk is the folder that contains the secrets.
 type Disk interface {
 	// List returns the names of the folder's files.
 	List() ([]string, error)
 	Open(name string, flag int) (File, error)
 	Remove(name string) error
-	// Sync makes the names durable.
+	// Sync makes the file names durable.
 	Sync() error
 }
 
-// File is an open file; Sync makes its content durable.
+// File is an open file. Sync makes its content durable.
 type File interface {
 	io.ReadWriteCloser
 	Stat() (fs.FileInfo, error)
 	Sync() error
 }
 
-// read returns at most most bytes of a file, and its metadata.
+// read returns the first bytes of a file, up to most, and the file's metadata.
 func read(d Disk, name string, most int) ([]byte, fs.FileInfo, error) {
 	f, err := d.Open(name, os.O_RDONLY)
 	if err != nil {
@@ -52,10 +52,10 @@ func read(d Disk, name string, most int) ([]byte, fs.FileInfo, error) {
 	return b[:n], info, err
 }
 
-// keep stores a content on disk under a name. When keep returns nil, the content survives a crash
-// and has been read back. The remains of an earlier attempt are overwritten in place. A system that
-// could not sync a page treats it as clean afterwards, so a second sync alone would report success
-// for missing data.
+// keep stores content on disk under a name. When keep returns nil, the content survives a crash and
+// has been read back. If an earlier attempt left a partial file, keep overwrites the file in place.
+// A system that could not sync a page treats it as clean afterwards, so a second sync alone would
+// report success for missing data.
 func keep(d Disk, name string, content []byte) error {
 	if err := write(d, name, content); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
@@ -84,7 +84,7 @@ func write(d Disk, name string, content []byte) error {
 }
 
 // erase overwrites a file with zeros, in place, and removes its name. The folder is not synced yet,
-// so a file of zeros can return.
+// so a file of zeros can reappear after a crash.
 func erase(d Disk, name string) error {
 	f, err := d.Open(name, os.O_WRONLY)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// ailing is a folder whose nth step fails, and some after it. A failed write writes half of its
-// bytes.
+// ailing is a folder in which a given step fails, and a number of steps after it. A failed write
+// writes half of its bytes.
 type ailing struct {
 	folder
 	mu           sync.Mutex // failures are swept on another goroutine
@@ -42,7 +42,7 @@ func (d *ailing) step() error {
 }
 
 func (d *ailing) Open(name string, flag int) (File, error) {
-	// A file can be created even if there is no room for its contents.
+	// A file can be created even if there is no space for its contents.
 	f, err := d.folder.Open(name, flag)
 	if err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (f *ailingFile) Write(b []byte) (int, error) {
 
 func (f *ailingFile) Sync() error { return errors.Join(f.d.step(), f.File.Sync()) }
 
-// eachFault injects a full disk and a broken one at each step of keeping a secret, for one or more
-// steps, until heal is called.
+// eachFault injects a full disk and a broken disk at each step of storing a secret. The fault lasts
+// for one or more steps, or until heal is called.
 func eachFault(t *testing.T, try func(t *testing.T, d *ailing, heal func())) {
 	for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
 		for after := range 9 {
@@ -104,7 +104,7 @@ func TestASecretThatIsKeptIsOnTheDisk(t *testing.T) {
 		if err := b.Take(in); err != nil {
 			t.Fatalf("of a disk that works again: %v", err)
 		}
-		b.Old() // which sweeps what is doomed
+		b.Old() // sweeps the doomed files
 		b.Close()
 		again := openBallots(t, BallotOptions{Dir: string(d.folder)})
 		defer again.Close()
@@ -114,13 +114,13 @@ func TestASecretThatIsKeptIsOnTheDisk(t *testing.T) {
 	})
 }
 
-// healthyList has no faults at the start, which only lists files.
+// healthyList has no faults during the start, because the start only lists files.
 type healthyList struct{ *ailing }
 
 func (d healthyList) List() ([]string, error) { return d.folder.List() }
 
-// Earlier, after a full disk each later attempt failed because of the file of the first, and no
-// token could be made on any node.
+// Earlier, after a full disk each later attempt failed because of the first attempt's file. No
+// token could be created on any node.
 func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 	in := Share{Ends: seal.QuarterEnd(time.Now().Add(time.Minute)), Secret: bytes.Repeat([]byte{7}, seal.ShareBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
@@ -151,7 +151,7 @@ func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 	})
 }
 
-// A destroyed secret stays destroyed even if another node, which has not noticed the destruction,
+// A destroyed secret stays destroyed even if another node that has not noticed the destruction
 // sends it again.
 func TestDestroyedSecretsStayDestroyed(t *testing.T) {
 	dir := t.TempDir()
@@ -166,7 +166,7 @@ func TestDestroyedSecretsStayDestroyed(t *testing.T) {
 		t.Fatal(err)
 	}
 	never := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
-	b.Destroy(never.ID) // whose poll was closed before it came
+	b.Destroy(never.ID) // its poll was closed before the secret arrived
 	if err := b.Take(never); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestTheTimeOfASecretGoesOnOverStarts(t *testing.T) {
 	b.Close()
 }
 
-// The previous process may have failed to sync the secret that this one found.
+// The previous process may have failed to sync the secret that this process found.
 func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
@@ -218,7 +218,7 @@ func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 	if err := again.Take(in); !errors.Is(err, syscall.EIO) || again.Key(in.ID) == nil {
 		t.Errorf("not synced, and told as %v", err)
 	}
-	again.Old() // sweeps, and takes nothing away that is in use
+	again.Old() // sweeps, and spares secrets in use
 	if left, _ := d.List(); len(left) != 1 {
 		t.Error("the secret in use was destroyed")
 	}
@@ -227,7 +227,7 @@ func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 	}
 }
 
-// The secret is not in use afterwards.
+// A secret that is destroyed while it is being stored is not in use afterwards.
 func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
 	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
 	d := &meanwhile{folder: folder(t.TempDir())}
@@ -251,7 +251,7 @@ func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
 	b.Close()
 }
 
-// meanwhile is a folder in which something happens at the first sync.
+// meanwhile is a folder that calls a function at the first sync.
 type meanwhile struct {
 	folder
 	do func()

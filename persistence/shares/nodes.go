@@ -15,8 +15,8 @@ type Share struct {
 	Secret []byte    `json:"secret"`
 }
 
-// Take stores a share created by another node. It is on disk when Take returns. Repeating it
-// changes nothing; an ended share is not stored.
+// Take stores a share created by another node. The share is on disk when Take returns. Repeated
+// calls change nothing. An expired share is not stored.
 func (s *Store) Take(in Share) error {
 	if len(in.Secret) != seal.ShareBytes || !in.Ends.Equal(seal.QuarterEnd(in.Ends)) {
 		return fmt.Errorf("take a share: malformed")
@@ -48,7 +48,7 @@ func (s *Store) Take(in Share) error {
 	return nil
 }
 
-// Count counts the unexpired shares in a folder. A missing folder has none.
+// Count counts the unexpired shares in a folder. The result for a missing folder is 0.
 func Count(dir string, now time.Time) (n int, err error) {
 	names, err := folder(dir).List()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +62,7 @@ func Count(dir string, now time.Time) (n int, err error) {
 	return n, err
 }
 
-// All returns the shares that are, or are about to be, in use, for another node.
+// All returns the shares that are in use or about to be, to send to another node.
 func (s *Store) All() (out []Share, err error) {
 	s.writing.Lock() // prevents destruction meanwhile
 	defer s.writing.Unlock()

@@ -24,7 +24,7 @@ func spread(t *testing.T, dir string, to func(Share) error) *Store {
 }
 
 // Every node has a share before anything is sealed under it. A node that lacks a share gets it from
-// another one.
+// another node.
 func TestNodesHaveEachOthersShares(t *testing.T) {
 	dirs := [2]string{t.TempDir(), t.TempDir()}
 	var nodes [2]*Store
@@ -117,7 +117,7 @@ func TestSharesOfOthersAreLookedAt(t *testing.T) {
 	if all, _ := s.All(); len(all) != 0 {
 		t.Errorf("%d are kept", len(all))
 	}
-	// An ended share must not return to the disk, even briefly.
+	// An expired share must not return to the disk, even briefly.
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("%d files are kept, %v", len(files), err)
 	}
@@ -172,12 +172,12 @@ func TestNodeWithoutSharesReportsNoneEnded(t *testing.T) {
 }
 
 // A node failed to send its share to all nodes, while another node had received it and sent it
-// back. Earlier the first node then destroyed the file. No node could read all shares of this one,
-// nor start while it ran.
+// back. Earlier the first node then destroyed the file. No node could read all shares of the first
+// node, or start while the first node ran.
 func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
 	var s *Store
 	s = spread(t, t.TempDir(), func(made Share) error {
-		if err := s.Take(made); err != nil { // from one that has it
+		if err := s.Take(made); err != nil { // from a node that has it
 			t.Error(err)
 		}
 		return errors.New("one node does not answer")
@@ -191,7 +191,7 @@ func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
 	}
 }
 
-// An operator without the keys of the shares can count those still in use.
+// An operator without the keys of the shares can count the shares still in use.
 func TestSharesInAFolderAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	s := spread(t, dir, func(Share) error { return nil })

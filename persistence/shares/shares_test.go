@@ -42,7 +42,7 @@ func (t *times) up() time.Duration {
 	return t.uptime
 }
 
-// pass lets time pass. set only sets the clock.
+// pass advances both the clock and the uptime. set only changes the clock.
 func (t *times) pass(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *stage) files() []string {
 	return names
 }
 
-// over reports whether a share can neither seal nor open anything any more.
+// over reports whether a share can no longer seal or open anything.
 func over(t *testing.T, share *seal.Share) bool {
 	t.Helper()
 	ring, err := seal.NewRing(seal.Production, "s", []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}})
@@ -143,8 +143,8 @@ func TestTokensOfOneQuarterHourUseOneShare(t *testing.T) {
 	}
 }
 
-// TestTheFormOfAFile opens a file in the original form. If its name changed, or the derivation of
-// the id from the contents, every token would expire at the next start.
+// TestTheFormOfAFile opens a file in the original form. If its name changed, or if the id were
+// derived from the contents differently, every token would expire at the next start.
 func TestTheFormOfAFile(t *testing.T) {
 	s := newStage(t)
 	path := filepath.Join(s.dir, "tokens-until-20260301T121500Z-03000239a7d36350")
@@ -202,11 +202,11 @@ func TestRestartKeepsLiveSharesAndDropsExpired(t *testing.T) {
 	}
 }
 
-// At the end of a quarter its share is destroyed completely: in memory, for current holders, and on
-// disk.
+// At the end of a quarter its share is destroyed completely: in memory, even for current holders,
+// and on disk.
 func TestShareIsDestroyedAfterItsQuarter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now() // the bubble's: midnight
+		began := time.Now() // the test bubble's clock: midnight
 		dir := t.TempDir()
 		s, err := Open(Options{Dir: dir, Longest: time.Hour})
 		if err != nil {
@@ -368,7 +368,7 @@ func TestFailedWritesOfSharesAreRetried(t *testing.T) {
 	for _, fail := range []*error{&d.create, &d.sync} {
 		*fail = full
 		before := d.creates
-		for range 10 { // one try a second, however many ask
+		for range 10 { // one attempt per second for any number of callers
 			if _, err := s.Until(noon.Add(time.Minute)); !errors.Is(err, full) {
 				t.Fatalf("%v", err)
 			}
@@ -402,13 +402,13 @@ func TestFailedWritesOfSharesAreRetried(t *testing.T) {
 	if names, _ := dir.List(); len(names) != 0 {
 		t.Errorf("not tried again: %v", names)
 	}
-	s.doomed["tokens-until-20260301T121500Z-0123456789abcdef"] = true // somebody else removed it
+	s.doomed["tokens-until-20260301T121500Z-0123456789abcdef"] = true // removed by someone else
 	if s.sweep(); len(s.doomed) != 0 {
 		t.Errorf("%v", s.doomed)
 	}
 }
 
-// found calls Find on a node that lacks no shares.
+// found calls Find on a node that has all shares.
 func (s *Store) found(id seal.ShareID) *seal.Share {
 	share, err := s.Find(id)
 	if err != nil {

@@ -15,28 +15,28 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Options of a Store.
+// Options configures a Store.
 type Options struct {
 	// Dir is the folder; it is created if missing.
 	Dir string
 	// Longest is the maximum lifetime of anything sealed under a share.
 	Longest time.Duration
-	// Now is the clock and Uptime a monotonic time; if nil, those of the system.
+	// Now is the clock, and Uptime is a monotonic clock. If nil, they are the system's clocks.
 	Now    func() time.Time
 	Uptime func() time.Duration
 	Logger *slog.Logger
-	// Spread, if several nodes serve the same tokens, sends a share to the others before anything
-	// is sealed under it; if it fails the share is not used. Then nothing more is sealed under
-	// shares found at startup, because it is unknown whether all nodes have them. nil on a single
+	// Spread is used if several nodes serve the same tokens. It sends a share to the other nodes
+	// before anything is sealed under it. If Spread fails, the share is not used. Nothing new is
+	// sealed under shares found at startup, because some nodes may not have them. nil on a single
 	// server.
 	Spread func(Share) error
-	// Lacks, if there are several nodes, reports whether shares that are missing here can be on
-	// others. Then a missing share may not have ended. nil means never.
+	// Lacks is used if there are several nodes. It reports whether shares that are missing here can
+	// be on other nodes, so that a missing share may still be valid. nil means never.
 	Lacks func() bool
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
 
-	// Disk is the folder; nil for that of the operating system in Dir. Tests and the simulator
+	// Disk is the folder. If nil, it is the operating system's folder Dir. Tests and the simulator
 	// set it.
 	Disk Disk
 }
@@ -50,17 +50,18 @@ type Store struct {
 	mu    sync.RWMutex
 	byID  map[seal.ShareID]*held // guarded by mu
 	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
-	// spreading is being sent to the other nodes; guarded by mu. A node that is just starting is
-	// not one of them, but asks this one for all shares.
+	// spreading is the share that is being sent to the other nodes. Guarded by mu. A node that is
+	// just starting is not among them; it requests all shares from this node.
 	spreading *held
 
-	// making is held while a share is created, and guards the following fields. Never taken with
-	// writing held: nodes that create shares concurrently take each other's.
+	// making is held while a share is created, and guards the following fields. It is never
+	// acquired while writing is held, because nodes that create shares concurrently take each
+	// other's shares.
 	making  sync.Mutex
 	failed  error         // of the last attempt to create a share
 	retryAt time.Duration // not before this uptime
 
-	// taking is held while another node's share is taken.
+	// taking is held while another node's share is being stored.
 	taking sync.Mutex
 
 	// writing is held while the folder is changed, and guards the following fields.
@@ -141,7 +142,7 @@ func (s *Store) Until(end time.Time) (*seal.Share, error) {
 	return h.share, nil
 }
 
-// current returns the share for an end, if it is valid until then.
+// current returns the share for an expiry time, if the share is valid until then.
 func (s *Store) current(ends time.Time) *held {
 	s.mu.RLock()
 	h := s.byEnd[ends.Unix()]
@@ -150,7 +151,7 @@ func (s *Store) current(ends time.Time) *held {
 		return nil
 	}
 	if h.until-s.opts.Uptime() < ends.Sub(s.opts.Now()) {
-		return nil // the clock was set back: it ends earlier
+		return nil // the clock was set back: the share ends earlier
 	}
 	return h
 }
@@ -162,7 +163,7 @@ func (s *Store) over(h *held) bool {
 
 // Find implements token.Shares.
 func (s *Store) Find(id seal.ShareID) (*seal.Share, error) {
-	// Called first: a share that arrives after this is found.
+	// Lacks is called first, so that a share that arrives afterwards is found.
 	lacks := s.opts.Lacks != nil && s.opts.Lacks()
 	s.mu.RLock()
 	h := s.byID[id]
@@ -198,7 +199,7 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 }
 
 // write writes a share's file, and calls then before the folder is used again. The next sweep
-// destroys the remains of a failed write, unless the share is written before.
+// destroys the remains of a failed write, unless the share is written before the sweep.
 func (s *Store) write(h *held, secret []byte, then func()) error {
 	s.writing.Lock()
 	err := keep(s.opts.Disk, h.name, secret)
@@ -214,8 +215,8 @@ func (s *Store) write(h *held, secret []byte, then func()) error {
 	return err
 }
 
-// doom lets the next sweep destroy a share under which nothing is sealed. If it has returned
-// meanwhile from a node that received it, the file belongs to that node.
+// doom lets the next sweep destroy a share under which nothing is sealed. If a node that received
+// the share has sent it back meanwhile, the file stays.
 func (s *Store) doom(h *held) {
 	id := h.share.ID()
 	h.share.Wipe()
@@ -228,8 +229,8 @@ func (s *Store) doom(h *held) {
 	}
 }
 
-// hold computes how long a share is in use, independent of later changes of the clock. A hundredth
-// is added in case a clock is being slewed to the right time.
+// hold computes how long a share is in use, independent of later changes of the clock. It adds one
+// percent in case a clock is being slewed to the right time.
 func (s *Store) hold(share *seal.Share, name string, now time.Time) *held {
 	left := min(share.Ends().Sub(now), s.opts.Longest+seal.Quarter)
 	return &held{share: share, name: name, until: s.opts.Uptime() + left + left/100}
@@ -310,7 +311,7 @@ func (s *Store) read(name string, ends time.Time, id string, now time.Time) erro
 	h := s.hold(seal.NewShare(ends, (*[seal.ShareBytes]byte)(b)), name, now)
 	if h.share.ID().String() != id {
 		s.log.Error("a key share is damaged; tokens under it count as expired", "file", name)
-		s.byID[h.share.ID()] = h // nothing refers to it; it expires in time
+		s.byID[h.share.ID()] = h // the share is unreferenced, and expires as usual
 		return nil
 	}
 	if s.use(h); s.opts.Spread != nil {
@@ -319,7 +320,7 @@ func (s *Store) read(name string, ends time.Time, id string, now time.Time) erro
 	return nil
 }
 
-// Close wipes the shares from memory; their files are kept.
+// Close wipes the shares from memory. Their files stay.
 func (s *Store) Close() error {
 	s.stop()
 	s.background.Wait()

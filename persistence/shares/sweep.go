@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// look is the interval of checks of the clock, which may have been set, if no share ends earlier.
+// look is the maximum interval between two checks of the clock, because the clock can be set.
 const look = 10 * time.Second
 
 // run destroys each share when it expires.

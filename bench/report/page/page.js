@@ -2,7 +2,7 @@
 {
   const m = measured
   const style = () => getComputedStyle(document.body)
-  // light-dark() is resolved where a colour is used, so a probe uses it.
+  // light-dark() is resolved only where a colour is used, so a probe element uses it.
   const probe = document.body.appendChild(document.createElement('i'))
   probe.hidden = true
   const colour = (name) => {
@@ -14,14 +14,14 @@
     stroke: colour('quiet'), font: '12px ' + style().fontFamily, grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1 }, ...more,
   })
   const values = (_, splits) => splits.map(short)
-  // A second between two of which nothing is known has no line: it gets a point.
+  // A second without known neighbours has no line, so it gets a point.
   const lonely = (plot, series) => {
     const v = plot.data[series]
     const found = v.flatMap((y, i) => (y != null && v[i - 1] == null && v[i + 1] == null ? [i] : []))
     return found.length ? found : null
   }
   const line = (label, name, more) => ({ label, stroke: colour(name), width: 1.5, points: { show: false, filter: lonely, size: 4 }, value: (_, v) => short(v), ...more })
-  // Where the measured time begins, and what was done to the servers.
+  // Marks the beginning of the measured time, and each fault of a server.
   const mark = (plot, second, name, dash, text) => {
     const { left, top, width, height } = plot.bbox, at = Math.round(plot.valToPos(second, 'x', true))
     if (at < left || at > left + width) return
@@ -41,7 +41,7 @@
   }
   const marks = (plot) => {
     if (m.warmup > 0) mark(plot, m.warmup, 'quiet', [4, 4], 'measured')
-    // A name stands where there is room for it.
+    // A name is shown only if there is room for it.
     let free = m.warmup > 0 ? plot.valToPos(m.warmup, 'x') + 60 : -Infinity
     for (const fault of m.faults ?? []) {
       const at = plot.valToPos(fault.second, 'x')
@@ -55,7 +55,7 @@
     axes: [axis({ values: (_, s) => s.map((v) => v + ' s') }), axis({ values, size: 58 })],
     series: [{ label: 'second', value: (_, v) => (v == null ? '' : v.toFixed(0)) }, ...series],
   })
-  // The tail is what matters, so the axis has a nine more at each step.
+  // The tail matters, so each step of the axis adds a nine.
   const nines = (p) => 1 / (1 - Math.min(p, 99.9999) / 100)
   const furthest = Math.max(1, ...m.percentiles.map((p) => nines(p.percentile)))
   const drawings = {
@@ -77,7 +77,7 @@
     drawn = []
     for (const figure of document.querySelectorAll('figure')) {
       const [options, data] = drawings[figure.dataset.plot]()
-      // What was never measured has no plot.
+      // Values that were never measured have no plot.
       const something = data[0]?.length > 1 && data.slice(1).some((column) => column.some((v) => v))
       figure.hidden = !something
       if (!something) continue

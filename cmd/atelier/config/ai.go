@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// AI is the section of the language model.
+// AI is the configuration section of the language model.
 type AI struct {
 	Provider            string   `toml:"provider" one:"gemini|openai" doc:"Protocol of the upstream: \"gemini\" (streamGenerateContent) or \"openai\" (compatible chat/completions)."`
 	BaseURL             string   `toml:"base_url" doc:"Base address of the upstream, without the protocol's paths. Empty: the provider's own."`
@@ -30,7 +30,7 @@ func defaultAI() AI {
 	}
 }
 
-// Allowed lists the permitted models, the default first.
+// Allowed lists the permitted models, beginning with the default.
 func (a *AI) Allowed() []string {
 	out := []string{a.Model}
 	for _, m := range a.Models {

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// bounds are the allowed values of a key, from its tags. min and max are inclusive, for whole
-// numbers and durations. one lists texts, separated by "|".
+// bounds contains the allowed values of a key, from its tags. min and max are inclusive bounds of
+// whole numbers and durations. one lists the allowed texts, separated by "|".
 type bounds struct {
 	min, max string
 	one      []string
@@ -51,8 +51,8 @@ func (b bounds) allow(v reflect.Value) bool {
 	return (b.min == "" || n >= amount(v.Type(), b.min)) && (b.max == "" || n <= amount(v.Type(), b.max))
 }
 
-// amount returns a whole number or a duration as a number. It parses a text, which comes from a
-// tag, and panics if that is malformed; a test parses all tags.
+// amount returns a whole number or a duration as a number. If x is text from a tag, amount parses
+// it, and panics if it is malformed. A test parses all tags.
 func amount(t reflect.Type, x any) int64 {
 	switch x := x.(type) {
 	case int:
@@ -93,8 +93,8 @@ func (b bounds) String() string {
 	return fmt.Sprintf("from %s to %s", b.min, b.max)
 }
 
-// explain returns the sentence about the bounds in config.toml. It is "" for choices, which
-// the text of the key lists itself, and for a minimum of 0 or 1, which is obvious.
+// explain returns the sentence about the bounds in config.toml. It returns "" for choices, which
+// the key's text lists itself, and for a minimum of 0 or 1, which is obvious.
 func (b bounds) explain() string {
 	if b.one != nil || b.max == "" && slices.Contains([]string{"", "0", "0s", "1", "1s"}, b.min) {
 		return ""

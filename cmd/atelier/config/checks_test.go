@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Without a unit, drain_timeout = 30 once meant 30 nanoseconds.
+// Durations once needed no unit: drain_timeout = 30 meant 30 nanoseconds.
 func TestADurationNeedsAUnit(t *testing.T) {
 	for text, want := range map[string]string{
 		"[server]\n\ndrain_timeout = 30\n":                        `line 3: server.drain_timeout is a duration and needs a unit, like "30s", "5m" or "8h"`,
@@ -80,7 +80,7 @@ func TestUnworkableSettingsAreRefused(t *testing.T) {
 }
 
 // The servers can be configured in the file and in the environment. Every visitor of the page can
-// read their credential, so checkconfig warns about it.
+// read their credentials, so checkconfig warns about them.
 func TestServersForSharedScreens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	text := "[live]\nice_servers = [{urls = [\"stun:stun.example.org:3478\"]}, {urls = [\"turns:turn.example.org\"], username = \"u\", credential = \"c\"}]\n"

@@ -16,7 +16,7 @@ import (
 	"atelier/transport/server"
 )
 
-// Cluster is the section of several servers on one database.
+// Cluster is the configuration section of several servers on one database.
 type Cluster struct {
 	Enabled bool     `toml:"enabled" doc:"Run as a node of a cluster that shares storage.postgres and files.store. The first node generates the keys and the owner's password; later nodes read them from the database, where they are encrypted with secret."`
 	Node    string   `toml:"node" doc:"Unique name of this node, of letters, digits, - and _. Empty: the host name."`
@@ -29,7 +29,7 @@ type Cluster struct {
 	TLSCA   string   `toml:"tls_ca" doc:"CA certificates (PEM) for node certificates."`
 }
 
-// machine returns the host name in the form of a node's name; "" if there is none.
+// machine returns the host name in the form of a node name, or "" if there is none.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -48,11 +48,12 @@ func defaultCluster() Cluster {
 	return Cluster{Listen: "127.0.0.1:6222", Peers: []string{}}
 }
 
-// minSecret is the minimum length of the cluster's secret, in characters.
+// minSecret is the minimum length of the cluster secret, in characters.
 const minSecret = 32
 
-// minDiffering rejects secrets that people pad to the minimum length. The probability that a random
-// secret of 64 hexadecimal digits has fewer different digits is one in a thousand million.
+// minDiffering is the minimum number of different characters. It rejects secrets that people pad to
+// the minimum length. A random secret of 64 hexadecimal digits has fewer different digits with a
+// probability of one in a thousand million.
 const minDiffering = 8
 
 // CheckClusterSecret returns an error if a cluster secret is too weak.
@@ -67,8 +68,9 @@ func CheckClusterSecret(secret string) error {
 	return nil
 }
 
-// MakesCertificates reports whether nodes make the certificates for each other. They do if messages
-// leave the machine and no certificates are configured, so all such messages are encrypted.
+// MakesCertificates reports whether nodes create the certificates for each other. They do so if
+// messages leave the machine and no certificates are configured, so that all such messages are
+// encrypted.
 func (n *Cluster) MakesCertificates() bool {
 	host, _, err := net.SplitHostPort(n.Listen)
 	return n.NATSURL == "" && n.TLSCA == "" && err == nil && !loopback(host)
@@ -119,8 +121,8 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	}
 }
 
-// TLS returns the configuration for both sides of connections between nodes, nil for none. The
-// certificate is reloaded when its files change; the authorities are not. failed is called if
+// TLS returns the configuration for both sides of connections between nodes; nil for none. The
+// certificate is reloaded when its files change, but the authorities are not. failed is called if
 // changed files cannot be used.
 func (n *Cluster) TLS(failed func(error)) (*tls.Config, error) {
 	if n.TLSCA == "" {

@@ -2,8 +2,8 @@ package config
 
 import "testing"
 
-// A node without a name uses the host name, reduced to permitted letters. A single server has no
-// name.
+// A node without a configured name uses the host name, reduced to permitted characters. A single
+// server has no node name.
 func TestNodeNameDefaultsToHostName(t *testing.T) {
 	c, err := Load("", []string{"ATELIER_CLUSTER_ENABLED=true"})
 	if err != nil || c.Cluster.Node != machine() || machine() == "" {

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Commerce is the section of the business's side of the commerce protocol. Empty lists of services
-// and capabilities mean the server's defaults.
+// Commerce is the configuration section of the business's side of the commerce protocol. Empty
+// lists of services and capabilities select the server's defaults.
 type Commerce struct {
 	SchemaBase        string               `toml:"schema_base" doc:"Base address of the published schemas' $id. If empty, it is public_url and /schemas, or without public_url https://atelier.example/schemas."`
 	Schemas           string               `toml:"schemas" doc:"Folder with your own schemas, read at the start and served under /schemas/ as <version>/<path>.json. Each has its address in $id, where https://atelier.example/schemas/ is replaced by the schema base. A schema that breaks a convention prevents the start. Empty: none."`
@@ -61,7 +61,7 @@ func (n *Names) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// example returns the text below the section in config.toml.
+// example returns the example text below the section in config.toml.
 func (Commerce) example() string { return capabilityExample }
 
 const capabilityExample = `For example, at the end of the file and instead of capabilities = [] above; a

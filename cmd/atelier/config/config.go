@@ -1,6 +1,6 @@
-// Package config is the server's configuration: one struct whose fields have their documentation as
-// tags. The shipped config.toml is generated from it. Precedence: defaults, then the file, then the
-// environment, then flags.
+// Package config is the server's configuration: one struct with its documentation in field tags.
+// The shipped config.toml is generated from the struct. The file overrides the defaults, the
+// environment overrides the file, and flags override the environment.
 package config
 
 //go:generate go test . -run TestShippedFileIsTheDefaults -update
@@ -24,7 +24,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Config has all settings. The doc tag of a field is its line in config.toml.
+// Config contains all settings. The doc tag of a field is its comment in config.toml.
 type Config struct {
 	Server  Server  `toml:"server" doc:"Listeners and public addresses of the server."`
 	Admin   Admin   `toml:"admin" doc:"The owner's account. ADMIN_ID and ADMIN_PW in the environment override it."`
@@ -48,7 +48,7 @@ type Config struct {
 	Commerce Commerce `toml:"commerce" doc:"The business profile at /.well-known/commerce, and the schemas under /schemas/."`
 }
 
-// Server is the section of listeners and addresses.
+// Server is the configuration section of listeners and addresses.
 type Server struct {
 	Listen          string   `toml:"listen" doc:"Address of the public listener; port 0 picks a free one."`
 	InternalListen  string   `toml:"internal_listen" doc:"Address for /livez, /readyz, /metrics and pprof. Keep it private. Empty: none."`
@@ -65,20 +65,20 @@ type Server struct {
 	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a stop, clients reconnect at a random moment within this time."`
 }
 
-// Admin is the owner's account.
+// Admin is the configuration section of the owner's account.
 type Admin struct {
 	ID       string `toml:"id" doc:"Login name of the owner."`
 	Password Secret `toml:"password" doc:"Password of the owner. Empty: the first start generates one and keeps it in the data folder."`
 }
 
-// Session is the section of cookies.
+// Session is the configuration section of session cookies.
 type Session struct {
 	Key              Secret   `toml:"key" doc:"Secret that signs session cookies, at least 32 characters. Empty: the first start generates one and keeps it in the data folder."`
 	AdminLifetime    Duration `toml:"admin_lifetime" min:"1s" doc:"Lifetime of a facilitator's session, a working day by default."`
 	AttendeeLifetime Duration `toml:"attendee_lifetime" min:"1s" doc:"Lifetime of an attendee's session in a browser, longer than a day's workshop by default."`
 }
 
-// Limits is the section of rate limits, which are token buckets.
+// Limits is the configuration section of rate limits, which are token buckets.
 type Limits struct {
 	LoginFailures       int      `toml:"login_failures" min:"0" doc:"Failed logins per address (IPv6: /64 network) and account within login_window. A browser with an earlier login has its own bucket, so others cannot lock it out."`
 	LoginWindow         Duration `toml:"login_window" min:"1s" doc:"Window of login_failures."`
@@ -104,14 +104,14 @@ type Limits struct {
 	SocketsPerPerson    int      `toml:"sockets_per_person" min:"0" doc:"Maximum number of live connections per attendee and codelab; a facilitator's session has eight times as many. A further connection closes the oldest with 4008."`
 }
 
-// The backends of Storage.
+// These are the backends of Storage.
 const (
 	Badger   = "badger"
 	Postgres = "postgres"
 	Memory   = "memory"
 )
 
-// Storage is the section of the store.
+// Storage is the configuration section of the store.
 type Storage struct {
 	Backend        string   `toml:"backend" one:"badger|postgres|memory" doc:"Kind of store, one of \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" (for trials: the data is lost when the process ends)."`
 	Postgres       Secret   `toml:"postgres" doc:"Database address for backend \"postgres\", for example postgres://user:password@host:5432/db?sslmode=verify-full. Files and workspaces stay in the data folder."`
@@ -123,22 +123,22 @@ type Storage struct {
 	IdleAfter      Duration `toml:"idle_after" min:"1s" doc:"Time without use after which a codelab leaves memory."`
 }
 
-// Audit is the section of the audit trail.
+// Audit is the configuration section of the audit trail.
 type Audit struct {
 	RetentionDays int `toml:"retention_days" min:"1" doc:"Retention of audit records, in days."`
 }
 
-// Retention is the section of the automatic deletion of codelabs.
+// Retention is the configuration section of automatic codelab deletion.
 type Retention struct {
 	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"Days after the end of a workshop until its codelab is deleted with its people, their work and certificates. The deletion is announced at least 14 days before. 0: never."`
 }
 
-// Webhooks is the section of events for other systems.
+// Webhooks is the configuration section of webhooks, which send events to other systems.
 type Webhooks struct {
 	AllowPrivate bool `toml:"allow_private" doc:"Allow webhooks to private, loopback and link-local addresses. The owner can then send requests to every machine that this server reaches."`
 }
 
-// Log is the section of logging.
+// Log is the configuration section of logging.
 type Log struct {
 	Level  string `toml:"level" one:"debug|info|warn|error" doc:"Lowest level that is logged: debug, info, warn or error."`
 	Format string `toml:"format" one:"text|json" doc:"Format of log lines: text or json."`
@@ -178,8 +178,8 @@ func Default() Config {
 	}
 }
 
-// Load reads the file, or none if its name is "", and overrides it with the environment. Unknown
-// keys in the file or in ATELIER_ variables are errors.
+// Load reads the file, unless its name is "", and overrides it with the environment. Unknown keys
+// in the file or in ATELIER_ variables are errors.
 func Load(path string, environ []string) (Config, error) {
 	c := Default()
 	if path != "" {
@@ -221,10 +221,10 @@ func decode(b []byte, c *Config) error {
 	return err
 }
 
-// checkUnits refuses durations that are numbers, because the TOML library would read 30 as 30
+// checkUnits refuses durations without a unit, because the TOML library would read 30 as 30
 // nanoseconds.
 func checkUnits(b []byte) error {
-	// The same sections, with only the durations, as texts.
+	// This struct has the same sections, but only the durations, as texts.
 	var sections []reflect.StructField
 	for s := range fields(reflect.TypeFor[Config]()) {
 		var spans []reflect.StructField
@@ -240,7 +240,7 @@ func checkUnits(b []byte) error {
 	err := toml.Unmarshal(b, reflect.New(reflect.StructOf(sections)).Interface())
 	var bad *toml.DecodeError
 	if !errors.As(err, &bad) || len(bad.Key()) != 2 {
-		return nil // decoding everything reports other errors
+		return nil // decoding the whole file reports other errors
 	}
 	row, _ := bad.Position()
 	return fmt.Errorf("line %d: %s is a duration and needs a unit, like \"30s\", \"5m\" or \"8h\"", row, strings.Join(bad.Key(), "."))
@@ -281,7 +281,7 @@ func applyEnvironment(c *Config, environ []string) error {
 			}
 		}
 	}
-	// Names fixed by the API take precedence over our own.
+	// Names fixed by the API take precedence over this program's names.
 	if adminID != "" {
 		c.Admin.ID = adminID
 	}

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write the shipped config.toml anew")
 
 const shipped = "../../../config.toml"
 
-// config.toml contains every key with its default and an explanation, and loading it changes
-// nothing.
+// config.toml contains every key with its default and an explanation, and loading it leaves the
+// defaults unchanged.
 func TestShippedFileIsTheDefaults(t *testing.T) {
 	var want bytes.Buffer
 	if err := Write(&want, Default()); err != nil {
@@ -148,7 +148,7 @@ func orMin(b bounds) string {
 	return b.min
 }
 
-// A key without any reader has no effect, and its documentation is false.
+// A key that no code reads has no effect, and its documentation is false.
 func TestEveryKeyIsRead(t *testing.T) {
 	read := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -160,7 +160,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			// Checks in this package do not count as a use. A key is used elsewhere, or by a
+			// Checks in this package do not count as a use. A key must be used elsewhere, or by a
 			// method.
 			if fn, ok := n.(*ast.FuncDecl); ok && filepath.Dir(path) == "../config" && (strings.HasPrefix(fn.Name.Name, "check") || fn.Name.Name == "Check" || fn.Name.Name == "applyEnvironment") {
 				return false
@@ -219,8 +219,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The profile can be a table in the file, or JSON in the environment. The output of checkconfig
-// loads as the same value.
+// The profile can be a table in the file, or JSON in the environment. Loading the output of
+// checkconfig returns the same value.
 func TestListsOfTables(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.toml")
 	if err := os.WriteFile(file, []byte(`
@@ -258,7 +258,7 @@ config = {deep = {x = 1, "y z" = [true, "q\"uote"]}}
 	}
 }
 
-// The test adds the example to the shipped file as its text describes.
+// The test adds the example to the shipped file as described in the example's text.
 func TestTheExampleOfCapabilitiesWorks(t *testing.T) {
 	b, err := os.ReadFile(shipped)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Files is the section of uploads and their store.
+// Files is the configuration section of uploads and their store.
 type Files struct {
 	Store string   `toml:"store" doc:"Location of file contents and code. \"\" is the data folder; \"folder:/shared/path\" and \"s3://bucket?endpoint=https://host:9000&region=r\" are shared by several servers. The keys of a bucket are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Endpoints with http:// must be on this machine."`
 	Grace Duration `toml:"grace" min:"1m" doc:"Age at which an unreferenced file is removed; at least 1h in a shared store. Deleting the last reference removes the file at once; in a shared store, at the earliest an hour after its upload."`
@@ -18,15 +18,15 @@ type Files struct {
 
 // FileStore is the parsed value of files.store. The zero value is the data folder.
 type FileStore struct {
-	// Folder is a path, "" for none.
+	// Folder is the path of a folder; "" for none.
 	Folder string
-	// Bucket is the name of an S3 bucket, "" for none.
+	// Bucket is the name of an S3 bucket; "" for none.
 	Bucket string
-	// Prefix precedes all keys in the bucket. It ends in a slash, or is empty.
+	// Prefix precedes all keys in the bucket. It ends with a slash, or is empty.
 	Prefix string
-	// Endpoint is the host of the server, with its port if it has one.
+	// Endpoint is the host of the server, with its port if one is given.
 	Endpoint string
-	// Insecure means HTTP, which is allowed only if the server is on this machine.
+	// Insecure selects HTTP, which is allowed only if the server is on this machine.
 	Insecure bool
 	Region   string
 }
@@ -115,7 +115,8 @@ func (s *FileStore) endpoint(text string) error {
 	return nil
 }
 
-// leastSharedGrace gives other servers time to record the files that they have stored.
+// leastSharedGrace is the minimum grace period of a shared store. Other servers need time to record
+// the files that they have stored.
 const leastSharedGrace = Duration(time.Hour)
 
 func (f Files) check(bad, warn func(format string, args ...any)) {

@@ -10,7 +10,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Handler is the tokenization handler.
+// Handler is the configuration section of the tokenization handler.
 type Handler struct {
 	Name            string   `toml:"name" doc:"Reverse-domain name of the handler."`
 	Tokenize        bool     `toml:"tokenize" doc:"Offer /tokenize."`

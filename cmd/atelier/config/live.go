@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Live is the section of WebSocket and SSE connections.
+// Live is the configuration section of WebSocket and SSE connections.
 type Live struct {
 	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Number of recent events per codelab that are kept for reconnecting clients."`
 	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Maximum memory of a codelab for replay_events, in MiB."`
@@ -16,7 +16,7 @@ type Live struct {
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them, so use short-lived credentials."`
 }
 
-// IceServer is a server through which browsers connect to each other, in the form of WebRTC.
+// IceServer is a server through which browsers connect to each other, in WebRTC's format.
 type IceServer struct {
 	URLs       []string `toml:"urls" json:"urls"`
 	Username   string   `toml:"username,omitempty" json:"username"`

@@ -8,8 +8,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// mistake is the error for a bad value: its line, its key and the expected kind. It does
-// not repeat the value, which can be a secret.
+// mistake returns the error for a bad value, with its line, its key and the expected kind of value.
+// It does not repeat the value, which can be a secret.
 func mistake(bad *toml.DecodeError) error {
 	row, _ := bad.Position()
 	text := strings.TrimPrefix(bad.Error(), "toml: ")
@@ -26,7 +26,7 @@ func mistake(bad *toml.DecodeError) error {
 	return fmt.Errorf("line %d: %s", row, text)
 }
 
-// typeOf returns the type of the value of a key.
+// typeOf returns the type of a key's value.
 func typeOf(t reflect.Type, key []string) (reflect.Type, bool) {
 	for _, name := range key {
 		for t.Kind() == reflect.Slice {
@@ -49,7 +49,7 @@ func typeOf(t reflect.Type, key []string) (reflect.Type, bool) {
 	return t, len(key) > 0
 }
 
-// wanted describes the form of a value of a type.
+// wanted describes how a value of a type is written.
 func wanted(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[Duration]():

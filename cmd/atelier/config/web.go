@@ -8,19 +8,19 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Web is the section of the browser app.
+// Web is the configuration section of the browser app.
 type Web struct {
 	Embed          []string `toml:"embed" doc:"Hosts whose pages steps can show (player.example.org, or *.example.org for all subdomains), over https and after a click; other hosts become links. Their scripts run in the reader's browser, without access to this server."`
 	FrameAncestors []string `toml:"frame_ancestors" doc:"Origins (https://learn.example.org) whose pages can show attendee pages in a frame. Facilitators always open a separate window. Empty: none."`
 }
 
-// ownPaths are the first segments of the server's paths without a prefix.
+// ownPaths contains the first segments of the server's own paths, without a prefix.
 var ownPaths = []string{
 	"api", "uploads", "git", "assets", "handler", "sandbox", "schemas", ".well-known",
 	"codelabs", "admin", "j", "login", "invite", "account", "certificate", "verify", "help",
 }
 
-// checkPrefix checks the path of the address at which browsers reach the server.
+// checkPrefix checks the path in the address at which browsers reach the server.
 func checkPrefix(u *url.URL, bad func(string, ...any)) {
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	switch {
@@ -68,7 +68,7 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 		case !isHost(name):
 			bad("web.embed: %q is not a host like player.example.org or *.example.org", h)
 		case own != "" && (!all && own == name || all && strings.HasSuffix(own, "."+name)):
-			// With this server's origin a page in a frame could do everything that its reader can.
+			// A framed page with this server's origin could do everything that its reader can do.
 			bad("web.embed: %q is this server itself (server.public_url)", h)
 		default:
 			for a := range ancestors {
@@ -81,9 +81,9 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	}
 }
 
-// isHost reports whether s is a host name as used in addresses: in lower case, with a dot but not
-// at its end, and no IP address. Browsers treat every name that ends in a number as an IP address
-// (127.1, 127.0.0.0x1).
+// isHost reports whether s is a host name as used in addresses: in lower case, with a dot that is
+// not at the end, and not an IP address. Browsers treat every name that ends in a number as an IP
+// address (127.1, 127.0.0.0x1).
 func isHost(s string) bool {
 	ascii, err := idna.Registration.ToASCII(s)
 	last := s[strings.LastIndexByte(s, '.')+1:]

@@ -15,8 +15,8 @@ import (
 	"atelier/actors/token"
 )
 
-// Write writes a configuration as a TOML file with a comment for each key. For secrets it writes
-// only whether they are set.
+// Write writes a configuration as a TOML file with a comment for each key. It does not write
+// secrets, but only whether they are set.
 func Write(w io.Writer, c Config) error {
 	var b strings.Builder
 	b.WriteString("# Every key of Atelier with its default. Each can also be set in the environment\n")
@@ -38,7 +38,7 @@ func Write(w io.Writer, c Config) error {
 	return err
 }
 
-// writeExample writes lines as comments.
+// writeExample writes lines of text as comments.
 func writeExample(b *strings.Builder, text string) {
 	b.WriteString("#\n")
 	for line := range strings.Lines(text) {
@@ -46,7 +46,7 @@ func writeExample(b *strings.Builder, text string) {
 	}
 }
 
-// explained inserts the closed lists into the description of a key.
+// explained inserts the values of enums into the description of a key.
 var explained = strings.NewReplacer(
 	"${policies}", naming.Or(token.PolicyNames(nil)...),
 	"${policies_with_life}", naming.And(token.PolicyNames(token.Lives)...),

@@ -22,24 +22,24 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// visit is one examination. Later checks use the results of earlier ones.
+// visit is one examination. Later checks use the results of earlier checks.
 type visit struct {
 	Options
 	client   *http.Client
-	reached  bool // the address answers as this server
+	reached  bool // a request to the address reached this server
 	loggedIn bool
 	csrf     string
 	lab      string // a codelab whose socket can be opened; "" for none
 }
 
-// untried is a check whose precondition an earlier check did not find.
+// untried returns a skipped finding, for a check whose precondition was not met.
 func untried(remedy, why string) Finding {
 	return Finding{OK: true, Skipped: true, Text: "not tried: " + why, Remedy: remedy}
 }
 
 const largestAnswer = 16 << 20
 
-// ask sends a request to the server over the path that browsers use.
+// ask sends a request to the server over the same path as browsers.
 func (v *visit) ask(ctx context.Context, method, path string, body any, into any) (*http.Response, []byte, error) {
 	var text []byte
 	if body != nil {
@@ -102,13 +102,13 @@ func (v *visit) address(ctx context.Context) Finding {
 	return fine("%s is this server, version %s", v.Address, *app.Version)
 }
 
-// newClient returns a client like a new browser, without cookies.
+// newClient returns a client without cookies, like a new browser.
 func newClient() *http.Client {
 	jar, _ := cookiejar.New(nil) // fails with no options
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// plain returns an error without the address, which is known.
+// plain returns an error without the address, which the reader already knows.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -158,7 +158,8 @@ func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string,
 	return leaf, v.TLSCert, err
 }
 
-// The limit is twice the size of the app: beyond it, something in between removes compression.
+// largestPage is twice the size of the app. A larger page means that something in between removes
+// compression.
 const largestPage = 400_000
 
 var linked = regexp.MustCompile(`(?:src|href)="((?:/[\w.~-]+)*/assets/[\w.-]+)"`)
@@ -232,7 +233,7 @@ func (v *visit) login(ctx context.Context) Finding {
 	return fine("the owner can log in")
 }
 
-// said returns the server's own words from an error.
+// said returns the server's own text from an error response.
 func said(body []byte) string {
 	var e struct {
 		Error string `json:"error"`

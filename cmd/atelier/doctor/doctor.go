@@ -1,7 +1,7 @@
-// Package doctor verifies that a server is ready for a workshop: the machine, the path from
-// a browser to the server, and the last backup. Each finding has its remedy. It leaves no
-// changes: small files to time the disk, logins, and sockets are removed again. A running
-// server uses the same functions for its status page.
+// Package doctor verifies that a server is ready for a workshop: the machine, the path from a
+// browser to the server, and the last backup. Each problem has a remedy. The examination leaves no
+// changes. Small files for timing the disk, logins, and sockets are removed again. A running server
+// uses the same functions for its status page.
 package doctor
 
 import (
@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Options configure an examination.
+// Options configures an examination.
 type Options struct {
 	// Data is the data folder.
 	Data string
-	// MinFree is the disk space that the server leaves free, in bytes.
+	// MinFree is the disk space that the server keeps free, in bytes.
 	MinFree uint64
 	// Address is the address at which browsers reach the server; "" if it is not configured.
 	Address string
@@ -26,16 +26,17 @@ type Options struct {
 	TLSCert string
 	// Metrics is the address of the running server's metrics; "" for none.
 	Metrics string
-	// Admin and Password are the owner's login. Without a password the checks that need a
-	// login are skipped.
+	// Admin and Password are the owner's login. Without a password checks that need a login are
+	// skipped.
 	Admin, Password string
-	// People is the expected number of people; as many connections are opened through Address.
+	// People is the expected number of people. This number of connections is opened through
+	// Address.
 	People int
-	// SocketsPerLogin is the maximum number of sockets of one login; 0 for no limit.
+	// SocketsPerLogin is the maximum number of sockets per login; 0 for no limit.
 	SocketsPerLogin int
 	// BackupAge is the maximum age of the last backup.
 	BackupAge time.Duration
-	// Now is the time of day.
+	// Now returns the time of day.
 	Now func() time.Time
 }
 
@@ -47,7 +48,7 @@ type Finding struct {
 	Text string `json:"text"`
 	// Remedy is the advice; "" if there is no problem.
 	Remedy string `json:"remedy"`
-	// Skipped means that the check was not made, because a precondition was missing. It is not a
+	// Skipped means that the check was not made, because a precondition was not met. This is not a
 	// failure.
 	Skipped bool `json:"skipped,omitempty"`
 }
@@ -60,10 +61,10 @@ func bad(remedy, text string, args ...any) Finding {
 	return Finding{Text: fmt.Sprintf(text, args...), Remedy: remedy}
 }
 
-// patience is the timeout of each check, except for the disk's.
+// patience is the timeout of each check, except for the disk check.
 const patience = 15 * time.Second
 
-// Examine makes all checks, one after another.
+// Examine makes all checks one after another.
 func Examine(ctx context.Context, o Options) []Finding {
 	v := &visit{Options: o}
 	var all []Finding
@@ -93,7 +94,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 	return all
 }
 
-// Write writes findings for people.
+// Write writes findings in a form for people.
 func Write(w io.Writer, all []Finding) error {
 	var b strings.Builder
 	for _, f := range all {

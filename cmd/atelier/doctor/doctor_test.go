@@ -22,7 +22,7 @@ import (
 
 var now = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 
-// site is a healthy server. A test changes one thing.
+// site is a healthy server. Each test changes one part of it.
 func site(change func(*http.ServeMux)) *httptest.Server {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /api/app", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"v1"}`)) })
@@ -93,7 +93,7 @@ func TestTheWayFromABrowser(t *testing.T) {
 	for _, c := range []struct {
 		what       string
 		change     func(*http.ServeMux)
-		name, says string // the failed check and its text; "" for none
+		name, says string // the failed check and its text; "" if none fails
 	}{
 		{"all is well", nil, "", ""},
 		{"a redirect", status("GET /api/app", 301, ""), "address", "leads to https://elsewhere.test/"},
@@ -139,7 +139,7 @@ func TestTheWayFromABrowser(t *testing.T) {
 	}
 }
 
-// A codelab that nobody could join was once shown as large enough.
+// Earlier, a codelab that nobody could join was reported as large enough.
 func TestSkippedChecksAreNotOK(t *testing.T) {
 	var b strings.Builder
 	all := []Finding{fine("all is well"), untried("import a codelab", "there is none"), bad("do it", "it is missing")}

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// All limits of the judgements are in this file. Examine uses them before a workshop; the server
-// uses them for its owner during one.
+// All limits of the judgements are in this file. Examine uses them before a workshop, and the
+// server uses them for its owner during a workshop.
 
-// Defaults.
+// These are the defaults.
 const (
 	// People is the expected number of people.
 	People = 300
-	// BackupAge is the maximum age of the last backup: for a nightly one, with two hours of margin
-	// for its duration.
+	// BackupAge is the maximum age of the last backup. It fits a nightly backup, with two hours of
+	// margin for its duration.
 	BackupAge = 26 * time.Hour
 )
 
-// Descriptors judges the limit of open files for a number of people. whose is the owner of the
-// limit.
+// Descriptors judges the limit of open files for a number of people. whose describes the process
+// that has the limit.
 func Descriptors(may uint64, whose string, people int) Finding {
 	need := GrowthOf(people).Descriptors()
 	if may < need {
@@ -32,8 +32,8 @@ func Descriptors(may uint64, whose string, people int) Finding {
 	return fine("%s may open %d files; %d people need %d", whose, may, people, need)
 }
 
-// Memory judges the memory, in bytes, that the machine or the limit of a container has for the
-// server and everything else on the machine.
+// Memory judges the memory, in bytes, that the machine or a container's limit allows for the server
+// and everything else on the machine.
 func Memory(has uint64, people int) Finding {
 	need := GrowthOf(people).Memory
 	if has < need {
@@ -44,8 +44,8 @@ func Memory(has uint64, people int) Finding {
 
 const gigabyte = 1 << 30
 
-// Space judges the free bytes of the data folder's disk for a day with a number of people. The
-// server leaves minFree of them.
+// Space judges the free bytes on the data folder's disk, for a day with a number of people. The
+// server keeps minFree of them free.
 func Space(free, minFree uint64, people int) Finding {
 	g := GrowthOf(people)
 	need := minFree + g.Written + g.HandedIn()
@@ -58,19 +58,19 @@ func Space(free, minFree uint64, people int) Finding {
 
 func gb(bytes uint64) float64 { return float64(bytes) / gigabyte }
 
-// From these latencies on, people notice: each message waits for one write, and a room's messages
-// are visible to all only after the slowest.
+// People notice latencies from these values on. Each message waits for one write, and a room's
+// messages are visible to all only after the slowest write.
 const (
-	// SlowSync is for the median of many writes.
+	// SlowSync is the limit for the median of many writes.
 	SlowSync = 20 * time.Millisecond
-	// SlowTail is for the 99th percentile of writes and of the waits before them.
+	// SlowTail is the limit for the 99th percentile of writes and of the waits before them.
 	SlowTail = 250 * time.Millisecond
 )
 
-// slowDisk is the remedy for a slow disk.
+// slowDisk is the remedy if the disk is slow.
 const slowDisk = "keep the data folder on a local SSD, not on a network disk"
 
-// Sync judges the median time until writes were durable.
+// Sync judges the median time until a write is durable.
 func Sync(took time.Duration) Finding {
 	if took > SlowSync {
 		return bad(slowDisk, "a write is on the disk after %s: each message waits that long", round(took))
@@ -96,10 +96,10 @@ func Waits(most time.Duration) Finding {
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
-// A certificate should be renewed some days before it expires.
+// lastDays is the time before its expiry at which a certificate should be renewed.
 const lastDays = 14 * 24 * time.Hour
 
-// Certificate judges the expiry of the certificate at a place.
+// Certificate judges the expiry of the certificate that was found at where.
 func Certificate(where string, ends, now time.Time) Finding {
 	day := ends.UTC().Format("2 January 2006")
 	switch left := ends.Sub(now); {

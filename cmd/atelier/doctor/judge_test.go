@@ -41,7 +41,7 @@ func TestFindingsHaveTheirBounds(t *testing.T) {
 	}
 }
 
-// The pages' machine requirements are those that the doctor checks.
+// The machine requirements in the pages are those that the doctor checks.
 func TestPagesTakeTheirNumbersFromOneTable(t *testing.T) {
 	page := func(name string) string {
 		b, err := os.ReadFile("../deploy/" + name)

@@ -26,7 +26,7 @@ func (v *visit) descriptors(ctx context.Context) Finding {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return bad("", "the limit of open files cannot be read: %v", err)
 	}
-	may, whose := limit.Max, "a program started from here" // it raises its own limit to the maximum
+	may, whose := limit.Max, "a program started from here" // the server raises its limit to it
 	if n, err := v.metric(ctx, "process_max_fds"); err == nil {
 		may, whose = uint64(n), "the running server"
 	}
@@ -64,7 +64,7 @@ func (v *visit) memory(context.Context) Finding {
 	return Memory(has, v.People)
 }
 
-// The size of each write, and the number of attempts.
+// These are the size of each write, and the number of attempts.
 const (
 	syncs    = 32
 	syncSize = 4096
@@ -132,7 +132,7 @@ type Backup struct {
 	Bytes int64     `json:"bytes"`
 }
 
-// Note records in a data folder that a backup was made. If the folder belongs to another user, it
+// Note records in a data folder that a backup was made. If the folder belongs to another user, Note
 // writes nothing.
 func Note(data string, b Backup) error {
 	text, err := json.Marshal(b)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MachineMemory returns the memory of this machine, or the limit of a container or a unit, in
-// bytes.
+// MachineMemory returns the memory of this machine, or the limit of a container or a systemd unit,
+// in bytes.
 func MachineMemory() (uint64, error) {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
@@ -21,7 +21,7 @@ func MachineMemory() (uint64, error) {
 }
 
 // limitOf returns the smallest memory.max (cgroups, version 2) of the group in self and its
-// ancestors, and at most most.
+// ancestors, or most if that is smaller.
 func limitOf(self, root string, most uint64) uint64 {
 	text, err := os.ReadFile(self)
 	if err != nil {

@@ -4,5 +4,5 @@ package doctor
 
 import "errors"
 
-// MachineMemory returns an error: the memory is known on Linux only.
+// MachineMemory returns an error: the memory is known only on Linux.
 func MachineMemory() (uint64, error) { return 0, errors.New("only on Linux") }

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// maxRoom is the maximum number of opened connections.
+	// maxRoom is the maximum number of connections that are opened.
 	maxRoom = 2000
-	// atOnce bounds the sockets that are opened concurrently.
+	// atOnce is the number of sockets that are opened concurrently.
 	atOnce = 16
 )
 
-// room opens one socket per expected person, as browsers do, and keeps them open until all
-// are connected. A proxy has its own limit of connections, which shows only under such a
-// load.
+// room opens one socket per expected person, like browsers, and keeps all of them open until all
+// are connected. A proxy has its own connection limit, which only such a load can reveal.
 func (v *visit) room(ctx context.Context) Finding {
 	if v.loggedIn {
 		defer v.logout(ctx)
@@ -77,7 +76,7 @@ func (v *visit) room(ctx context.Context) Finding {
 	return fine("%d connections at once open", n)
 }
 
-// again logs the owner in once more, because the number of sockets per login is limited.
+// again logs the owner in again, because the number of sockets per login is limited.
 func (v *visit) again(ctx context.Context) (*visit, error) {
 	who := &visit{Options: v.Options, client: newClient(), reached: true}
 	if f := who.login(ctx); !f.OK {

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// addresses is the table of the nodes' addresses for each other, by the stream of the
-// database and their names.
+// addresses is the table of the addresses at which nodes reach each other. Its keys are the
+// database's stream and the node names.
 const addresses = "nodeaddresses"
 
 // find records this node's address, and returns the addresses of the other living nodes. If two
@@ -32,7 +32,7 @@ func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 		}
 		at, err := store.Get(addresses, ofStream(store, m.Node))
 		if errors.Is(err, durable.ErrNotFound) {
-			continue // it is about to record it, and will find this one
+			continue // that node is about to record its address, and will find this node
 		}
 		if err != nil {
 			return nil, err
@@ -42,8 +42,8 @@ func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 	return peers, nil
 }
 
-// address returns this node's address for other nodes. It is the listening address or, if the node
-// listens on all addresses, the address from which it reaches the database.
+// address returns the address at which other nodes reach this node. It is the listening address or,
+// if the node listens on all addresses, the address from which it reaches the database.
 func address(cfg config.Config) string {
 	host, port, err := net.SplitHostPort(cfg.Cluster.Listen)
 	if err != nil {

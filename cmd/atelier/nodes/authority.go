@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// authority is the name of the secret with which nodes make certificates for each
-// other: one certificate and its key, PEM.
+// authority is the name of the secret with which nodes create certificates for each other. It
+// contains one certificate and its key in PEM format.
 const authority = "authority"
 
-// certificates are valid until cluster.secret changes. They begin in the past, since the
-// clocks of nodes differ.
+// certificates are valid until cluster.secret changes. They begin in the past, because the clocks
+// of nodes differ.
 var certificatesFrom, certificatesUntil = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 // ownTLS configures both sides of the connections between nodes that have no certificates in the
-// configuration. At each start a node makes a certificate, signed by the authority that the first
-// node made. A node with such a certificate belongs to this cluster, regardless of the name used to
-// reach the node.
+// configuration. At each start a node creates a certificate, signed by the authority that the first
+// node created. A node with such a certificate belongs to this cluster, regardless of the name used
+// to reach the node.
 func ownTLS(k *Keyring, node string) (*tls.Config, error) {
 	s, err := k.Share(authority, newAuthority)
 	if err != nil {
@@ -48,7 +48,7 @@ func ownTLS(k *Keyring, node string) (*tls.Config, error) {
 	return &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}},
 		ClientAuth:   tls.RequireAnyClientCert, InsecureSkipVerify: true, MinVersion: tls.VersionTLS13,
-		// Instead of the library's check, which verifies names.
+		// VerifyConnection replaces the library's check, which verifies names.
 		VerifyConnection: func(c tls.ConnectionState) error {
 			if len(c.PeerCertificates) == 0 {
 				return errors.New("no certificate")
@@ -84,7 +84,7 @@ func newAuthority() ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: cert}) // a buffer takes everything
+	_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: cert}) // a buffer never fails
 	_ = pem.Encode(&out, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
 	return out.Bytes(), nil
 }

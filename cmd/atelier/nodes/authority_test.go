@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// aKeyring returns a keyring over a store.
+// aKeyring returns a keyring on a store.
 func aKeyring(t *testing.T, store *memory.Store) *Keyring {
 	t.Helper()
 	k, err := OpenKeyring(store, "a secret of this test that is long enough")
@@ -23,7 +23,7 @@ func aKeyring(t *testing.T, store *memory.Store) *Keyring {
 	return k
 }
 
-// tlsOf returns the TLS configuration of a node with this keyring.
+// tlsOf returns the TLS configuration of a node with a keyring.
 func tlsOf(t *testing.T, k *Keyring, node string) *tls.Config {
 	t.Helper()
 	c, err := ownTLS(k, node)
@@ -33,7 +33,7 @@ func tlsOf(t *testing.T, k *Keyring, node string) *tls.Config {
 	return c
 }
 
-// handshake connects two nodes and returns the error of each.
+// handshake connects two nodes and returns the error on each side.
 func handshake(t *testing.T, server, client *tls.Config) (serverErr, clientErr error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -94,7 +94,7 @@ func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
 	}
 }
 
-// A holder of the authority under the earlier secret is no longer accepted as a node. The nodes
+// A holder of the authority under the previous secret is no longer accepted as a node. The nodes
 // share a new authority.
 func TestAnotherSecretEndsTheCertificates(t *testing.T) {
 	store := memory.New()

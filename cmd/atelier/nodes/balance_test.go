@@ -7,7 +7,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// owner owns codelabs, and records each move.
+// owner is a server that owns codelabs, and records each move.
 type owner struct {
 	Duties
 	owned []Owned
@@ -48,9 +48,8 @@ func TestPlansAreCarriedOut(t *testing.T) {
 			t.Errorf("after %d turns %d are given away, want %d", turn+1, got, want)
 		}
 	}
-	// One target is drained meanwhile, and accepts nothing more although the plan contains
-	// further moves to it. An operator also moves a codelab that was planned for the other
-	// target.
+	// Meanwhile one target is drained. It accepts nothing more although the plan contains further
+	// moves to it. An operator also moves a codelab that was planned for the other target.
 	drained := names[:1]
 	left := map[string][]string{}
 	for _, m := range n.placement.moves {
@@ -96,8 +95,8 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	}
 }
 
-// Owned codelabs are checked once per second: their load, and the time when they arrived from
-// another node.
+// Owned codelabs are checked once per second. The check records their load, and the time when they
+// arrived from another node.
 func TestOwnedCodelabsAreChecked(t *testing.T) {
 	var p placement
 	now := time.Now()

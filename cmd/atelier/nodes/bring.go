@@ -15,23 +15,23 @@ import (
 // SharedFile is a file of the secrets folder that is the same on all nodes. The file is a
 // copy of a secret in the database.
 type SharedFile struct {
-	// Name is the name of the secret in the keyring, Path the path of the file.
+	// Name is the secret's name in the keyring. Path is the path of the file.
 	Name, Path string
-	// Load checks the file, and creates it if there is none.
+	// Load checks the file, and creates it if it is missing.
 	Load func() (made bool, err error)
 	// Lasting means that stored data could not be read with another secret.
 	Lasting bool
 	// WayOut is the end of the error that refuses a start without the secret. It can be "".
 	WayOut string
-	// Lacks returns an error if a content lacks secrets that were used with the database. The file
-	// of a server that ran alone for a while can contain such secrets. Lacks is nil for a file that
+	// Lacks returns an error if content lacks secrets that were used with the database. The file of
+	// a server that ran alone for a while can contain such secrets. Lacks is nil for a file that
 	// does not grow.
 	Lacks func(content []byte) error
 }
 
-// Bring copies a secret from the database into its file, or from the file into the
-// database. If neither has it, Bring creates it, unless used reports data that depends on
-// it. made reports whether it was created now.
+// Bring copies a secret from the database into its file, or from the file into the database. If
+// neither has the secret, Bring creates it, unless used reports that data depends on it. made
+// reports whether the secret was created by this call.
 func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, err error) {
 	shared, err := k.Share(f.Name, func() ([]byte, error) {
 		if _, err := os.Stat(f.Path); f.Lasting && errors.Is(err, fs.ErrNotExist) {
@@ -60,8 +60,8 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 	if err == nil && bytes.Equal(before, shared.Content) {
 		return made, nil
 	}
-	// A growing file changes while a node is down, and removed secrets must stay removed.
-	// For the other files it can be the only copy, after a restored backup whose node did
+	// A growing file changes while a node is down, and removed secrets must stay removed. Any other
+	// file can be the only copy of its secret, if a backup was restored and the restored node did
 	// not start first.
 	if err == nil && !made && f.Lasting && f.Lacks == nil {
 		aside := f.Path + ".before"
@@ -73,9 +73,9 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 	return false, ondisk.Replace(f.Path, shared.Content)
 }
 
-// bringNewer returns the secret that the nodes share. If it lacks secrets that were used
-// with the database, a server that ran alone for a while has made them. That server brings
-// its file into the database. Any other server must not overwrite its file.
+// bringNewer returns the secret that the nodes share. If it lacks secrets that were used with the
+// database, a server that ran alone for a while has created them. This server publishes its file in
+// the database. No other server must overwrite its own file.
 func (k *Keyring) bringNewer(f SharedFile, shared Secret) (Secret, error) {
 	for {
 		missing := f.Lacks(shared.Content)

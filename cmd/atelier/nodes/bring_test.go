@@ -12,9 +12,9 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A secret file that differs from the secret of the other nodes is kept under another name.
-// It can be the only copy of a key that a restored backup needs. A file that grows over
-// time is not kept, because it can contain removed secrets.
+// If a secret file differs from the other nodes' secret, it is kept under another name. It can be
+// the only copy of a key that a restored backup needs. A file that grows over time is not kept,
+// because it can contain removed secrets.
 func TestAFileThatDiffersIsKept(t *testing.T) {
 	store, stores := memory.Share(1)
 	t.Cleanup(func() { _ = store.Close() })
@@ -55,13 +55,13 @@ func TestAFileThatDiffersIsKept(t *testing.T) {
 	}
 }
 
-// A server that ran alone for some time has keys that the database lacks, and publishes its file.
-// A node that lacks these keys too does not start, and its file stays unchanged.
+// A server that ran alone for some time has keys that the database lacks, and publishes its file. A
+// node that also lacks these keys does not start, and its file stays unchanged.
 func TestAFileWithNewerKeysIsBrought(t *testing.T) {
 	newest := errors.New("the newest key is missing")
 	for _, tc := range []struct {
 		name, stored, own, meanwhile string
-		want                         string // of the database and the file; "" if refused
+		want                         string // content of the database and the file; "" if refused
 	}{
 		{"the database has all", "1 2", "1", "", "1 2"},
 		{"the file has all", "1", "1 2", "", "1 2"},

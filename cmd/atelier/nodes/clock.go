@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// Operators are informed about a node with a clock that differs from the database's by
-	// tellOffset. A node that differs by wrongOffset stops serving, so that other nodes serve
-	// instead.
+	// Operators are informed about a node if its clock differs from the database's clock by
+	// tellOffset. If the difference reaches wrongOffset, the node stops serving, so that other
+	// nodes serve instead.
 	tellOffset, wrongOffset = 2 * time.Second, 30 * time.Second
 )
 
-// clocked is a store that compares this node's clock with the database's.
+// clocked is a store that compares this node's clock with the database's clock.
 type clocked interface {
-	// ClockOffset returns the database's time minus this node's. known is false if the clocks were
-	// not compared, or if the comparison took too long.
+	// ClockOffset returns the database's time minus this node's time. known is false if the clocks
+	// were not compared, or if the comparison took too long.
 	ClockOffset() (offset time.Duration, known bool)
 }
 
-// ClockOffset returns how far the database's clock is ahead of this node's. known is false if that
-// is unknown, or for a nil Node.
+// ClockOffset returns how far the database's clock is ahead of this node's clock. known is false if
+// that is unknown, or if the Node is nil.
 func (n *Node) ClockOffset() (offset time.Duration, known bool) {
 	if n == nil {
 		return 0, false
@@ -34,8 +34,8 @@ func (n *Node) ClockOffset() (offset time.Duration, known bool) {
 	return c.ClockOffset()
 }
 
-// OwnersTime converts the time now to the clock of an owner, as far as the difference is
-// known. Times that the owner has set are compared with it.
+// OwnersTime converts the current time to the clock of an owner, as far as the difference is known.
+// The result is compared with times that the owner has set.
 func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
 	if n == nil || owner == "" || owner == n.Store.Node() {
 		return now
@@ -47,7 +47,8 @@ func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
 	return now
 }
 
-// millisOf returns an offset in the form of Figures, or nil if the offset is unknown.
+// millisOf returns this node's offset in milliseconds, for Figures, or nil if the offset is
+// unknown.
 func (n *Node) millisOf() *int64 {
 	offset, known := n.ClockOffset()
 	if !known {
@@ -57,8 +58,8 @@ func (n *Node) millisOf() *int64 {
 	return &ms
 }
 
-// offset returns the database's time minus a node's. known is false if the node has not reported
-// its offset.
+// offset returns the database's time minus a node's time. known is false if the node has not
+// reported its offset.
 func (f *Figures) offset() (offset time.Duration, known bool) {
 	if f == nil || f.ClockMillis == nil {
 		return 0, false
@@ -66,9 +67,9 @@ func (f *Figures) offset() (offset time.Duration, known bool) {
 	return time.Duration(*f.ClockMillis) * time.Millisecond, true
 }
 
-// lookAtClock decides whether this node's clock is so wrong that it leaves serving to
-// others: only if the clock of another living node is right. If none is, the database's
-// clock can be the wrong one.
+// lookAtClock decides whether this node stops serving because its clock is wrong. It stops only if
+// another living node has a right clock. If no node has one, the database's clock can be the wrong
+// one.
 func (n *Node) lookAtClock(members []durable.Member) {
 	offset, _ := n.figures.Load().offset()
 	if told := n.clockTold; !told && offset.Abs() >= tellOffset {
@@ -88,8 +89,7 @@ func (n *Node) lookAtClock(members []durable.Member) {
 	n.clockTrouble.Store(t)
 }
 
-// wordsOf describes the offset of the database's clock, which is its time minus this
-// node's.
+// wordsOf describes a clock offset, which is the database's time minus this node's time.
 func wordsOf(offset time.Duration) string {
 	if offset < 0 {
 		return fmt.Sprintf("%.1f s ahead of", -offset.Seconds())
@@ -97,7 +97,7 @@ func wordsOf(offset time.Duration) string {
 	return fmt.Sprintf("%.1f s behind", offset.Seconds())
 }
 
-// clockProblems lists the living nodes with clocks that differ from the database's.
+// clockProblems lists the living nodes with clocks that differ from the database's clock.
 func clockProblems(all []NodeStatus) (problems []string) {
 	off, known := 0, 0
 	for _, m := range all {

@@ -10,8 +10,8 @@ import (
 
 func ms(d time.Duration) *int64 { n := d.Milliseconds(); return &n }
 
-// A node with a wrong clock leaves the serving to a node with a right one. If no clock is right,
-// the database's clock can be the wrong one, and all nodes continue to serve.
+// A node with a wrong clock leaves serving to a node with a right clock. If no clock is right, the
+// database's clock can be the wrong one, and all nodes continue to serve.
 func TestAWrongClockLeavesServingToARightOne(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -104,7 +104,7 @@ func TestAnOwnersTimeIsByItsClock(t *testing.T) {
 	}
 }
 
-// offset is the store of a node whose clock is behind the database's.
+// offset is the store of a node with a clock that differs from the database's clock.
 type offset struct {
 	durable.Shared
 	by time.Duration

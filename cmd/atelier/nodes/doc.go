@@ -1,8 +1,8 @@
-// Package nodes runs a server as a node of a cluster. At the start it connects to the other
-// nodes and waits for them. While it runs, it checks which nodes it reaches, stops serving
-// if there are none, and rejoins after a lost lease. It distributes secrets and the shares
-// of token keys to all nodes, and reports their state. A single server has a nil [Node].
+// Package nodes runs a server as a node of a cluster. At startup the node connects to the other
+// nodes and waits for them. While it runs, it checks which nodes it can reach, stops serving if it
+// reaches none, and rejoins after a lost lease. The package distributes secrets and the shares of
+// token keys to all nodes, and reports the state of the nodes. A single server has a nil [Node].
 //
-// Package actors/durable describes actors on several nodes. cmd/atelier/deploy/CLUSTER.md is for
-// operators.
+// Package actors/durable describes actors on several nodes. cmd/atelier/deploy/CLUSTER.md is the
+// manual for operators.
 package nodes

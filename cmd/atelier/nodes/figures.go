@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Figures describe a node to the other nodes, each of which lists all nodes.
+// Figures describes a node to the other nodes, because each node lists all nodes.
 type Figures struct {
-	// Load is the sum of the records that it commits per second, over about ten seconds,
-	// and the number of connected people.
+	// Load is the number of records that the node commits per second, over about ten seconds, plus
+	// the number of connected people.
 	Load float64 `json:"load"`
-	// LagSeconds is the time since the worst replica was last known to be complete.
+	// LagSeconds is the time since the node's worst replica was last known to be complete.
 	LagSeconds float64 `json:"lag"`
-	// Divergences are replicas that differed from their owner, since the start.
+	// Divergences is the number of replicas that differed from their owner, since the start.
 	Divergences int64 `json:"divergences"`
 	// People is the number of people connected to the node. A person in two codelabs counts twice.
 	People int `json:"people"`
-	// ClockMillis is the database's time minus the node's, or nil if that is unknown.
+	// ClockMillis is the database's time minus the node's time, or nil if that is unknown.
 	ClockMillis *int64 `json:"clock_offset_ms"`
 	// Trouble is the reason why the node cannot serve, or nil if it can.
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 
-// takes returns true if the node can receive codelabs.
+// takes reports whether the node can receive codelabs.
 func (f *Figures) takes() bool { return f == nil || f.Trouble == nil }
 
-// Counts are the source of Figures.
+// Counts contains the values from which Figures is computed.
 type Counts struct {
-	Records     uint64 // committed since the start
+	Records     uint64 // number committed since the start
 	Connections int64
 	People      int
 	Lag         time.Duration
@@ -52,8 +52,8 @@ func (m *meter) figures(now time.Time, c Counts) Figures {
 	return Figures{Load: float64(int64((m.rate+float64(c.Connections))*10)) / 10, LagSeconds: c.Lag.Seconds(), Divergences: c.Divergences, People: c.People}
 }
 
-// smooth returns the new rate per second after some units arrived in the past time, smoothed over
-// loadOver.
+// smooth returns the new rate per second after came units arrived in the past time. The rate is
+// smoothed over loadOver.
 func smooth(rate, came float64, past time.Duration) float64 {
 	if past <= 0 {
 		return rate
@@ -61,7 +61,7 @@ func smooth(rate, came float64, past time.Duration) float64 {
 	return rate + min(float64(past)/float64(loadOver), 1)*(came/past.Seconds()-rate)
 }
 
-// said reads the Figures in another node's reply. Earlier versions send none.
+// said reads the Figures in another node's reply. Earlier versions send no Figures.
 func said(data []byte) *Figures {
 	var f struct {
 		Figures

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A node sends its counts to the others. Its load is the rate of commits over about ten seconds,
+// A node sends its figures to the others. Its load is the rate of commits over about ten seconds,
 // and each connection counts like one record per second.
 func TestFiguresOfANode(t *testing.T) {
 	var m meter
@@ -30,7 +30,7 @@ func TestFiguresOfANode(t *testing.T) {
 	}
 }
 
-// Other nodes read a node's figures. A node of an earlier release has none.
+// Other nodes read a node's figures. A node of an earlier release sends none.
 func TestFiguresAreReadByOthers(t *testing.T) {
 	f := Figures{Load: 1.5, LagSeconds: 2, Divergences: 3, People: 4, Trouble: &Trouble{DiskFull, "full"}}
 	b, err := json.Marshal(f)

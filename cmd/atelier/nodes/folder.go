@@ -16,29 +16,29 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Reasons why a server is in trouble, in the words of /readyz.
+// These are the reasons why a server is in trouble, in the words of /readyz.
 const (
 	DiskFull = "disk_full"
 	Disk     = "disk"
 	Clock    = "clock"
 )
 
-// Trouble is the reason why a server cannot serve, since data that it accepts would be lost or
-// wrong.
+// Trouble is the reason why a server cannot serve. If it served, data that it accepts would be lost
+// or wrong.
 type Trouble struct {
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
 }
 
-// Folder monitors whether this server can write its own data folder, which contains the secrets and
-// the copies of files. It is safe for concurrent use.
+// Folder monitors whether this server can write to its own data folder, which contains the secrets
+// and the copies of files. It is safe for concurrent use.
 type Folder struct {
-	// Immutable.
-	try      func() error // writes something
+	// Immutable:
+	try      func() error // writes to the folder
 	free     func() (uint64, error)
 	minFree  uint64
 	log      *slog.Logger
-	pause    time.Duration // between two tries while it is in trouble
+	pause    time.Duration // between two tries while in trouble
 	patience time.Duration // maximum time of a try
 
 	mu      sync.Mutex
@@ -48,19 +48,19 @@ type Folder struct {
 }
 
 const (
-	// tryEvery is the interval at which a writable folder is tried. A try costs a sync.
+	// tryEvery is the interval at which a writable folder is tried. Each try costs a sync.
 	tryEvery = 5 * time.Second
 	// tryAgain is the interval at which an unwritable folder is tried. goodTries is the number of
-	// consecutive tries that must succeed, since a full disk repeatedly has free space for a
+	// consecutive tries that must succeed, because a full disk repeatedly has free space for a
 	// moment.
 	tryAgain  = time.Second
 	goodTries = 3
-	// tryTime is the time after which a slow disk counts as broken.
+	// tryTime is the time after which a slow disk counts as failed.
 	tryTime = 10 * time.Second
 )
 
-// NewFolder tries a data folder, which must exist. minFree is the free space, bytes,
-// below which this server writes only what it must.
+// NewFolder tries a data folder, which must exist. minFree is the free space, in bytes, below which
+// this server writes only what is necessary.
 func NewFolder(dir string, minFree uint64, log *slog.Logger) *Folder {
 	f := &Folder{
 		try: func() error { return tryWriting(dir) }, free: func() (uint64, error) { return ondisk.FreeBytes(dir) },
@@ -70,7 +70,7 @@ func NewFolder(dir string, minFree uint64, log *slog.Logger) *Folder {
 	return f
 }
 
-// tryWriting writes a block of a file and removes it. Its name is synced with the next
+// tryWriting writes a block to a file and removes the file. The file's name is synced with the next
 // secret.
 func tryWriting(dir string) error {
 	path := filepath.Join(dir, "write-test")
@@ -82,7 +82,7 @@ func tryWriting(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
 }
 
-// Trouble returns the reason why the folder cannot be written, or nil if it can.
+// Trouble returns the reason why the folder cannot be written, or nil if it is writable.
 func (f *Folder) Trouble() *Trouble {
 	if f == nil {
 		return nil
@@ -138,10 +138,10 @@ func (f *Folder) Watch(ctx context.Context) {
 	}
 }
 
-// look tries the folder once, and reports whether it can be written.
+// look tries the folder once, and reports whether it is writable.
 func (f *Folder) look() bool {
 	done := make(chan error, 1)
-	go func() { done <- f.room() }() // a disk can hang, and only this waits for it
+	go func() { done <- f.room() }() // if the disk hangs, only this goroutine waits
 	var err error
 	select {
 	case err = <-done:
@@ -181,7 +181,7 @@ func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, durable.ErrReadOnly)
 }
 
-// rootOf returns an error without the path of its file.
+// rootOf returns an error without the file's path.
 func rootOf(err error) error {
 	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		return p.Err
@@ -199,11 +199,11 @@ func (f *Folder) recover(ctx context.Context) {
 	for _, do := range todo {
 		if err := do(ctx); err != nil {
 			f.log.Warn("the data folder can be written again, but this server still lacks data of other nodes; it tries again", "error", err)
-			return // the next try
+			return // the next try repeats it
 		}
 	}
 	f.mu.Lock()
-	mended := f.trouble == before // else it failed meanwhile
+	mended := f.trouble == before // otherwise it failed meanwhile
 	if mended {
 		f.trouble = nil
 	}

@@ -22,7 +22,7 @@ import (
 type brittle struct {
 	*Folder
 	mu   sync.Mutex
-	err  error // of an attempt
+	err  error // result of each attempt
 	left uint64
 }
 
@@ -81,8 +81,8 @@ func TestAFolderSaysWhyItCannotBeWritten(t *testing.T) {
 	}
 }
 
-// The node first fetches the data that it refused meanwhile. One successful attempt between two
-// failed ones does not count.
+// Before it serves again, the node fetches the data that it refused meanwhile. One successful
+// attempt between two failed ones does not count.
 func TestAFolderIsWrittenAgainWhenAllIsFetched(t *testing.T) {
 	b := newBrittle()
 	ctx, stop := context.WithCancel(t.Context())
@@ -155,7 +155,7 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
 		t.Errorf("fetched: %v", err)
 	}
-	// If two nodes lack data, each could have the other's missing secrets.
+	// If two nodes lack secrets, each could have the other's missing secrets.
 	refuses.lack()
 	makes.lack()
 	s.exchanges[2].lack()
@@ -163,13 +163,13 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
 		t.Errorf("with one there that lacks something: %v", err)
 	}
-	// No living node can report the missing data.
+	// No living node can provide the missing secrets.
 	s.away(1)
 	s.away(2)
 	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {
 		t.Errorf("with nobody there: %v", err)
 	}
-	// The shares that could exist expire, and then none can be missing.
+	// Once the shares that could exist have expired, no share can be missing.
 	if said := refuses.Lacking(); !strings.Contains(said, "start "+s.all()[1]) {
 		t.Errorf("it lacks: %q", said)
 	}
@@ -192,7 +192,7 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	}
 }
 
-// A node in trouble leaves the serving to other nodes, if there are any.
+// A node in trouble leaves serving to other nodes, if there are any.
 func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
 	x := newTrio(t)
 	n, b := x.nodes[0], newBrittle()
@@ -220,7 +220,7 @@ func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
 	}
 }
 
-// leaving are the duties of a server that gives its codelabs away.
+// leaving is a server that gives its codelabs away.
 type leaving struct {
 	Duties
 	owns, drains, undrains, moved int

@@ -18,8 +18,8 @@ import (
 
 // Keyring stores the long-lived secrets that are the same on all nodes. A joining node takes them
 // from the database. Each secret is sealed (AES-256-GCM) under its own key, which is derived from
-// cluster.secret. It is bound to its name, its version and the database's stream, so that no secret
-// passes for another or for an earlier version. Backups omit the secrets.
+// cluster.secret. The sealed secret is bound to its name, its version and the database's stream, so
+// that it cannot pass for another secret or an earlier version. Backups omit the secrets.
 type Keyring struct {
 	store durable.Store
 	root  []byte
@@ -28,7 +28,7 @@ type Keyring struct {
 // Secret is a secret in the database.
 type Secret struct {
 	Content []byte
-	// Version counts the changes, from 1. It is 0 if there is no secret yet.
+	// Version counts the changes of the secret, from 1. It is 0 if there is no secret yet.
 	Version uint64
 
 	stored []byte
@@ -39,13 +39,13 @@ var ErrAnotherSecret = errors.New("cluster.secret is not the one that the other 
 
 const saltBytes = 32
 
-// saltName is the name of the row with the salt, followed by a sealed empty content that only the
-// right secret opens.
+// saltName is the name of the row with the salt. The salt is followed by sealed empty content that
+// only the right secret opens.
 const saltName = "salt"
 
 // OpenKeyring derives the keys, which takes a tenth of a second to make guessing expensive. The
-// first node of a database creates the salt. If the secret differs from that of the other nodes, it
-// returns ErrAnotherSecret.
+// first node of a database creates the salt. If the secret differs from the other nodes' secret,
+// OpenKeyring returns ErrAnotherSecret.
 func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
 	k := &Keyring{store: store}
 	for {
@@ -76,7 +76,7 @@ func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
 	}
 }
 
-// begin derives the keys from a new salt, and returns its row.
+// begin derives the keys from a new salt, and returns the row with the salt.
 func (k *Keyring) begin(secret string, precondition durable.Precondition) (durable.Row, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
@@ -87,10 +87,10 @@ func (k *Keyring) begin(secret string, precondition durable.Precondition) (durab
 	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Precondition: precondition}, err
 }
 
-// Rekey seals everything under another cluster.secret, in one commit. Only the authority for the
-// nodes' certificates is removed, since anyone who had read it could be a node forever. The first
-// node to start creates another authority. Rekey is refused while any node other than the store's
-// lease holder is running, since that node would no longer find its secrets.
+// Rekey seals everything under another cluster.secret, in one commit. The authority for the nodes'
+// certificates is removed instead, because anyone who had read it could act as a node forever. The
+// first node to start creates a new authority. Rekey is refused while any node other than the
+// store's lease holder is running, because that node would no longer find its secrets.
 func Rekey(store durable.Shared, secret, next string) error {
 	if err := AllStopped(store); err != nil {
 		return err
@@ -116,8 +116,8 @@ func AllStopped(store durable.Shared) error {
 	return nil
 }
 
-// ForgetSecret removes a secret from the database. The first node to start brings its own secret,
-// or creates another.
+// ForgetSecret removes a secret from the database. The first node to start publishes its own
+// secret, or creates a new one.
 func ForgetSecret(store durable.Shared, name string) error {
 	return durable.Commit(store, []durable.Row{{Table: durable.NodeSecrets, Key: ofStream(store, name), Delete: true}})
 }
@@ -176,7 +176,7 @@ func (k *Keyring) aead(name string) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// bound returns the data that a sealed secret is bound to.
+// bound returns the data to which a sealed secret is bound.
 func (k *Keyring) bound(name string, version []byte) []byte {
 	return slices.Concat(k.row(name), []byte{0}, version)
 }
@@ -222,8 +222,8 @@ func (k *Keyring) Get(name string) (Secret, error) {
 	return k.open(name, stored)
 }
 
-// Put replaces a secret as it was read. It returns durable.ErrConflict if another node has
-// changed it meanwhile.
+// Put replaces a secret, if it is unchanged since it was read. It returns durable.ErrConflict if
+// another node has changed it meanwhile.
 func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 	value, err := k.seal(name, was.Version+1, content)
 	if err != nil {
@@ -240,8 +240,8 @@ func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 	return Secret{content, was.Version + 1, value}, nil
 }
 
-// Share returns a secret that is the same on all nodes: the secret in the database, else the result
-// of own. own can be called even if another node is first.
+// Share returns a secret that is the same on all nodes: the secret in the database or, if there is
+// none, the result of own. own can be called even if another node is first.
 func (k *Keyring) Share(name string, own func() ([]byte, error)) (Secret, error) {
 	for {
 		s, err := k.Get(name)

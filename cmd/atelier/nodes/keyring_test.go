@@ -12,7 +12,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// If nodes create their first secrets at the same moment, one node wins, and all use its secrets.
+// If nodes create their first secrets at the same moment, one node wins, and all nodes use that
+// node's secrets.
 func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 	const secret = "0123456789abcdef0123456789abcdef"
 	store, stores := memory.Share(2)
@@ -37,7 +38,7 @@ func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 	if err != nil || string(s.Content) != "of the first" || s.Version != 1 {
 		t.Errorf("the second has %q, version %d, %v", s.Content, s.Version, err)
 	}
-	// For an outdated cluster secret, the error is more specific than "damaged".
+	// With an outdated cluster secret, the error is more specific than "damaged".
 	if err := first.rekey("another " + secret); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 }
 
 // A secret is replaced only if it is unchanged since it was read. If two nodes replace it at the
-// same time, the later one gets an error and reads it again.
+// same time, the later node gets an error and reads the secret again.
 func TestASecretIsReplacedAsItWasRead(t *testing.T) {
 	store, stores := memory.Share(1)
 	t.Cleanup(func() { _ = store.Close() })
@@ -80,7 +81,7 @@ func TestASecretIsReplacedAsItWasRead(t *testing.T) {
 	}
 }
 
-// Nodes find the other nodes that are alive.
+// Nodes find all other living nodes.
 func TestNodesFindEachOther(t *testing.T) {
 	store, stores := memory.Share(3)
 	t.Cleanup(func() { _ = store.Close() })

@@ -17,46 +17,46 @@ import (
 	"atelier/transport/server"
 )
 
-// Node is this server as a node of a cluster. It is nil on a single server.
+// Node represents this server as a node of a cluster. It is nil on a single server.
 type Node struct {
 	durable.Cluster
 	bus *bus.Bus
 	log *slog.Logger
 	// alive counts the nodes with a valid lease, including this node.
 	alive atomic.Int64
-	// away means that this node has lost its lease and has not rejoined yet. lost counts
-	// the lost leases.
+	// away means that this node has lost its lease and has not rejoined yet. lost counts the leases
+	// lost.
 	away  atomic.Bool
 	lost  atomic.Int64
 	reach reach
-	// drained means that an operator wants this node to serve nobody. draining counts the
-	// turns of Watch since the node stopped serving, because it is drained or has trouble.
-	// Watch owns it.
+	// drained means that an operator wants this node to serve nobody. draining counts the turns of
+	// Watch since the node stopped serving, because it was drained or in trouble. Watch owns
+	// draining.
 	drained  atomic.Bool
 	draining int
-	// figures are this node's own figures, which meter computes in Watch.
+	// figures contains this node's own figures. meter computes them in Watch.
 	figures atomic.Pointer[Figures]
 	meter   meter
 
 	folder *Folder
-	// clockTrouble is set if this node's clock is wrong and another node's is right.
-	// clockTold means that the difference is already logged; Watch owns it.
+	// clockTrouble is set if this node's clock is wrong and another node's clock is right.
+	// clockTold means that the difference is already logged. Watch owns clockTold.
 	clockTrouble atomic.Pointer[Trouble]
 	clockTold    bool
 
 	placement placement
-	// first are the functions that run before this node serves again. Fixed before Watch
+	// first contains the functions that run before this node serves again. It is fixed before Watch
 	// begins.
 	first []func() error
 
-	// catchUps fetch the secrets that were exchanged while this node was away. Fixed before
-	// Watch begins.
+	// catchUps contains the functions that fetch the secrets exchanged while this node was away. It
+	// is fixed before Watch begins.
 	catchUps []catchingUp
 	catching sync.WaitGroup
 }
 
-// Open connects to the other nodes, and waits until each that is alive answers or stop is
-// closed. patience is the timeout of a question to one node; 0 means one second.
+// Open connects to the other nodes, and waits until each living node has responded or stop is
+// closed. patience is the timeout of a request to one node; 0 means one second.
 func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
 	conf, err := cfg.Cluster.TLS(func(err error) {
 		log.Error("the renewed certificate of this node cannot be used; the previous one stays in use", "error", err)
@@ -103,8 +103,8 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Fol
 	return n, nil
 }
 
-// nameUnknown logs peers with unknown names: while other nodes are connected, nothing else
-// would report them.
+// nameUnknown logs peers with unknown names. If other nodes are connected, no other check would
+// report them.
 func (n *Node) nameUnknown(peers []string) {
 	for _, peer := range peers {
 		host, _, err := net.SplitHostPort(peer)
@@ -121,7 +121,7 @@ func (n *Node) nameUnknown(peers []string) {
 	}
 }
 
-// Actors returns the cluster for the actors, or nil on a single server.
+// Actors returns the cluster configuration for the actors, or nil on a single server.
 func (n *Node) Actors() *durable.Cluster {
 	if n == nil {
 		return nil
@@ -129,7 +129,7 @@ func (n *Node) Actors() *durable.Cluster {
 	return &n.Cluster
 }
 
-// catchingUp registers a function that fetches secrets this node lacks since it was away.
+// catchingUp fetches secrets that this node missed while it was away.
 type catchingUp interface {
 	lack()
 	Lacks() bool
@@ -137,11 +137,11 @@ type catchingUp interface {
 	catchUp(ctx context.Context)
 }
 
-// OnReturn registers a function that runs whenever this node returns. The function is repeated
-// until it succeeds, and before that the node serves nobody. Call OnReturn before Watch begins.
+// OnReturn registers a function that runs whenever this node returns. The node repeats the function
+// until it succeeds, and does not serve before that. Call OnReturn before Watch begins.
 func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
 
-// Count returns the number of living nodes; nil for a single server.
+// Count returns a function that returns the number of living nodes; nil for a single server.
 func (n *Node) Count() func() int {
 	if n == nil {
 		return nil
@@ -149,7 +149,7 @@ func (n *Node) Count() func() int {
 	return func() int { return int(n.alive.Load()) }
 }
 
-// SessionNumbers returns the first number of this node's live sessions.
+// SessionNumbers returns the number at which this node's live sessions begin.
 func (n *Node) SessionNumbers() uint64 {
 	if n == nil {
 		return 0
@@ -157,15 +157,15 @@ func (n *Node) SessionNumbers() uint64 {
 	return codelab.SessionNumbers(n.Store.Node(), uint64(time.Now().UnixNano()))
 }
 
-// Close leaves the other nodes.
+// Close leaves the cluster.
 func (n *Node) Close() {
 	if n != nil {
 		n.bus.Close()
 	}
 }
 
-// Valid returns a function that reports whether values read from memory are still valid, see
-// durable.Shared.Holds. It returns nil for a single server.
+// Valid returns a function that reports whether values read from memory are still valid. See
+// durable.Shared.Holds. Valid returns nil for a single server.
 func (n *Node) Valid() func() error {
 	if n == nil {
 		return nil
@@ -178,11 +178,12 @@ func (n *Node) Valid() func() error {
 	}
 }
 
-// Serves reports whether this node has its lease and all changes that were made while it was away.
-// Without a lease, other nodes can own its codelabs by now.
+// Serves reports whether this node has its lease, and has all changes that were made while it was
+// away. Without a lease, other nodes can already own its codelabs.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 
-// Trouble returns the reason why this node cannot serve, or nil if it can, or on a single server.
+// Trouble returns the reason why this node cannot serve. It returns nil if the node can serve, and
+// on a single server.
 func (n *Node) Trouble() *Trouble {
 	if n == nil {
 		return nil
@@ -201,7 +202,7 @@ func (n *Node) Health() *server.ClusterHealth {
 	return &server.ClusterHealth{Node: n.Store.Node(), Lease: n.Serves(), Alive: int(n.alive.Load()), Unreachable: n.Unreachable()}
 }
 
-// Stats returns this node's numbers, without the numbers of its actors.
+// Stats returns this node's metrics, without those of its actors.
 func (n *Node) Stats() *server.ClusterStats {
 	return &server.ClusterStats{
 		LeaseHeld: n.Serves(), LeasesLost: n.lost.Load(), Alive: int(n.alive.Load()), Unreachable: len(n.Unreachable()), Bus: n.bus.Stats(),

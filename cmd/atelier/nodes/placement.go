@@ -11,59 +11,59 @@ import (
 // Owned describes a codelab that this node owns.
 type Owned struct {
 	ID string
-	// Seq is the codelab's newest record.
+	// Seq is the position of the codelab's newest record.
 	Seq uint64
 }
 
 // held is a codelab that this node owns, as recorded by Watch.
 type held struct {
 	ID string
-	// Load is the number of records that it commits per second, over about ten seconds.
+	// Load is the number of records that the codelab commits per second, over about ten seconds.
 	Load float64
-	// Taken is when this node took it from another; zero if it was made here.
+	// Taken is the time when this node took the codelab from another node, or zero if it was
+	// created here.
 	Taken time.Time
-	// seq was its newest record at the last check.
+	// seq is the codelab's newest record at the last check.
 	seq uint64
 	at  time.Time
 }
 
-// stillNew is the age up to which a codelab that is first recorded counts as made here, and
-// not as taken from another node.
+// stillNew is the age up to which a newly recorded codelab counts as created here, rather than
+// taken from another node.
 const stillNew = 5 * time.Second
 
-// place is a node in the plan.
+// place is a node as seen by the plan.
 type place struct {
 	node string
 	owns int
 	load float64
 }
 
-// move is a codelab to be moved, and its target.
+// move is a codelab to be moved, with its target.
 type move struct{ id, to string }
 
 const (
-	// likeLoads is the fraction by which a load can differ from the mean, and quietLoad is
-	// a negligible load in records per second. Within either, codelabs stay where they are.
+	// likeLoads is the fraction by which a load can differ from the mean. quietLoad is a negligible
+	// load, in records per second. Within either limit, codelabs stay where they are.
 	likeLoads = 0.1
 	quietLoad = 20
-	// A move that does not level the loads is worthwhile only if it lowers the greater of
-	// the two to this fraction. The only codelab of a node has nearly all of its load, so
-	// moving it at a peak would not help.
+	// A move that does not level the loads is worthwhile only if it lowers the higher of the two
+	// loads to this fraction. A node's only codelab has nearly all of the node's load, so moving it
+	// at a peak would not help.
 	worthwhile = 0.8
-	// likeCounts is the fraction by which the number of codelabs of a node can differ from
-	// the mean.
+	// likeCounts is the fraction by which a node's number of codelabs can differ from the mean.
 	likeCounts = 0.05
-	// givenEach is the number of codelabs moved per second, since each move interrupts the people
-	// in the codelab for a moment. settleTime is the time until the loads show the effect of a
-	// plan. stayTime is the minimum time between two moves of a codelab.
+	// givenEach is the number of codelabs moved per second. It is limited because each move briefly
+	// interrupts the people in the codelab. settleTime is the time until the loads show the effect
+	// of a plan. stayTime is the minimum time between two moves of a codelab.
 	givenEach  = 50
 	settleTime = 10 * time.Second
 	stayTime   = time.Minute
 )
 
-// plan returns the codelabs that a node gives away, so that the loads become equal. If the loads
-// are equal, the numbers of codelabs become equal. Other nodes above the mean also give codelabs
-// away, so each node fills only its share of a deficit.
+// plan returns the codelabs that a node gives away to make the loads equal. If the loads are
+// already equal, it makes the numbers of codelabs equal. Other nodes above the mean also give
+// codelabs away, so each node fills only its share of a deficit.
 func plan(me string, places []place, owned []held) []move {
 	i := slices.IndexFunc(places, func(p place) bool { return p.node == me })
 	if i < 0 || len(places) < 2 {
@@ -76,8 +76,8 @@ func plan(me string, places []place, owned []held) []move {
 	load, owns = load/float64(len(places)), owns/float64(len(places))
 	slack := max(load*likeLoads, quietLoad)
 	byLoad := quotas(i, places, slack, load, func(p place) float64 { return p.load })
-	// The largest first, because they are the hardest to fit. Idle ones do not change the
-	// load.
+	// The largest codelabs come first, because they are the hardest to fit. Idle codelabs do not
+	// change the load.
 	owned = slices.Clone(owned)
 	slices.SortFunc(owned, func(a, b held) int { return cmp.Or(cmp.Compare(b.Load, a.Load), cmp.Compare(a.ID, b.ID)) })
 	var moves []move
@@ -97,8 +97,8 @@ func plan(me string, places []place, owned []held) []move {
 		}
 	}
 	if to := roomiest(byLoad); to >= 0 && len(moves) == 0 {
-		// Nothing fits. A move that lowers the greater of the two loads helps, unless by so
-		// little that its people would notice only the move.
+		// No codelab fits. A move that lowers the higher of the two loads helps. If it lowers the
+		// load too little, people in the codelab would notice only the move.
 		for _, o := range slices.Backward(owned) {
 			after := max(places[to].load+o.Load, places[i].load-o.Load)
 			if o.Load > 0 && after <= worthwhile*places[i].load {
@@ -123,9 +123,9 @@ func plan(me string, places []place, owned []held) []move {
 	return moves
 }
 
-// quotas returns how much a node gives to each other node, by index: its share of the
-// deficit of that node from the mean. All quotas are 0 if the node has at most slack more
-// than the mean.
+// quotas returns how much a node gives to each other node, by index. This is the node's share of
+// the other node's deficit from the mean. All quotas are 0 if the node exceeds the mean by at most
+// slack.
 func quotas(me int, places []place, slack, mean float64, of func(place) float64) []float64 {
 	out := make([]float64, len(places))
 	mine, surplus := of(places[me])-mean, 0.0
@@ -154,15 +154,15 @@ func roomiest(quotas []float64) int {
 	return best
 }
 
-// placement carries out plans. Owned by Watch.
+// placement carries out plans. Watch owns it.
 type placement struct {
 	moves []move    // remaining moves
-	next  time.Time // no plan before
+	next  time.Time // no new plan before this time
 	held  map[string]held
 }
 
-// look records which codelabs this node owns now, and forgets the others. For a new one,
-// made returns when it was made.
+// look records which codelabs this node owns now, and removes the others. made returns when a newly
+// recorded codelab was created.
 func (p *placement) look(now time.Time, owned []Owned, made func(id string) time.Time) {
 	before := p.held
 	p.held = make(map[string]held, len(owned))
@@ -178,10 +178,10 @@ func (p *placement) look(now time.Time, owned []Owned, made func(id string) time
 	}
 }
 
-// balance gives codelabs to nodes that have less to do.
+// balance gives codelabs to nodes with less load.
 func (n *Node) balance(now time.Time, members []durable.Member, takers []string, w wanted, server Duties) {
 	p := &n.placement
-	p.look(now, server.Owned(), server.Made) // each time, to record new ones
+	p.look(now, server.Owned(), server.Made) // on every call, to record new codelabs
 	if len(p.moves) == 0 && now.After(p.next) {
 		var places []place
 		for _, m := range members {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// carriedOut lets each node plan from its own view, and executes all plans.
+// carriedOut makes each node plan from its own view, and executes all plans.
 func carriedOut(places []place, owned map[string][]held) (moved int) {
 	var all []move
 	for _, p := range places {
@@ -51,9 +51,9 @@ func TestPlans(t *testing.T) {
 	for name, c := range map[string]struct {
 		owned map[string][]held
 		rest  float64 // load of the first node that cannot be moved
-		// owns and load are the minimum and maximum of each node in the end.
+		// owns and load are the minimum and maximum over all nodes in the end.
 		owns, load map[string][2]float64
-		moves      int // at most; 0 means any number
+		moves      int // maximum number of moves; 0 means any number
 	}{
 		"a thousand idle ones on one": {
 			owned: map[string][]held{"a": some(1000, func(int) float64 { return 0 })},
@@ -124,7 +124,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// For all loads, plans end, no codelab moves twice, and the highest load does not grow.
+// For all loads, planning ends, no codelab moves twice, and the highest load does not grow.
 func TestPlansComeToAnEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

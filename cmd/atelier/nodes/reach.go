@@ -13,56 +13,57 @@ import (
 	"atelier/actors/durable"
 )
 
-// reach records which other nodes this node reaches. The database lists the living nodes,
-// but only trying shows whether messages arrive.
+// reach records which other nodes this node can reach. The database lists the living nodes, but
+// only a request shows whether messages arrive.
 type reach struct {
 	mu    sync.Mutex
 	peers map[string]*peer // guarded by mu; the other living nodes
-	// lonely means that no other node can be reached. aside means that another node serves
-	// meanwhile, so that this node should not serve. See look.
+	// lonely means that this node cannot reach any other node. aside means that another node serves
+	// meanwhile, so that this node must not serve. See look.
 	lonely, aside bool // guarded by mu
 
-	// silent contains the nodes that were last logged as silent. Owned by the goroutine of look.
+	// silent contains the nodes that were last logged as silent. The goroutine of look owns it.
 	silent []string
-	// told is this node's row, with its incarnation. Owned by the goroutine of look.
+	// told is this node's row, with its incarnation. The goroutine of look owns it.
 	told *told
 }
 
-// told is the row of a node, which records whether it reaches nobody.
+// told is a node's row in lonelyNodes. It records whether the node reaches no other node.
 type told struct {
 	Incarnation uint64 `json:"incarnation"`
 	Lonely      bool   `json:"lonely"`
 }
 
 type peer struct {
-	lease  time.Time     // the latest known end of its lease
-	owes   time.Time     // when the first unanswered question was asked; zero if all are answered
-	silent time.Duration // how long it owed an answer at the last question
-	took   time.Duration // of the last answer; 0 if there was none yet
-	said   *Figures      // nil if it has not sent them
+	lease  time.Time     // the latest known end of the node's lease
+	owes   time.Time     // time of the first unanswered request; zero if none is open
+	silent time.Duration // how long a response was due at the last request
+	took   time.Duration // duration of the last response; 0 if there was none yet
+	said   *Figures      // nil if the node has not sent them
 }
 
-// unreachable reports whether the node lives and does not answer. It lives if its lease was
-// renewed after a question that it could have answered. Otherwise it may have died, and its
+// unreachable reports whether the node is alive and does not respond. It is alive if its lease was
+// renewed after a request to which it could have responded. Otherwise it may have died, and its
 // codelabs are free once its lease has expired.
 func (p *peer) unreachable(lease time.Duration) bool {
 	return p.silent >= silence && p.lease.Add(-lease).After(p.owes.Add(answerTime))
 }
 
 const (
-	// reachSubject is the subject on which nodes answer that they are alive.
+	// reachSubject is the subject on which nodes respond that they are alive.
 	reachSubject = "reach"
-	// silence is the time without answers after which a living node counts as unreachable. A node
-	// with a shorter delay (a long collection, a busy machine) keeps its people. People on a node
-	// that is cut off wait for this time.
+	// silence is the time without responses after which a living node counts as unreachable. A node
+	// with a shorter delay (a long garbage collection, a busy machine) keeps its people. People on
+	// a node that is cut off wait for this time.
 	silence = 2400 * time.Millisecond
-	// answerTime is longer than an undelayed answer of a node takes.
+	// answerTime is longer than a node needs for an undelayed response.
 	answerTime = 500 * time.Millisecond
-	// lonelyNodes is the table in which nodes record that they reach nobody.
+	// lonelyNodes is the table in which nodes record that they cannot reach any other node.
 	lonelyNodes = "nodereach"
 )
 
-// serveReach answers the others with this node's figures. The answer can get further members.
+// serveReach responds to the other nodes with this node's figures. Later versions can add fields to
+// the response.
 func (n *Node) serveReach() error {
 	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) {
 		data := []byte("{}")
@@ -74,14 +75,14 @@ func (n *Node) serveReach() error {
 	return err
 }
 
-// meetQuiet is the time for which the wait is not logged.
+// meetQuiet is the time for which waiting is not logged.
 const meetQuiet = 2 * time.Second
 
-// meetTurns is the time for which a start waits for other nodes, as a multiple of patience.
+// meetTurns is the maximum time for which a start waits for other nodes, as a multiple of patience.
 const meetTurns = 10
 
-// meet waits until every living node has answered. A node that reaches the database but not
-// the others could serve little, and would notice only when somebody needs it.
+// meet waits until every living node has responded. A node that reaches the database but not the
+// other nodes could serve little, and would notice only when somebody needs them.
 func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	answered := map[string]bool{n.Store.Node(): true}
 	began, told := time.Now(), false
@@ -118,14 +119,14 @@ func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	}
 }
 
-// whereToLook is the advice to operators if nodes do not reach each other.
+// whereToLook is the advice to operators if nodes cannot reach each other.
 const whereToLook = "check cluster.listen, cluster.peers, cluster.secret and the certificates of both, and the network between them"
 
 // errStopped ends a start that was cancelled.
 var errStopped = errors.New("stopped while it waited for the other nodes")
 
-// look asks the other nodes whether they are alive, and decides whether this node leaves serving to
-// them.
+// look asks the other nodes whether they are alive, and decides whether this node stops serving and
+// leaves it to them.
 func (n *Node) look(now time.Time, members []durable.Member) {
 	me := slices.IndexFunc(members, func(m durable.Member) bool { return m.Node == n.Store.Node() })
 	if me < 0 {
@@ -139,7 +140,7 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	lonely := len(others) > 0 && len(unreachable) == len(others)
 	aside, err := n.standAside(members[me], others, lonely)
 	if err != nil {
-		return // a lost lease ends this if it lasts
+		return // if this lasts, the lease is lost
 	}
 	n.reach.mu.Lock()
 	changed := n.reach.aside != aside
@@ -153,7 +154,7 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	}
 }
 
-// tell logs which living nodes have stopped answering, and which answer again.
+// tell logs which living nodes have stopped responding, and which respond again.
 func (n *Node) tell(unreachable []string, others []durable.Member) {
 	for _, name := range unreachable {
 		if !slices.Contains(n.reach.silent, name) {
@@ -182,8 +183,8 @@ func (n *Node) meetAgain(now time.Time, others []durable.Member) {
 	}
 }
 
-// ask sends one question to each of the others. It is true if one of them has just
-// been silent for so long that look needs the list of living nodes.
+// ask sends one request to each of the other nodes. It returns true if one of them has just been
+// silent for so long that look needs the list of living nodes.
 func (n *Node) ask(now time.Time) (look bool) {
 	r := &n.reach
 	r.mu.Lock()
@@ -210,7 +211,7 @@ func (n *Node) ask(now time.Time) (look bool) {
 // leaseTime is the lease duration of all nodes.
 func (n *Node) leaseTime() time.Duration { return 3 * cmp.Or(n.Patience, askTime) }
 
-// Unreachable names the living nodes that do not answer.
+// Unreachable returns the names of the living nodes that do not respond.
 func (n *Node) Unreachable() []string {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
@@ -224,16 +225,16 @@ func (n *Node) Unreachable() []string {
 	return out
 }
 
-// standAside decides whether a node that reaches nobody serves. It could not serve codelabs
-// of other nodes. So if others reach each other, it leaves everything to them. If no node
-// reaches another, all would stop, so the first by name stays. Nodes record this in the
-// database. All of them reach it, or they would have lost their leases. A node without a
-// record is starting, and serves nobody yet: it may never, if its secret or its certificate
-// is wrong.
+// standAside decides whether a node that reaches no other node stops serving. It could not serve
+// codelabs of other nodes. If other nodes reach each other, it therefore leaves everything to them.
+// If no node reaches another, all nodes would stop, so the first by name continues. Nodes record
+// this in the database. All of them reach the database, or they would have lost their leases. A
+// node without a record is starting, and serves nobody yet. It may never serve, if its secret or
+// its certificate is wrong.
 func (n *Node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
 	now := told{me.Incarnation, lonely}
 	if n.reach.told == nil || *n.reach.told != now {
-		value, _ := json.Marshal(now) // of a number and a flag
+		value, _ := json.Marshal(now) // a number and a flag never fail
 		if err := durable.Commit(n.Store, []durable.Row{{Table: lonelyNodes, Key: []byte(me.Node), Value: value}}); err != nil {
 			return false, err
 		}
@@ -252,7 +253,7 @@ func (n *Node) standAside(me durable.Member, others []durable.Member, lonely boo
 		switch {
 		case err != nil, json.Unmarshal(value, &t) != nil, t.Incarnation != m.Incarnation:
 		case !t.Lonely:
-			return true, nil // it reaches somebody
+			return true, nil // that node reaches another node
 		default:
 			first = min(first, m.Node)
 		}
@@ -260,9 +261,9 @@ func (n *Node) standAside(me durable.Member, others []durable.Member, lonely boo
 	return first != me.Node, nil
 }
 
-// People counts the people connected to the living nodes, as these reported at most some
-// seconds ago. Somebody with pages on two nodes counts twice. It returns false while one of
-// the nodes does not answer, or does not report it.
+// People counts the people connected to the living nodes, as reported by these nodes at most some
+// seconds ago. A person with pages on two nodes counts twice. People returns false while one of the
+// nodes does not respond, or does not report its number.
 func (n *Node) People() (sum int, all bool) {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
@@ -300,7 +301,7 @@ func (n *Node) said(name string) *Figures {
 	return nil
 }
 
-// reached describes whether a node answers, and how fast.
+// reached describes whether a node responds, and how fast.
 func (n *Node) reached(name string) (text string, ok bool) {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
@@ -314,7 +315,7 @@ func (n *Node) reached(name string) (text string, ok bool) {
 	}
 }
 
-// Answers reports whether a node has answered the latest questions.
+// Answers reports whether a node has responded to the latest requests.
 func (n *Node) Answers(name string) bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// counted is the bus of a node, and counts its open requests. A reachability request times out
-// only if the network loses it, and then soon, because a response can take long on a busy
+// counted is a node's bus that counts its open requests. A reachability request times out only if
+// the network loses it, and then it times out soon. Otherwise a response can take long on a busy
 // machine.
 type counted struct {
 	durable.Bus
@@ -150,7 +150,7 @@ func TestIsolatedNodeStopsServing(t *testing.T) {
 	x.wants(t, "the others died", false)
 }
 
-// A node that is about to start, perhaps with a wrong secret, does not stop any other node.
+// A node that is about to start, perhaps with a wrong secret, does not make any other node stop.
 func TestStartingNodeEndsNoOther(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
@@ -199,8 +199,8 @@ func TestDeadNodeIsNotUnreachable(t *testing.T) {
 	}
 }
 
-// Between two reads of the database, a node reports a silent node once. It stops giving codelabs
-// to that node long before.
+// Between two reads of the database, a node reports a silent node once. It stops giving codelabs to
+// that node long before that.
 func TestSilenceIsNoticedInBetween(t *testing.T) {
 	x := newTrio(t)
 	x.turn()
@@ -229,7 +229,7 @@ func TestSilenceIsNoticedInBetween(t *testing.T) {
 	}
 }
 
-// Responses of a node from before its restart are ignored.
+// A node ignores responses from before another node's restart.
 func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
@@ -242,14 +242,14 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 		}
 	}
 	lonely := x.nodes
-	x.nodes = lonely[:1] // the second node has not checked yet
+	x.nodes = lonely[:1] // the second node has not made a check yet
 	x.wants(t, "the second started over", false)
 	x.nodes = lonely
 	x.wants(t, "and is as lonely as before", false, true, true)
 }
 
-// A node that reaches no other leaves the serving to a node that reaches another one, or
-// otherwise to the first by name. Nodes record their state in the database. A node that has
+// A node that reaches no other node leaves serving to a node that reaches another one or, if there
+// is none, to the first node by name. Nodes record their state in the database. A node that has
 // recorded nothing since its start does not serve yet.
 func TestTheNodeThatStandsAside(t *testing.T) {
 	row := func(incarnation uint64, lonely bool) []byte {
@@ -270,7 +270,7 @@ func TestTheNodeThatStandsAside(t *testing.T) {
 	for first, one := range others {
 		for second, two := range others {
 			for _, lonely := range []bool{true, false} {
-				for me := range 3 { // its place among the names
+				for me := range 3 { // position of its name
 					store, stores := memory.Share(3)
 					n := &Node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: stores[me]}}
 					var members []durable.Member
@@ -297,7 +297,7 @@ func TestTheNodeThatStandsAside(t *testing.T) {
 					if err != nil || got != (want && lonely) {
 						t.Errorf("%s among %v, lonely: %v, stands aside: %v, %v", stores[me].Node(), states, lonely, got, err)
 					}
-					// It records its own state for the others.
+					// The node records its own state for the other nodes.
 					if b, err := n.Store.Get(lonelyNodes, []byte(stores[me].Node())); err != nil || string(b) != string(row(now, lonely)) {
 						t.Errorf("it records %s, %v", b, err)
 					}

@@ -8,7 +8,7 @@ import (
 	"atelier/persistence/shares"
 )
 
-// full is a keeper whose disk is full once.
+// full is a keeper that once reports a full disk.
 type full struct {
 	keeper
 	once sync.Once
@@ -22,7 +22,8 @@ func (k *full) Take(b shares.Ballot) (err error) {
 	return k.keeper.Take(b)
 }
 
-// A node that could not store the secret is asked again. It counts only once it has stored it.
+// A node that could not store the secret is asked again. It counts as a keeper only once it has
+// stored the secret.
 func TestASecretIsSpreadWhenNobodyRefusesIt(t *testing.T) {
 	x := newTrio(t)
 	refuses, keeps := &full{}, &keeper{}

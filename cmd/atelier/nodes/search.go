@@ -10,15 +10,14 @@ import (
 	"atelier/persistence/shares"
 )
 
-// Search looks for secrets of polls that this node lacks. A node with a secret can be down
-// for hours, so a secret is lost only if no remaining node can have it. Safe for concurrent
-// use.
+// Search looks for poll secrets that this node lacks. A node with a secret can be down for hours,
+// so a secret is lost only if no remaining node can have it. Safe for concurrent use.
 type Search struct {
-	// Immutable.
+	// Immutable:
 	exchange *Exchange[shares.Ballot]
 	log      *slog.Logger
 	settled  func(id string)
-	pause    time.Duration // between two rounds of questions
+	pause    time.Duration // between two rounds of requests
 
 	mu     sync.Mutex
 	wanted map[string]*missing // guarded by mu, by the secret's id
@@ -31,13 +30,13 @@ type Search struct {
 // missing is a missing secret.
 type missing struct {
 	keepers []string
-	no      []string // nodes that have answered that they do not have it
+	no      []string // nodes that have reported that they lack it
 	lost    bool
-	told    bool // the log has the reason why it is not settled yet
+	told    bool // already logged why the search has not ended yet
 }
 
-// NewSearch starts a search. settled is called, on a goroutine of the search, when a secret
-// was found and kept here, or is known to be lost.
+// NewSearch starts a search. settled is called, on a goroutine of the search, when a secret has
+// been found and stored here, or is known to be lost.
 func NewSearch(x *Exchange[shares.Ballot], settled func(id string)) *Search {
 	return newSearch(x, settled, askTime)
 }
@@ -49,10 +48,10 @@ func newSearch(x *Exchange[shares.Ballot], settled func(id string), pause time.D
 	return s
 }
 
-// Lost returns true if no node has a secret that is missing here. All its keepers and all living
-// nodes must have answered that they do not have the secret, or be forgotten. A secret without
-// keepers was created before keepers were recorded, so any member can have it. Until a secret is
-// known to be lost, the search for it goes on.
+// Lost reports whether a secret that is missing here is lost, because no node has it. Each of its
+// keepers and each living node must have reported that it lacks the secret, or must have been
+// forgotten. A secret without keepers was created before keepers were recorded, so any member can
+// have it. Until a secret is known to be lost, the search for it continues.
 func (s *Search) Lost(id string, keepers []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +67,7 @@ func (s *Search) Lost(id string, keepers []string) bool {
 	return w.lost
 }
 
-// Forget ends the search for a secret that nobody needs any more.
+// Forget ends the search for a secret that is no longer needed.
 func (s *Search) Forget(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +97,7 @@ func (s *Search) run(ctx context.Context) {
 	}
 }
 
-// round asks for all missing secrets, and reports whether any is left.
+// round asks for all missing secrets, and reports whether any secret is still missing.
 func (s *Search) round(ctx context.Context) (left bool) {
 	s.mu.Lock()
 	ids := make([]string, 0, len(s.wanted))
@@ -117,11 +116,11 @@ func (s *Search) round(ctx context.Context) (left bool) {
 	return left
 }
 
-// look asks each living node that has not answered about a secret, and reports whether it
-// is settled.
+// look asks each living node that has not yet responded about a secret. It reports whether the
+// search for the secret has ended.
 func (s *Search) look(id string) bool {
 	if kept, ok := s.exchange.kept.(findable[shares.Ballot]); ok {
-		if _, here := kept.Find(id); here { // it came another way
+		if _, here := kept.Find(id); here { // it arrived in another way
 			return s.settle(id, false)
 		}
 	}
@@ -149,11 +148,11 @@ func (s *Search) look(id string) bool {
 					s.log.Error("storing the secret of a poll, which another node sent, failed; it is tried again", "from", o.Node, "error", err)
 				}
 			}
-			waitsFor = o.Node // it lives, so it is asked until it answers
+			waitsFor = o.Node // it is alive, so it is asked until it responds
 		}
 	}
 	if waitsFor == "" {
-		// Also a node that has been down for long.
+		// This includes nodes that have been down for long.
 		known, err := s.exchange.node.Store.Known()
 		if err != nil {
 			s.log.Warn("looking for the secret of a poll failed; it is tried again", "error", err)
@@ -173,7 +172,7 @@ func (s *Search) look(id string) bool {
 	return s.settle(id, true)
 }
 
-// said reports whether a node has answered that it does not have a secret.
+// said reports whether a node has responded that it lacks a secret.
 func (s *Search) said(id, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

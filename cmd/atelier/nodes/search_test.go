@@ -11,7 +11,7 @@ import (
 	"atelier/persistence/shares"
 )
 
-// listed is a store whose list of members the test sets.
+// listed is a store for which the test sets the list of members.
 type listed struct {
 	durable.Shared
 	mu      sync.Mutex
@@ -46,13 +46,13 @@ func (t *listed) set(change func(m []durable.Member) []durable.Member) {
 	t.members = change(slices.Clone(t.members))
 }
 
-// searching is three nodes that store secrets. The first one searches.
+// searching is three nodes that store secrets. The first node searches.
 type searching struct {
 	*trio
 	kept      []*keeper
 	exchanges []*Exchange[shares.Ballot]
-	members   *listed // of the first
-	search    *Search // of the first
+	members   *listed // of the first node
+	search    *Search // of the first node
 	settled   chan string
 }
 
@@ -100,7 +100,7 @@ func (s *searching) all() (names []string) {
 	return names
 }
 
-// waits repeats the search, and verifies that it is not settled.
+// waits repeats the search, and verifies that it does not end.
 func (s *searching) waits(t *testing.T, when string) {
 	t.Helper()
 	for range 2 {
@@ -113,7 +113,7 @@ func (s *searching) waits(t *testing.T, when string) {
 	}
 }
 
-// ends verifies that the search settles.
+// ends verifies that the search ends.
 func (s *searching) ends(t *testing.T, when string, lost bool) {
 	t.Helper()
 	<-s.settled
@@ -125,7 +125,7 @@ func (s *searching) ends(t *testing.T, when string, lost bool) {
 func TestASecretIsFoundOnAnyNode(t *testing.T) {
 	for _, keepers := range [][]int{{0, 1}, {0, 1, 2}, {}} {
 		s := newSearching(t)
-		s.kept[2].all = []shares.Ballot{{ID: "a"}} // this node might not be a keeper
+		s.kept[2].all = []shares.Ballot{{ID: "a"}} // this node need not be a keeper
 		var names []string
 		for _, i := range keepers {
 			names = append(names, s.all()[i])
@@ -137,8 +137,8 @@ func TestASecretIsFoundOnAnyNode(t *testing.T) {
 	}
 }
 
-// A secret is lost only when all nodes have reported that they lack it. While a node that stored
-// it is away, it is not lost.
+// A secret is lost only when all nodes have reported that they lack it. It is not lost while a node
+// that stored it is away.
 func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 	t.Run("all are there", func(t *testing.T) {
 		s := newSearching(t)
@@ -208,8 +208,8 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 	})
 }
 
-// If only one of several nodes is alive, a new poll fails, because it would be lost with that
-// node.
+// If only one of several nodes is alive, a new poll fails, because its secret would be lost with
+// that node.
 func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
 	s := newSearching(t)
 	x := s.search.exchange

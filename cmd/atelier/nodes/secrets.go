@@ -9,15 +9,15 @@ import (
 	"atelier/actors/durable"
 )
 
-// sameKeys is the table of codes that identify the long-lived secrets of the nodes, by
-// name. A code is derived from the secret and does not reveal it.
+// sameKeys is the table of codes that identify the nodes' long-lived secrets. Its keys are the
+// names of the secrets. A code is derived from the secret and does not reveal it.
 const sameKeys = "nodekeys"
 
-// ofStream is the key of a row that belongs to one stream of the database. The row of
-// another stream, from a restored backup, is ignored.
+// ofStream returns the key of a row that belongs to one stream of the database. A row of another
+// stream, from a restored backup, is ignored.
 func ofStream(store durable.Store, name string) []byte { return []byte(store.StreamID() + "/" + name) }
 
-// Told reports whether a node has recorded with Agree which secret of this name all have.
+// Told reports whether a node has recorded with Agree which secret of this name all nodes have.
 func (k *Keyring) Told(name string) (bool, error) {
 	_, err := k.store.Get(sameKeys, k.row(name))
 	if errors.Is(err, durable.ErrNotFound) {
@@ -26,8 +26,7 @@ func (k *Keyring) Told(name string) (bool, error) {
 	return err == nil, err
 }
 
-// Agree refuses to start with a secret that differs from the other nodes'. The first node
-// records the secret.
+// Agree fails if a secret differs from that of the other nodes. The first node records the secret.
 func (n *Node) Agree(name, secret string) error {
 	if n == nil {
 		return nil
@@ -53,10 +52,10 @@ func (n *Node) Agree(name, secret string) error {
 	}
 }
 
-// ErrNotTheSame means that a secret differs from that of the other nodes.
+// ErrNotTheSame means that a secret differs from the other nodes' secret.
 var ErrNotTheSame = errors.New("is not the one that the other nodes have")
 
-// AgreeAnew is Agree for a secret that an operator can change: if no other node is alive,
+// AgreeAnew is like Agree, for a secret that an operator can change. If no other node is alive,
 // this node's secret replaces the recorded one.
 func (n *Node) AgreeAnew(name, secret string) error {
 	err := n.Agree(name, secret)

@@ -7,8 +7,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A node with a different secret would make codes and signatures that the others refuse, so it
-// does not start. An operator changes a secret while no other node is alive.
+// A node with a different secret would create codes and signatures that the other nodes refuse, so
+// it does not start. An operator changes a secret while no other node is alive.
 func TestNodesAgreeOnASecret(t *testing.T) {
 	x := newTrio(t)
 	a, b := x.nodes[0], x.nodes[1]
@@ -29,7 +29,7 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 		t.Errorf("after a refusal: %v", err)
 	}
 
-	// Of two nodes that start at the same moment, the later one is refused.
+	// If two nodes start at the same moment, the later one is refused.
 	b.Store = &meanwhile{b.Store, func() {
 		if err := a.Agree("a third", "one"); err != nil {
 			t.Error(err)
@@ -52,8 +52,8 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 	}
 }
 
-// A living node could no longer read its secrets after they are sealed under another
-// cluster.secret.
+// Once the secrets are sealed under another cluster.secret, a living node could no longer read
+// them.
 func TestClusterSecretChangesWhenAllNodesAreStopped(t *testing.T) {
 	const secret, next = "0123456789abcdef0123456789abcdef", "another one of 32 or more letters"
 	store, stores := memory.Share(2)

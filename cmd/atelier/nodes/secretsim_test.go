@@ -24,8 +24,9 @@ import (
 	"atelier/persistence/shares"
 )
 
-// This simulates the secrets of three nodes whose disks fill up, break and lose unsynced data,
-// whose processes die, and whose links fail. Times are those of a bubble. It verifies:
+// This simulates the secrets of three nodes. Their disks fill up, break and lose unsynced data,
+// their processes die, and their links fail. Times are those of a test bubble. The simulation
+// verifies:
 //
 //   - A secret that was created successfully is on two disks, if there are two nodes. It stays
 //     there until it is destroyed, and no node ever reports it as lost.
@@ -34,7 +35,7 @@ import (
 //   - Two nodes that can write are enough to create a secret.
 //   - In the end all nodes have exactly the secrets that are not destroyed.
 
-// simDisk keeps in synced the data that survives the process.
+// simDisk stores in synced the data that survives the process.
 type simDisk struct {
 	mu              sync.Mutex
 	seen, synced    map[string][]byte
@@ -77,7 +78,7 @@ func (d *simDisk) Remove(name string) error {
 	return d.fault()
 }
 
-// Sync makes names durable. If a file was not synced itself, only its name survives.
+// Sync makes names durable. If a file itself was not synced, only its name survives.
 func (d *simDisk) Sync() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,7 +149,7 @@ func (f *simFile) Write(p []byte) (int, error) {
 	}
 	c := f.d.seen[f.name]
 	var err error
-	if f.d.full && f.at+len(p) > len(c) { // only an overwrite still has room
+	if f.d.full && f.at+len(p) > len(c) { // only overwriting is still possible
 		p, err = p[:min(max(len(c)-f.at, 0), len(p))], syscall.ENOSPC
 	}
 	next := append(bytes.Clone(c[:min(f.at, len(c))]), p...)
@@ -181,7 +182,7 @@ func (f *simFile) Sync() error {
 	if err := f.d.sync(); err != nil {
 		return err
 	}
-	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // the name as well: this disk is milder than some
+	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // the name, too: some disks are less lenient
 	return nil
 }
 
@@ -201,7 +202,7 @@ func (i simInfo) ModTime() time.Time { return time.Now() }
 func (i simInfo) IsDir() bool        { return false }
 func (i simInfo) Sys() any           { return nil }
 
-// simMachine is a node across its starts.
+// simMachine is a node over all of its starts.
 type simMachine struct {
 	w    *simWorld
 	name string
@@ -223,7 +224,7 @@ type simProcess struct {
 	work     sync.WaitGroup
 }
 
-// simWorld is the shared state, with the oracle's records.
+// simWorld is the shared state, including the oracle's records.
 type simWorld struct {
 	t        *testing.T
 	rng      *rand.Rand
@@ -244,7 +245,7 @@ type simMade struct {
 
 const simLease = 3 * time.Second
 
-// simStore is the database as one node reads it.
+// simStore is the database, as one node reads it.
 type simStore struct {
 	durable.Shared
 	w    *simWorld
@@ -271,7 +272,7 @@ func (s simStore) Known() ([]string, error) {
 	return slices.Sorted(maps.Keys(s.w.until)), nil
 }
 
-// simKept adds what a server does: it does not send secrets that are no longer needed.
+// simKept behaves like a server: it does not send secrets that are no longer needed.
 type simKept struct {
 	*shares.Ballots
 	w *simWorld
@@ -286,7 +287,7 @@ func (k simKept) Needless(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !k.w.needless(id) })
 }
 
-// needless reports what the state of codelabs would report.
+// needless reports what the codelabs' state would report.
 func (w *simWorld) needless(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -351,7 +352,7 @@ func (m *simMachine) start() {
 	p.work.Go(func() {
 		for turn := 0; ctx.Err() == nil; turn++ {
 			n.catchUp(ctx)
-			if turn%60 == 59 && n.folder.Trouble() == nil { // as SweepBallots does
+			if turn%60 == 59 && n.folder.Trouble() == nil { // like SweepBallots
 				for _, id := range p.ballots.Old() {
 					if m.w.needless(id) {
 						p.ballots.Destroy(id)
@@ -571,7 +572,7 @@ func (w *simWorld) finish() {
 			}
 		}
 	}
-	// Two nodes that can write are enough.
+	// Two nodes that can write are enough to create a secret.
 	w.machines[w.rng.IntN(3)].disk.set(func(d *simDisk) { d.full = true })
 	for _, m := range w.machines {
 		if !m.disk.full {

@@ -19,31 +19,31 @@ import (
 	"atelier/persistence/shares"
 )
 
-// Exchange distributes secrets to all nodes without the database, where they would outlive
-// their destruction. It distributes the shares of token keys, because any node must serve
-// any token, and the secrets of anonymous polls. Messages between nodes are sealed under
-// the cluster's secret.
+// Exchange distributes secrets to all nodes without using the database, where they would outlive
+// their destruction. It distributes the shares of token keys, because any node must serve any
+// token, and the secrets of anonymous polls. Messages between nodes are sealed under the cluster
+// secret.
 type Exchange[S any] struct {
 	node    *Node
 	aead    cipher.AEAD
-	subject string // on which nodes serve them
-	what    string // in errors
+	subject string // on which nodes serve the secrets
+	what    string // the name of the secrets in errors
 	kept    Kept[S]
 	stop    func()
 
-	serving sync.RWMutex // held for reading while another node is answered
+	serving sync.RWMutex // held for reading while this node responds to another
 	ended   bool         // guarded by serving
 
-	// lacking counts how often this node has begun to lack secrets that others can have.
-	// whole is its value when this node last fetched all.
+	// lacking counts how often this node has begun to lack secrets that other nodes can have. whole
+	// is the value of lacking when this node last fetched all secrets.
 	lacking, whole atomic.Int64
 	catching       atomic.Bool  // catchUp is in progress
 	warned         atomic.Int64 // the value of lacking for which a warning is logged
-	// lasts is the maximum lifetime of the exchanged secrets; 0 for no limit. When that much
-	// time has passed since this node began to lack something, it lacks nothing more: older
-	// secrets have expired, and newer ones were sent to it.
+	// lasts is the maximum lifetime of the exchanged secrets; 0 for no limit. When this time has
+	// passed since the node began to lack secrets, it no longer lacks any. Older secrets have
+	// expired, and newer ones were sent to it.
 	lasts time.Duration
-	since atomic.Int64 // when it began to lack something, on the clock of began
+	since atomic.Int64 // when it began to lack secrets, on the clock of began
 	// missing is a node that is down and can have secrets that this node lacks, or "" for none.
 	missing atomic.Value
 }
@@ -64,30 +64,31 @@ type findable[S any] interface {
 	Find(id string) (S, bool)
 }
 
-// judge is a Kept that can tell which secrets nobody needs any more.
+// judge is a Kept that can tell which secrets are no longer needed.
 type judge interface {
-	// Needless returns those ids whose secrets nobody needs, as far as this node can tell.
+	// Needless returns the ids of secrets that are no longer needed, as far as this node can tell.
 	Needless(ids []string) []string
 }
 
-// exchanged is a message between nodes. It requests all secrets, or one, or asks which of
-// some are needless, or has secrets to keep.
+// exchanged is a message between nodes. It requests all secrets, or one secret, or asks which
+// secrets are needless, or contains secrets to store.
 type exchanged[S any] struct {
 	All    bool     `json:"all,omitempty"`
 	Find   string   `json:"find,omitempty"`
 	Judge  []string `json:"judge,omitempty"`
 	Shares []S      `json:"shares,omitempty"`
-	// Needless answers Judge.
+	// Needless is the response to Judge.
 	Needless []string `json:"needless,omitempty"`
-	// Lacks, in an answer to All, means that other nodes can have secrets that are missing
-	// in it.
+	// Lacks, in a response to All, means that other nodes can have secrets that are missing in the
+	// response.
 	Lacks bool `json:"lacks,omitempty"`
-	// Unkept answers a message with secrets to keep: the node cannot write its disk. It
-	// records that it lacks something, and uses no missing secret until it has fetched it.
+	// Unkept is the response of a node that cannot write its disk to a message with secrets to
+	// store. The node records that it lacks secrets, and uses no missing secret until it has
+	// fetched it.
 	Unkept bool `json:"unkept,omitempty"`
 }
 
-// NewShareExchange returns the exchange of the shares of token keys, with their maximum
+// NewShareExchange returns the exchange of the shares of token keys. lasts is their maximum
 // lifetime.
 func NewShareExchange(n *Node, secret string, lasts time.Duration) (*Exchange[shares.Share], error) {
 	x, err := newExchange[shares.Share](n, secret, "shares", "shares of token keys")
@@ -102,8 +103,8 @@ func NewBallotExchange(n *Node, secret string) (*Exchange[shares.Ballot], error)
 	return newExchange[shares.Ballot](n, secret, "ballots", "secrets of polls")
 }
 
-// newKeyExchange notifies all nodes of a change of the token keys, with their version in
-// the Keyring. Each node reads them there.
+// newKeyExchange returns an exchange that notifies all nodes of a change of the token keys. It
+// sends their version in the Keyring. Each node reads the keys from there.
 func newKeyExchange(n *Node, secret string) (*Exchange[uint64], error) {
 	return newExchange[uint64](n, secret, "keys", "token keys")
 }
@@ -119,7 +120,7 @@ func newExchange[S any](n *Node, secret, subject, what string) (*Exchange[S], er
 }
 
 func (x *Exchange[S]) seal(m exchanged[S]) []byte {
-	plain, _ := json.Marshal(m) // of texts and bytes
+	plain, _ := json.Marshal(m) // texts and bytes never fail
 	defer clear(plain)
 	nonce := make([]byte, x.aead.NonceSize(), x.aead.NonceSize()+len(plain)+x.aead.Overhead())
 	_, _ = rand.Read(nonce) // never fails
@@ -138,8 +139,7 @@ func (x *Exchange[S]) open(b []byte) (m exchanged[S], err error) {
 	return m, json.Unmarshal(plain, &m)
 }
 
-// Begin serves the other nodes, and fetches missing secrets, now and whenever this node
-// returns.
+// Begin serves the other nodes. It fetches missing secrets, now and whenever this node returns.
 func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	if err := x.Serve(kept); err != nil {
 		return err
@@ -161,10 +161,11 @@ func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	return err
 }
 
-// errNotWhole means that a node that is down can have secrets that no other has.
+// errNotWhole means that a node that is down can have secrets that no other node has.
 var errNotWhole = fmt.Errorf("%w: a node that is down can have others", durable.ErrUnavailable)
 
-// warn logs, once per time that this node begins to lack something, why it still does.
+// warn logs why this node still lacks secrets. It logs once each time the node begins to lack
+// secrets.
 func (x *Exchange[S]) warn(err error) {
 	if now := x.lacking.Load(); x.warned.Swap(now) != now {
 		x.node.log.Warn("this node may lack "+x.what+" that other nodes have; it keeps asking for them", "error", err)
@@ -182,13 +183,14 @@ func (x *Exchange[S]) outlived() bool {
 	return x.lasts > 0 && time.Since(began)-time.Duration(x.since.Load()) > x.lasts
 }
 
-// missingNode returns the node whose start would bring missing secrets, or "" for none.
+// missingNode returns the node that would provide the missing secrets if it started, or "" for
+// none.
 func (x *Exchange[S]) missingNode() string {
 	name, _ := x.missing.Load().(string)
 	return name
 }
 
-// Lacking describes the secrets that this node can lack, and the node to start, or returns "" if
+// Lacking describes the secrets that this node can lack, and the node to start. It returns "" if
 // nothing is missing.
 func (x *Exchange[S]) Lacking() string {
 	name := x.missingNode()
@@ -198,15 +200,15 @@ func (x *Exchange[S]) Lacking() string {
 	return fmt.Sprintf("this node may lack %s that only node %s has: start %s, or if it is gone for good: atelier cluster forget %s", x.what, name, name, name)
 }
 
-// Lacks reports whether other nodes can have secrets that this node lacks. A missing secret
-// can then still be in use.
+// Lacks reports whether other nodes can have secrets that this node lacks. If so, a missing secret
+// can still be in use.
 func (x *Exchange[S]) Lacks() bool { return x.whole.Load() != x.lacking.Load() }
 
 // Serve serves the other nodes.
 func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	x.kept = kept
 	x.stop, err = x.node.Bus.Serve(x.subject, func(from string, data []byte, answer func([]byte)) {
-		go func() { // it waits for the disk
+		go func() { // because it waits for the disk
 			x.serving.RLock()
 			defer x.serving.RUnlock()
 			if x.ended {
@@ -215,7 +217,7 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 			m, err := x.serve(data)
 			if err != nil {
 				x.node.log.Error("sending "+x.what+" to another node failed", "from", from, "error", err)
-				return // and the other node repeats the question
+				return // the other node repeats the request
 			}
 			answer(x.seal(m))
 		}()
@@ -223,9 +225,8 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	return err
 }
 
-// fetch requests all secrets from the other living nodes. Afterwards this node has all of
-// them if one of the others lacks nothing, or if every node that can have something has
-// answered.
+// fetch requests all secrets from the other living nodes. Afterwards this node has all of them if
+// one of the others lacks nothing, or if every node that can have secrets has responded.
 func (x *Exchange[S]) fetch(limit time.Duration) error {
 	lacking := x.lacking.Load()
 	whole := false
@@ -243,7 +244,7 @@ func (x *Exchange[S]) fetch(limit time.Duration) error {
 	return err
 }
 
-// allAnswered returns errNotWhole if a known node is not among some.
+// allAnswered returns errNotWhole if a known node is not in done.
 func (x *Exchange[S]) allAnswered(done []string) error {
 	known, err := x.node.Store.Known()
 	if err != nil {
@@ -270,8 +271,8 @@ func (x *Exchange[S]) alone() error {
 	return nil
 }
 
-// catchUp fetches missing secrets until none is missing, ctx ends, or the folder is not
-// writable; then Folder calls it again.
+// catchUp fetches missing secrets until none is missing, ctx ends, or the folder is not writable.
+// In the last case, Folder calls it again.
 func (x *Exchange[S]) catchUp(ctx context.Context) {
 	if !x.catching.CompareAndSwap(false, true) {
 		return
@@ -335,20 +336,20 @@ func (x *Exchange[S]) keep(all []S) error {
 }
 
 const (
-	// fetchTime bounds how long a start waits for the secrets of other nodes,
-	// spreadTime how long the first use of a new one waits for them.
+	// fetchTime is the maximum time that a start waits for the secrets of other nodes. spreadTime
+	// is the maximum time that the first use of a new secret waits for other nodes.
 	fetchTime, spreadTime = 30 * time.Second, 5 * time.Second
 	askTime               = time.Second
-	// absentTime is the interval at which all secrets are fetched again while a node that can
-	// have others is down. That can last days, and each time the others read theirs from the
+	// absentTime is the interval at which all secrets are fetched again while a node that can have
+	// others is down. This can last for days, and each time the other nodes read their secrets from
 	// disk.
 	absentTime = 5 * time.Second
 )
 
-// Spread brings a new secret of this node to all living nodes that can keep it. Nothing is
-// sealed under it before. If there are other nodes, at least one of them has it when Spread
-// returns, so it outlives this node. keepers are all nodes that have it, including this
-// one.
+// Spread sends a new secret of this node to all living nodes that can store it. Nothing is sealed
+// under the secret before. If there are other nodes, at least one of them has the secret when
+// Spread returns, so that it outlives this node. keepers are all nodes that have the secret,
+// including this one.
 func (x *Exchange[S]) Spread(s S) (keepers []string, err error) {
 	done, err := x.bring(s)
 	if err == nil && len(done) == 0 {
@@ -360,8 +361,7 @@ func (x *Exchange[S]) Spread(s S) (keepers []string, err error) {
 	return append(done, x.node.Store.Node()), nil
 }
 
-// bring brings a secret to all living nodes that can keep it, and returns the nodes that
-// have it.
+// bring sends a secret to all living nodes that can store it, and returns the nodes that have it.
 func (x *Exchange[S]) bring(s S) (done []string, err error) {
 	return x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(m exchanged[S]) error {
 		if m.Unkept {
@@ -371,11 +371,11 @@ func (x *Exchange[S]) bring(s S) (done []string, err error) {
 	})
 }
 
-// errUnkept means that a node has answered, but does not count as a keeper.
+// errUnkept means that a node has responded, but does not count as a keeper.
 var errUnkept = errors.New("this node cannot write its disk")
 
-// Needless asks the other living nodes which of some secrets nobody needs any more: a node
-// that does not serve cannot tell.
+// Needless asks the other living nodes which of some secrets are no longer needed, because a node
+// that does not serve cannot know.
 func (x *Exchange[S]) Needless(ids []string) (needless []string) {
 	members, err := x.node.Store.Members()
 	if err != nil {
@@ -391,8 +391,8 @@ func (x *Exchange[S]) Needless(ids []string) (needless []string) {
 	return needless
 }
 
-// everywhere asks each living node until it has answered, or has died. It returns the nodes
-// that have answered, except those for which take returned errUnkept.
+// everywhere sends a message to each living node until the node has responded, or has died. It
+// returns the nodes that have responded, except those for which take returned errUnkept.
 func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(exchanged[S]) error) (done []string, _ error) {
 	var unkept []string
 	for until := time.Now().Add(limit); ; {
@@ -442,8 +442,8 @@ func (x *Exchange[S]) ask(node string, m exchanged[S]) (exchanged[S], error) {
 	return x.open(o.data)
 }
 
-// End stops serving. When it returns, the secrets can be wiped, which no node must take for
-// an answer.
+// End stops serving. When it returns, the secrets can be wiped. No response can then be based on
+// wiped secrets.
 func (x *Exchange[S]) End() {
 	if x != nil && x.stop != nil {
 		x.stop()

@@ -11,12 +11,12 @@ import (
 	"atelier/persistence/shares"
 )
 
-// keeper keeps secrets in memory.
+// keeper stores secrets in memory.
 type keeper struct {
 	mu   sync.Mutex
 	all  []shares.Ballot
-	fail error // of Take
-	took int   // how often Take was called
+	fail error // error of Take
+	took int   // number of calls of Take
 	// asked, if set, is called by Find.
 	asked func()
 }
@@ -53,7 +53,7 @@ func (k *keeper) has(id string) bool {
 	return slices.ContainsFunc(k.all, func(b shares.Ballot) bool { return b.ID == id })
 }
 
-// idle are duties that report calls of Drop.
+// idle has no duties, and reports calls of Drop.
 type idle struct {
 	Duties // other duties are not used
 	drop   func()
@@ -74,7 +74,7 @@ func TestReturningNodeFetchesMissedShares(t *testing.T) {
 		}
 		kept, exchanges = append(kept, &keeper{}), append(exchanges, e)
 	}
-	var begun sync.WaitGroup // each waits for the others
+	var begun sync.WaitGroup // each node waits for the others
 	for i, e := range exchanges {
 		begun.Go(func() {
 			if err := e.Begin(kept[i]); err != nil {

@@ -11,19 +11,19 @@ import (
 	"atelier/transport/server"
 )
 
-// TakesNoWrites is the text for operators if the database refuses writes.
+// TakesNoWrites is the message for operators if the database refuses writes.
 const TakesNoWrites = "the database takes no writes: it is read-only, or its disk is full"
 
-// Status is the state of the nodes, from one node's view.
+// Status is the state of the nodes, as seen by one node.
 type Status struct {
 	// Node is the name of the node that was asked.
 	Node  string       `json:"node"`
 	Nodes []NodeStatus `json:"nodes"`
-	// Unlisted means that the database did not answer, so Nodes is empty.
+	// Unlisted means that the database did not respond, so that Nodes is empty.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// This describes the node itself; nil when it is not running.
+	// This describes the node itself; nil if it is not running.
 	This *ThisNode `json:"this,omitempty"`
-	// Problems are the problems for an operator; none when all is well.
+	// Problems lists the problems for an operator. It is empty if there are none.
 	Problems []string `json:"problems"`
 }
 
@@ -31,10 +31,11 @@ type Status struct {
 type NodeStatus struct {
 	Node  string `json:"node"`
 	Alive bool   `json:"alive"`
-	// Stopped means that its lease has ended because it stopped in order. A node that is
-	// neither alive nor stopped has died.
+	// Stopped means that the node's lease has ended because the node stopped properly. A node that
+	// is neither alive nor stopped has died.
 	Stopped bool `json:"stopped"`
-	// LeaseLeftSeconds is the remaining time of its lease; below 0 after its end.
+	// LeaseLeftSeconds is the remaining time of the node's lease. It is negative after the lease
+	// has ended.
 	LeaseLeftSeconds float64   `json:"lease_left_seconds"`
 	Since            time.Time `json:"since"`
 	Program          string    `json:"program"`
@@ -42,9 +43,9 @@ type NodeStatus struct {
 	Owns             int       `json:"owns"`
 	// State is "alive", "drained", "stopped" or "dead".
 	State string `json:"state"`
-	// Figures are the node's own figures; nil if it has not answered.
+	// Figures contains the node's own figures; nil if it has not responded.
 	*Figures
-	// Reached describes whether the node answers the node that was asked.
+	// Reached describes whether the node responds to the node that was asked.
 	Reached string `json:"reached,omitempty"`
 }
 
@@ -53,7 +54,7 @@ type ThisNode struct {
 	Ready bool   `json:"ready"`
 	Why   string `json:"why,omitempty"`
 	Lease bool   `json:"lease"`
-	// LeasesLost counts since the start.
+	// LeasesLost is the number of leases lost since the start.
 	LeasesLost int64 `json:"leases_lost"`
 
 	Messages NodeMessages            `json:"messages"`
@@ -66,13 +67,13 @@ type ThisNode struct {
 	Takeovers int64 `json:"takeovers"`
 	Questions int64 `json:"read_questions"`
 	Confirmed int64 `json:"reads_confirmed"`
-	// Divergences are replicas that differed from their owner.
+	// Divergences is the number of replicas that differed from their owner.
 	Divergences int64 `json:"replica_divergence"`
 }
 
 // NodeMessages counts the messages between nodes, since the start.
 type NodeMessages struct {
-	// Elsewhere means that NATS does not run within the nodes.
+	// Elsewhere means that NATS runs outside of the nodes.
 	Elsewhere bool   `json:"elsewhere"`
 	Connected bool   `json:"connected"`
 	Routes    int    `json:"routes"`
@@ -82,8 +83,8 @@ type NodeMessages struct {
 	Missed    uint64 `json:"missed"`
 }
 
-// ActorsOfKind counts the actors in memory: owned ones, those of them with followers on
-// other nodes, and replicas of others.
+// ActorsOfKind counts the actors in memory: owned actors, owned actors with followers on other
+// nodes, and replicas of other nodes' actors.
 type ActorsOfKind struct {
 	Owned    int `json:"owned"`
 	Shared   int `json:"shared"`
@@ -93,7 +94,7 @@ type ActorsOfKind struct {
 // ErrAlone means that there are no other nodes.
 var ErrAlone = errors.New("cluster.enabled is off: this server stands alone")
 
-// StoppedStatus reads the nodes from the database, if this one is not running.
+// StoppedStatus reads the nodes from the database, if this node is not running.
 func StoppedStatus(cfg config.Config) (*Status, error) {
 	if !cfg.Cluster.Enabled {
 		return nil, ErrAlone
@@ -111,7 +112,7 @@ func StoppedStatus(cfg config.Config) (*Status, error) {
 		}
 	}
 	st.Problems = []string{problem + "; this is what the database says"}
-	st.take(members, nil) // only a running node reads which are drained
+	st.take(members, nil) // only a running node reads which nodes are drained
 	return st, nil
 }
 
@@ -136,7 +137,7 @@ func (st *Status) take(members []durable.Member, drained map[string]bool) {
 	}
 }
 
-// Status is the state of the nodes, from this node's view.
+// Status returns the state of the nodes, as seen by this node.
 func (n *Node) Status(cfg config.Config, health server.Health, stats *server.ClusterStats) *Status {
 	st := &Status{Node: n.Store.Node(), Problems: []string{}, This: &ThisNode{
 		Ready: health.Ready, Why: health.Why, Lease: stats.LeaseHeld, LeasesLost: stats.LeasesLost,
@@ -170,8 +171,8 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 	if !stats.Bus.Connected {
 		st.Problems = append(st.Problems, "this node is not connected to NATS")
 	}
-	// All of them, not only recently living ones. This also works while this node's lease
-	// is lost, when its own store cannot be asked.
+	// This returns all nodes, including nodes that died long ago. It also works while this node's
+	// lease is lost, when its own store cannot be asked.
 	members, err := postgres.Members(string(cfg.Storage.Postgres))
 	if err != nil {
 		st.Unlisted = true

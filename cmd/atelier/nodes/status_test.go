@@ -14,8 +14,8 @@ import (
 	"atelier/transport/server"
 )
 
-// The status of a node contains its worst replica of any kind of actor, and every problem. If the
-// database does not respond, that is one of the problems, and the status is returned
+// A node's status contains its worst replica of any kind of actor, and every problem. If the
+// database does not respond, this is reported as a problem, and the status is returned
 // nevertheless.
 func TestStatusNamesTheWorst(t *testing.T) {
 	n := newTrio(t).nodes[0]
@@ -43,8 +43,8 @@ func TestStatusNamesTheWorst(t *testing.T) {
 			t.Errorf("no problem says %q: %q", want, st.Problems)
 		}
 	}
-	// A healthy node has only the problem of the database. A node that an operator has drained is
-	// not ready, as intended.
+	// A healthy node has only the database's problem. A node that an operator has drained is not
+	// ready, as intended.
 	well := &server.ClusterStats{LeaseHeld: true, Bus: bus.Stats{Connected: true}}
 	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 1 {
 		t.Errorf("well: %q", st.Problems)
@@ -63,7 +63,7 @@ func TestStatusNamesTheWorst(t *testing.T) {
 	}
 }
 
-// lacks reports missing secrets with this problem, or none if it is "".
+// lacks reports missing secrets with this problem. If it is "", it reports none.
 type lacks string
 
 func (lacks) lack()                   {}
@@ -71,8 +71,8 @@ func (l lacks) Lacks() bool           { return l != "" }
 func (l lacks) Lacking() string       { return string(l) }
 func (lacks) catchUp(context.Context) {}
 
-// The state of a node follows from its lease in the database and the operator's drains. A dead
-// node is a problem, unless it is the node that answers the request.
+// The state of a node follows from its lease in the database and the operator's drains. A dead node
+// is a problem, unless it is the node that handles the request.
 func TestTheStateOfANode(t *testing.T) {
 	drained := map[string]bool{"b": true, "d": true}
 	st := &Status{Node: "e"}

@@ -13,9 +13,9 @@ import (
 	"atelier/persistence/secrets"
 )
 
-// TokenKeys are the newest token keys in the database, for a server that is one of several.
-// A new key is pending until every living node has it, because each node must find tokens
-// made under it.
+// TokenKeys manages the newest token keys in the database, for a server that is one of several. A
+// new key is pending until every living node has it, because each node must be able to find tokens
+// created under it.
 type TokenKeys struct {
 	o        TokenKeyOptions
 	node     *Node
@@ -23,23 +23,23 @@ type TokenKeys struct {
 	exchange *Exchange[uint64]
 
 	mu   sync.Mutex
-	have Secret // guarded by mu; that is in use
+	have Secret // guarded by mu; the keys in use
 }
 
-// TokenKeyOptions are the operations on token keys that a single server has, too. All are
+// TokenKeyOptions contains the operations on token keys that a single server has, too. All are
 // required.
 type TokenKeyOptions struct {
-	// File is the file of the keys, as Bring has written it.
+	// File is the file with the keys, as written by Bring.
 	File SharedFile
-	// Use takes keys into use here.
+	// Use makes this node use keys.
 	Use func([]seal.Key) error
-	// Note writes into the database which keys are used with it.
+	// Note records in the database which keys are used with it.
 	Note func(keys []seal.Key, now time.Time) error
-	// Over reports whether nothing needs a key any more.
+	// Over reports whether a key is no longer needed.
 	Over func(key seal.Key, now time.Time) bool
 }
 
-// NewTokenKeys makes the keys of a node, which Begin takes into use.
+// NewTokenKeys returns the keys of a node. Begin starts to use them.
 func NewTokenKeys(n *Node, ring *Keyring, secret string, o TokenKeyOptions) (*TokenKeys, error) {
 	exchange, err := newKeyExchange(n, secret)
 	if err != nil {
@@ -48,7 +48,7 @@ func NewTokenKeys(n *Node, ring *Keyring, secret string, o TokenKeyOptions) (*To
 	return &TokenKeys{o: o, node: n, keyring: ring, exchange: exchange}, nil
 }
 
-// Begin takes keys from other nodes.
+// Begin starts to use keys from other nodes.
 func (k *TokenKeys) Begin() error {
 	if err := k.Read(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (k *TokenKeys) Take(version uint64) error {
 	return k.Read()
 }
 
-// Read takes the database's keys into use, if they are newer.
+// Read starts to use the database's keys, if they are newer.
 func (k *TokenKeys) Read() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -90,14 +90,14 @@ func (k *TokenKeys) Read() error {
 	return err
 }
 
-// take takes keys into use. The lock is held.
+// take starts to use keys. The caller holds the lock.
 func (k *TokenKeys) take(s Secret) ([]seal.Key, error) {
 	keys, err := secrets.ParseKeys(k.o.File.Path, s.Content)
 	if err == nil {
 		err = k.o.Use(keys)
 	}
 	if err == nil {
-		// The database has them: the next start writes a file that cannot be written now.
+		// The database has the keys. If the file cannot be written now, the next start writes it.
 		if failed := ondisk.Replace(k.o.File.Path, s.Content); failed != nil {
 			k.node.folder.Failed(failed)
 		}
@@ -108,7 +108,7 @@ func (k *TokenKeys) take(s Secret) ([]seal.Key, error) {
 	return keys, err
 }
 
-// keep writes keys into the database and takes them into use. The lock is held.
+// keep writes keys into the database and starts to use them. The caller holds the lock.
 func (k *TokenKeys) keep(keys []seal.Key) ([]seal.Key, error) {
 	b, err := secrets.EncodeKeys(keys)
 	if err != nil {
@@ -121,7 +121,7 @@ func (k *TokenKeys) keep(keys []seal.Key) ([]seal.Key, error) {
 	return k.take(s)
 }
 
-// Change replaces the keys by the result of to; if that is nil, the keys stay. If another
+// Change replaces the keys with the result of to. If the result is nil, the keys stay. If another
 // node changes the keys at the same moment, Change calls to again with that node's keys.
 func (k *TokenKeys) Change(to func([]seal.Key) ([]seal.Key, error)) (keys []seal.Key, version uint64, err error) {
 	for {
@@ -149,9 +149,9 @@ func (k *TokenKeys) changeOnce(to func([]seal.Key) ([]seal.Key, error)) ([]seal.
 	return keys, k.have.Version, err
 }
 
-// Rotate makes a new key, brings it to all living nodes, and then takes it into use
-// everywhere. If a step fails, the key stays pending, and the next call continues with it.
-// Two concurrent calls finish with the same key.
+// Rotate creates a new key, sends it to all living nodes, and then makes all nodes use it. If a
+// step fails, the key stays pending, and the next call continues with it. Two concurrent calls
+// finish with the same key.
 func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	_, version, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
 		if keys[len(keys)-1].Pending {
@@ -162,13 +162,13 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without the lock, because another node that rotates notifies this one.
+	// The lock is not held, because another node that rotates notifies this one.
 	if _, err := k.exchange.bring(version); err != nil {
 		return nil, fmt.Errorf("%w; the new key waits, and is used when this is called again", err)
 	}
 	keys, version, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
 		if !keys[len(keys)-1].Pending {
-			return nil, nil // another node has done the rest
+			return nil, nil // another node has completed the rotation
 		}
 		keys = secrets.Used(keys, now)
 		return keys, k.o.Note(keys, now)
@@ -182,7 +182,7 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	return keys, nil
 }
 
-// dropOld drops the keys that nothing needs any more.
+// dropOld drops the keys that are no longer needed.
 func (k *TokenKeys) dropOld() error {
 	if k.node.Store.ReadOnly() {
 		return nil
@@ -198,7 +198,7 @@ func (k *TokenKeys) dropOld() error {
 	return err
 }
 
-// Follow looks for keys that this node has missed, until ctx ends.
+// Follow periodically looks for keys that this node has missed, until ctx ends.
 func (k *TokenKeys) Follow(ctx context.Context, every time.Duration) {
 	Every(ctx, every, k.look)
 }

@@ -19,8 +19,8 @@ type keyed struct {
 	*TokenKeys
 	node *Node
 	path string
-	// used are the keys in use here, noted those recorded in the database. tries counts the
-	// attempts to start using keys.
+	// used contains the keys in use here, and noted contains the keys recorded in the database.
+	// tries counts the attempts to start using keys.
 	used, noted []seal.Key
 	tries       int
 	fail        error       // of attempts to use keys
@@ -84,8 +84,8 @@ func newKeyed(t *testing.T) (all []*keyed) {
 	return all
 }
 
-// A short failure must not keep a node from using a new key. It would report the tokens of the
-// other nodes as unknown until its next start.
+// A short failure must not keep a node from using a new key. Otherwise it would report the other
+// nodes' tokens as unknown until its next start.
 func TestKeysThatCouldNotBeUsedAreTriedAgain(t *testing.T) {
 	all := newKeyed(t)
 	a, b := all[0], all[1]
@@ -106,14 +106,14 @@ func TestKeysThatCouldNotBeUsedAreTriedAgain(t *testing.T) {
 	if err := b.Read(); err != nil || versions(b.used) != "12?" {
 		t.Errorf("later it uses %s, %v", versions(b.used), err)
 	}
-	// The same keys are not taken again.
+	// The node does not take the same keys again.
 	tries := b.tries
 	if err := errors.Join(b.Read(), b.Take(2), b.Take(1)); err != nil || b.tries != tries {
 		t.Errorf("taken %d times more, %v", b.tries-tries, err)
 	}
 }
 
-// Before a node serves again, it has the keys of all tokens that were made meanwhile.
+// Before a node serves again, it has the keys of all tokens that were created meanwhile.
 func TestAReturningNodeHasTheKeysThatWereMadeMeanwhile(t *testing.T) {
 	all := newKeyed(t)
 	a, b := all[0], all[1]
@@ -130,8 +130,9 @@ func TestAReturningNodeHasTheKeysThatWereMadeMeanwhile(t *testing.T) {
 	}
 }
 
-// After a rotation, all nodes use the new key, and the database records it. The file of each node
-// is a copy. If it cannot be written, the node's folder is in trouble, but tokens continue.
+// After a rotation, all nodes use the new key, and the database records it. Each node's file is a
+// copy. If the file cannot be written, the node's folder is in trouble, but tokens continue to
+// work.
 func TestARotationReachesAllNodes(t *testing.T) {
 	all := newKeyed(t)
 	broken := all[2]
@@ -155,7 +156,7 @@ func TestARotationReachesAllNodes(t *testing.T) {
 			t.Errorf("node %d keeps %s: %v, %v", i+1, versions(kept), err, k.node.folder.Trouble())
 		}
 	}
-	// The next rotation continues with a key that the previous one left pending.
+	// The next rotation continues with a key that the previous rotation left pending.
 	if _, _, err := all[1].Change(func(keys []seal.Key) ([]seal.Key, error) { return secrets.Announced(keys, time.Now()), nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -164,14 +165,14 @@ func TestARotationReachesAllNodes(t *testing.T) {
 		t.Errorf("the pending key became %s, %v", versions(keys), err)
 	}
 	// When a node starts, it drops keys that are no longer needed. The record in the database
-	// covers all keys, so the database drops them too.
+	// covers all keys, so the database drops them, too.
 	all[1].over = func() bool { return true }
 	if err := all[1].dropOld(); err != nil || versions(all[1].used) != "3" || versions(all[1].noted) != "123" {
 		t.Errorf("left are %s, noted %s: %v", versions(all[1].used), versions(all[1].noted), err)
 	}
 }
 
-// A key is not used anywhere until all living nodes have it. Otherwise a node without it would
+// A key is not used anywhere until all living nodes have it. Otherwise a node without the key would
 // report the tokens under it as unknown. The next rotation continues with the same key.
 func TestAKeyIsUsedWhenAllNodesHaveIt(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {

@@ -9,15 +9,15 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// Protocol is the version of the messages between nodes. Nodes of this version and the
-// previous one work together, so that nodes can be replaced one after the other. A
-// difference of two is refused at the start. Each release with new messages between nodes
-// raises it. The meaning of each version is in cmd/atelier/deploy/CLUSTER.md ("Versions").
+// Protocol is the version of the messages between nodes. Nodes of this version and the previous one
+// work together, so that nodes can be replaced one after the other. A node that differs by two
+// versions is refused at its start. Each release with new messages between nodes raises the
+// version. The meaning of each version is in cmd/atelier/deploy/CLUSTER.md ("Versions").
 //
-// 3: messages are sealed. It leaves 2 out, so that nodes of version 1, whose
-// messages cannot be read, are refused.
-// 5: nodes ask each other for the secrets of polls. It leaves 4 out, since a node that
-// does not answer would keep others from starting.
+// 3: messages are sealed. Version 2 is omitted, so that nodes of version 1, whose messages cannot
+// be read, are refused.
+// 5: nodes ask each other for the secrets of polls. Version 4 is omitted, because a node that does
+// not respond would prevent others from starting.
 const Protocol = 5
 
 // Beside returns an error if this server must not run together with the running nodes.

@@ -6,37 +6,37 @@ import (
 	"time"
 )
 
-// Duties are a server's operations for its node.
+// Duties lists a server's operations for its node.
 type Duties interface {
-	// EndGrants ends connections and answers of sessions that another node has ended.
+	// EndGrants ends connections and responses of sessions that another node has ended.
 	EndGrants()
-	// SendAway closes all connections; clients reconnect elsewhere.
+	// SendAway closes all connections. Clients reconnect to another node.
 	SendAway(why string)
 	// Drop ends all actors immediately.
 	Drop()
 	// CloseUnheard closes the rooms of codelabs whose owner this node cannot reach.
 	CloseUnheard()
-	// Compare compares the replicas here with their owners.
+	// Compare compares this node's replicas with their owners.
 	Compare(alive []string)
-	// Owned are the codelabs that this node owns. It is called every second.
+	// Owned returns the codelabs that this node owns. It is called every second.
 	Owned() []Owned
 	// Made returns when a codelab was created on any node, or zero if that is unknown.
 	Made(id string) time.Time
-	// GiveAll gives all codelabs that this node owns to others, and returns how many it
-	// still owns.
+	// GiveAll gives all codelabs that this node owns to other nodes, and returns how many it still
+	// owns.
 	GiveAll(to []string) int
-	// Move moves a codelab to a node, if this node owns it, or is the target and nobody
-	// owns it.
+	// Move moves a codelab to a node, if this node owns it, or if this node is the target and
+	// nobody owns the codelab.
 	Move(id, to string)
-	// Counts are the node's own counts.
+	// Counts returns the node's own counts.
 	Counts() Counts
 	// Drain closes all connections, one after the other. Until Undrain nobody can connect.
 	Drain()
 	Undrain()
 }
 
-// lookEvery is how often the others are asked whether they are alive. Everything else in
-// Watch happens half as often, since it reads the database.
+// lookEvery is the interval at which the other nodes are asked whether they are alive. Everything
+// else in Watch happens half as often, because it reads the database.
 const lookEvery = 500 * time.Millisecond
 
 // Watch maintains this node's membership until ctx ends.
@@ -62,7 +62,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		n.figures.Store(&figures)
 		members, err := n.Store.Members()
 		if err != nil {
-			continue // a lost lease ends this if it lasts
+			continue // if this lasts, the lease is lost
 		}
 		var alive []string
 		for _, m := range members {
@@ -71,7 +71,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			}
 		}
 		n.alive.Store(int64(max(len(alive), 1)))
-		now := time.Now() // after the database, which may have been slow
+		now := time.Now() // after reading the database, which may have been slow
 		n.look(now, members)
 		n.lookAtClock(members)
 		w, err := n.readWishes()
@@ -101,17 +101,16 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 	}
 }
 
-// comeBack starts over after a lost lease: other nodes may now own its codelabs, and its
-// clients may not have the newest events. So their connections are closed, and all state in
-// memory is dropped.
+// comeBack starts over after a lost lease. Other nodes can now own its codelabs, and its clients
+// may lack the newest events. It therefore closes their connections, and drops all state in memory.
 func (n *Node) comeBack(ctx context.Context, server Duties) {
 	n.lost.Add(1)
 	n.log.Warn("this node has lost its lease; it starts over")
 	n.startOver(ctx, server, "this server starts over; connect again")
 }
 
-// startOver closes all connections, drops everything in memory, and returns as a new incarnation,
-// which owns nothing. This node's codelabs are therefore free immediately.
+// startOver closes all connections, drops everything in memory, and returns as a new incarnation
+// that owns nothing. This node's codelabs are therefore free immediately.
 func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	n.away.Store(true)
 	for _, x := range n.catchUps {
@@ -123,7 +122,7 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 		err := n.Store.Rejoin(ctx)
 		if err == nil {
 			if !n.prepare(ctx) {
-				return // the lease is lost once more, and Watch comes here again
+				return // the lease is lost again, and Watch retries
 			}
 			n.log.Info("this node has joined the cluster again")
 			n.away.Store(false)
@@ -149,8 +148,8 @@ func (n *Node) catchUp(ctx context.Context) {
 	}
 }
 
-// prepare runs the functions that must succeed before this node serves again. It is false
-// if the node is away again, or ctx ends, before that has succeeded.
+// prepare runs the functions that must succeed before this node serves again. It returns false if
+// the node is away again, or ctx ends, before they have succeeded.
 func (n *Node) prepare(ctx context.Context) bool {
 	for _, do := range n.first {
 		for err := do(); err != nil; err = do() {

@@ -19,8 +19,8 @@ type away struct{ Duties }
 func (away) SendAway(string) {}
 func (away) Drop()           {}
 
-// A node that was away and holds its lease again must not serve too early. It would report tokens
-// made meanwhile under a new key as unknown.
+// A node that was away and has its lease again must not serve too early. Otherwise it would report
+// tokens created meanwhile under a new key as unknown.
 func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	serves := func() bool { return n.Serves() && n.Valid()() == nil }
@@ -58,11 +58,11 @@ func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 	}
 }
 
-// duties are those of a server that never runs out of actors to give away. Guarded by mu.
+// duties is a server that never runs out of actors to give away. Guarded by mu.
 type duties struct {
 	mu       sync.Mutex
 	given    []string // the nodes that were asked to take its actors
-	compared []string // the nodes alive when its copies were compared
+	compared []string // the nodes alive when its replicas were compared
 	compares int
 	sentAway []string
 	drops    int
@@ -103,14 +103,14 @@ func (d *duties) GiveAll(to []string) int {
 	return 1
 }
 
-// distant is a bus whose responses take a moment, as outside of a bubble.
+// distant is a bus whose responses take a moment, as they do outside of a test bubble.
 type distant struct{ durable.Bus }
 
 func (d distant) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
 	time.AfterFunc(time.Millisecond, func() { d.Bus.Request(node, subject, data, timeout, done) })
 }
 
-// watched runs Watch on all nodes of a trio in a bubble while do runs.
+// watched runs Watch on all nodes of a trio in a test bubble while do runs.
 func watched(t *testing.T, do func(x *trio, all []*duties)) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTrio(t)
@@ -164,7 +164,7 @@ func TestADrainedNodeGivesNothingToAnother(t *testing.T) {
 	})
 }
 
-// A node that reaches no other node leaves the serving to those that reach each other, and its
+// A node that reaches no other node leaves serving to the nodes that reach each other, and its
 // people connect to them.
 func TestANodeThatReachesNobodyStepsAside(t *testing.T) {
 	watched(t, func(x *trio, all []*duties) {

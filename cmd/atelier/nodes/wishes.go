@@ -11,15 +11,14 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// wishes is the table of an operator's requests to the nodes, by the stream of the
-// database. It records which nodes are drained, and which codelabs stay on a node for a
-// while.
+// wishes is the table of an operator's requests to the nodes. Its keys include the stream of the
+// database. It records which nodes are drained, and which codelabs stay on a node for a while.
 const wishes = "nodewishes"
 
 // moveStays is the time for which a moved codelab is not given to another node.
 const moveStays = 10 * time.Minute
 
-// wanted is the content of the table.
+// wanted contains the table's data.
 type wanted struct {
 	drained map[string]bool   // by node
 	moves   map[string]string // a codelab's node, by its id
@@ -45,7 +44,7 @@ func (n *Node) readWishes() (wanted, error) {
 	return w, err
 }
 
-// standing returns the nodes and the operator's requests to them.
+// standing returns the nodes, and the operator's requests to them.
 func (n *Node) standing() ([]durable.Member, wanted, error) {
 	members, err := n.Store.Members()
 	if err != nil {
@@ -55,14 +54,14 @@ func (n *Node) standing() ([]durable.Member, wanted, error) {
 	return members, w, err
 }
 
-// Drain makes a node release what it owns and accept nothing, also after a restart, until
+// Drain makes a node release everything it owns and accept nothing, even after a restart, until
 // Undrain. The last node that serves cannot be drained.
 func (n *Node) Drain(node string) error {
 	members, w, err := n.standing()
 	if err != nil {
 		return err
 	}
-	_, err = n.Store.Get(addresses, ofStream(n.Store, node)) // of a node that stopped long ago
+	_, err = n.Store.Get(addresses, ofStream(n.Store, node)) // the node may have stopped long ago
 	known := err == nil || slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node == node })
 	none := fmt.Errorf("no other node that is not drained is alive: who would serve instead of %s?", node)
 	switch {
@@ -79,7 +78,7 @@ func (n *Node) Drain(node string) error {
 	if err != nil {
 		return err
 	}
-	// The others may have been drained at the same moment.
+	// Another call may have drained the other nodes at the same moment.
 	if w, err = n.readWishes(); err == nil && !serves(members, w, node) {
 		return errors.Join(none, n.undrain(node))
 	}
@@ -107,11 +106,11 @@ func (n *Node) undrain(node string) error {
 	return durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(drainWish, node), Delete: true}})
 }
 
-// moveTime bounds how long a move is waited for.
+// moveTime is the maximum time that Move waits for a move.
 const moveTime = 20 * time.Second
 
-// Move moves a codelab to a node, where it stays for at least ten minutes, and waits until
-// it is there.
+// Move moves a codelab to a node, and waits until it is there. The codelab stays there for at least
+// ten minutes.
 func (n *Node) Move(id, to string) error {
 	members, w, err := n.standing()
 	if err != nil {
@@ -155,17 +154,17 @@ func (n *Node) Forget(url, node string) error {
 // Drained reports whether an operator has asked this node to serve nobody.
 func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 
-// drainTurns is the number of turns of Watch (seconds) after which a drained node immediately
-// releases everything that no other node has taken.
+// drainTurns is the number of turns of Watch (seconds) after which a drained node releases
+// everything that no other node has taken.
 const drainTurns = 20
 
-// obey carries out an operator's requests to this node; others are the nodes that accept
-// codelabs. It returns whether this node serves nobody now.
+// obey carries out an operator's requests to this node. others are the nodes that accept codelabs.
+// obey reports whether this node now serves nobody.
 func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	me := n.Store.Node()
 	for id, to := range w.moves {
-		// A drained node, or one in trouble, would return it at once, and one that does not
-		// answer would keep its people waiting every second.
+		// A node that is drained or in trouble would return the codelab immediately. A node that
+		// does not respond would make the codelab's people wait every second.
 		if to == me && !w.drained[me] && n.Trouble() == nil || slices.Contains(others, to) {
 			server.Move(id, to)
 		}
@@ -192,6 +191,6 @@ func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	if n.draining <= drainTurns && len(others) > 0 && server.GiveAll(others) > 0 {
 		return false
 	}
-	n.draining = drainTurns + 1 // release at once what it gets by mistake
+	n.draining = drainTurns + 1 // immediately release what it gets by mistake
 	return true
 }

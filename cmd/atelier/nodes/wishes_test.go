@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// moved records the moves that a server must make. It owns nothing.
+// moved records the moves that a server is asked to make. It owns nothing.
 type moved struct {
 	Duties
 	all []string
@@ -19,8 +19,8 @@ func (m *moved) GiveAll([]string) int { return 0 }
 func (m *moved) Drain()               {}
 func (m *moved) Undrain()             {}
 
-// When the target of a move was drained or died, the codelab moved back and forth: its owner
-// transferred it every second, and its people waited.
+// Earlier, when the target of a move was drained or died, the codelab moved back and forth. Its
+// owner transferred it every second, and its people waited.
 func TestNothingIsMovedWhereItCannotStay(t *testing.T) {
 	x := newTrio(t)
 	var name []string
@@ -79,7 +79,7 @@ func TestTheLastNodesAreNotDrainedAtOneMoment(t *testing.T) {
 }
 
 // A node that stopped long ago and is no longer a member can be drained before it starts. A node
-// that never existed cannot.
+// that never existed cannot be drained.
 func TestANodeThatStoppedIsDrained(t *testing.T) {
 	x := newTrio(t)
 	n := x.nodes[0]
@@ -101,8 +101,8 @@ func TestANodeThatStoppedIsDrained(t *testing.T) {
 	}
 }
 
-// A drained node leaves even if the others do not take all that it owns. Otherwise a codelab that
-// no node can load would keep it running, and an operator could never switch it off.
+// A drained node leaves even if the other nodes do not take everything it owns. Otherwise a codelab
+// that no node can load would keep it running, and an operator could never switch it off.
 func TestADrainedNodeLeavesWhatNobodyTakes(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	w := wanted{drained: map[string]bool{n.Store.Node(): true}}
@@ -122,7 +122,7 @@ func TestADrainedNodeLeavesWhatNobodyTakes(t *testing.T) {
 	}
 }
 
-// stuck are the duties of a server with a codelab that no node takes.
+// stuck is a server with a codelab that no node takes.
 type stuck struct {
 	leaving
 	asked int
@@ -136,7 +136,7 @@ func TestACodelabIsMovedWhereItCanStay(t *testing.T) {
 	x := newTrio(t)
 	n, drained, full := x.nodes[0], x.nodes[1], x.nodes[2]
 	full.figures.Store(&Figures{Trouble: &Trouble{DiskFull, "the disk is full"}})
-	x.turn() // it learns of the trouble
+	x.turn() // the node learns of the trouble
 	if err := n.Drain(drained.Store.Node()); err != nil {
 		t.Fatal(err)
 	}

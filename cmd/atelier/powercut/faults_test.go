@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// faultsOf are the ways in which a kind of call fails.
+// faultsOf lists the ways in which each kind of call fails.
 var faultsOf = map[powercut.Kind][]powercut.Fault{
 	powercut.Create:     {{Err: syscall.ENOSPC}, {Err: syscall.EIO}},
 	powercut.Mkdir:      {{Err: syscall.ENOSPC}},
@@ -28,17 +28,18 @@ var faultsOf = map[powercut.Kind][]powercut.Fault{
 	powercut.SyncFolder: {{Err: syscall.EIO}},
 }
 
-// mappedFiles are the files that Badger writes only through mapped memory, where writes are never
+// mappedFiles lists the files that Badger writes only through mapped memory, where writes are never
 // short.
 var mappedFiles = map[string]bool{"write-ahead log": true, "table": true, "statistics": true}
 
-// plan is one fault: from the nth call at a place, once or until the server ends.
+// plan is one fault. It begins with the nth call at a place, and occurs once or until the server
+// ends.
 type plan struct {
 	at    place
 	fault powercut.Fault
 	nth   int
 	stays bool
-	steps int // of the load, in each of three sessions
+	steps int // number of load steps in each of three sessions
 	seed  uint64
 }
 
@@ -50,7 +51,7 @@ func (p plan) String() string {
 	return what + ", " + p.at.file
 }
 
-// plansFor returns a plan for each way to fail at each place that occurred.
+// plansFor returns a plan for each way to fail, at each place that occurred.
 func plansFor(seen map[place]int, seed uint64) (plans []plan) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	for _, p := range sortedPlaces(seen) {
@@ -75,7 +76,7 @@ type outcome struct {
 	verdict
 	fired        int
 	acknowledged int
-	refusals     []string // of starts while the fault lasted
+	refusals     []string // refusals to start while the fault lasted
 }
 
 // tryFault runs the load on a disk that fails as planned, cuts the power, and verifies the data
@@ -107,11 +108,11 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 			if pl.fault.Err != 0 && !strings.Contains(err.Error(), pl.fault.Err.Error()) {
 				vague = append(vague, "while the fault lasts, a refusal does not tell of it: "+err.Error())
 			}
-			disk.Inject(nil) // the operator has repaired the disk
+			disk.Inject(nil) // the operator repairs the disk
 			continue
 		}
 		if s := (status{}); errors.As(err, &s) && s.code == http.StatusServiceUnavailable {
-			disk.Inject(nil) // the server started, and its store stopped immediately
+			disk.Inject(nil) // the server had started, and its store stopped immediately
 			continue
 		}
 		if err != nil {

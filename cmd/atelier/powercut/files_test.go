@@ -7,8 +7,8 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// filesOnDisk are the kinds of files and folders that a server creates. The first matching
-// pattern counts.
+// filesOnDisk lists the kinds of files and folders that a server creates. The first matching
+// pattern applies.
 var filesOnDisk = []struct {
 	kind string
 	path *regexp.Regexp
@@ -41,7 +41,7 @@ func fileKind(path string) string {
 	return "unknown: " + path
 }
 
-// place is a kind of file and a kind of call on it.
+// place is a kind of call on a kind of file.
 type place struct {
 	file string
 	call powercut.Kind
@@ -60,14 +60,14 @@ func places(t powercut.Trace) map[place]int {
 	return out
 }
 
-// neverMade contains the reasons why a server never makes a kind of call. All other kinds must
-// occur.
+// neverMade contains the reasons why a server never makes certain kinds of calls. All other kinds
+// must occur.
 var neverMade = map[powercut.Kind]string{
 	powercut.Link:  "files get one name each",
 	powercut.Chmod: "files are made with their modes",
 }
 
-// missing returns the kinds of calls and files that never occurred in traces, and the files
+// missing returns the kinds of calls and files that never occurred in the traces, and the files
 // without a kind.
 func missing(seen map[place]int) (wrong []string) {
 	calls, files := map[powercut.Kind]bool{}, map[string]bool{}

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// kind is a kind of client operation that is acknowledged.
+// kind is a kind of acknowledged client operation.
 type kind struct {
 	name string
 	// add creates a new item on the server, in a codelab, and completes the item.
 	add func(l *load, it *item) error
-	// remove removes an item on the server. It is nil if the item cannot be removed.
+	// remove removes an item from the server. It is nil if the item cannot be removed.
 	remove func(s *server, it item) error
 	// there reports whether a server has the item. The item must be as it was acknowledged, or
 	// completely gone. Anything else is an error.
 	there func(v *view, it item) (bool, error)
 }
 
-// kindsOfItems is everything that the load does. Items can be created in this order.
+// kindsOfItems lists everything that the load does, in an order in which the items can be created.
 var kindsOfItems = []kind{
 	{"codelab",
 		func(l *load, it *item) error {
@@ -34,7 +34,7 @@ var kindsOfItems = []kind{
 		func(v *view, it item) (bool, error) { return v.found(lab(it.Key)) }},
 	{"steps",
 		func(l *load, it *item) error {
-			// It is large, so that memtables fill and values are split into parts.
+			// The text is large, so that memtables fill and values are split into parts.
 			it.Content = strings.Repeat("About "+it.Key+".\n", 3500)
 			step := record{"title": it.Key, "content_markdown": it.Content}
 			err := l.call(http.MethodPut, lab(it.Codelab)+"/steps", record{"steps": []record{step, step, step}}, nil)

@@ -8,15 +8,15 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// load is a client that makes every kind of change that the server acknowledges. It notes each in
-// the trace of the server's disk.
+// load is a client that makes every kind of change that the server acknowledges. It records each
+// change in the trace of the server's disk.
 type load struct {
 	*server
 	disk *powercut.Disk
 	rand *rand.Rand
 	// made counts the items and is part of their names.
 	made  int
-	items []item // existing items
+	items []item // items that exist
 	coded map[string]bool
 	in    string // the codelab to add to; "" for any
 	// platform and business are API keys. identity is the identity of the business.
@@ -30,7 +30,7 @@ func newLoad(disk *powercut.Disk, seed uint64) *load {
 	return &load{disk: disk, rand: rand.New(rand.NewPCG(seed, 1)), coded: map[string]bool{}, acknowledged: map[string]int{}}
 }
 
-// run makes n steps. Refusals by the server are counted, but not noted.
+// run makes n steps. Refusals by the server are counted, but not recorded in the trace.
 func (l *load) run(steps int) {
 	for range steps {
 		select {
@@ -49,8 +49,8 @@ func (l *load) run(steps int) {
 	}
 }
 
-// each adds one item of each kind, so that later items have what they need, and removes a
-// codelab.
+// each adds one item of each kind, in an order in which later items have what they need, and
+// removes a codelab.
 func (l *load) each() {
 	for _, k := range kindsOfItems {
 		if l.add(k); k.name == "participant" {
@@ -102,7 +102,7 @@ func (l *load) remove(i int) {
 		return
 	}
 	l.note(removing, it)
-	// From here on the item can be gone or present, until the removal is acknowledged.
+	// From here on the item can be gone or present, until the server acknowledges the removal.
 	l.items = slices.Delete(l.items, i, i+1)
 	if it.Kind == "codelab" {
 		l.items = slices.DeleteFunc(l.items, func(in item) bool { return in.Codelab == it.Key })

@@ -10,21 +10,21 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// item is something that the server acknowledged, and how to find it again.
+// item is something that the server acknowledged, with the data to find it again.
 type item struct {
-	Kind    string `json:"kind"`              // a row of the table of kinds
+	Kind    string `json:"kind"`              // a row in the table of kinds
 	Codelab string `json:"codelab,omitempty"` // the codelab that contains it
 	Key     string `json:"key"`               // unique within its kind
-	// At is its path, and Content is what the response must contain.
+	// At is the item's path, and Content is the text that the response must contain.
 	At      string `json:"at,omitempty"`
 	Content string `json:"content,omitempty"`
-	// Until is the time when it expires, in seconds since 1970. 0 means never.
+	// Until is the item's expiry time, in seconds since 1970. 0 means never.
 	Until int64 `json:"until,omitempty"`
 }
 
 func (i item) name() string { return i.Kind + " " + i.Codelab + "/" + i.Key }
 
-// step is a note of the load in the trace.
+// step is a record of the load in the trace.
 type step struct {
 	Did  string `json:"did"` // one of the constants
 	Item item   `json:"item"`
@@ -32,7 +32,7 @@ type step struct {
 
 const (
 	added    = "added"    // acknowledged
-	removing = "removing" // the request is in flight
+	removing = "removing" // request in flight
 	removed  = "removed"  // acknowledged
 )
 
@@ -44,13 +44,13 @@ func (s step) encode() []byte {
 	return b
 }
 
-// expectation is what must hold after a cut.
+// expectation states which items must exist and which must be gone after a cut.
 type expectation struct {
 	there, gone []item
 }
 
-// expect reads the load's notes. Items acknowledged before the cut must be there, unless a
-// request that can remove them was in flight before reach. Items acknowledged as removed
+// expect reads the load's records in the trace. Items acknowledged before the cut must exist,
+// unless a request that can remove them was in flight before reach. Items acknowledged as removed
 // must be gone. Items in a codelab that is being removed can be present or gone.
 func expect(t powercut.Trace, point, reach int) (expectation, error) {
 	type fate struct {
@@ -92,7 +92,7 @@ func expect(t powercut.Trace, point, reach int) (expectation, error) {
 	return e, nil
 }
 
-// stepsOf returns the notes of a trace, by position.
+// stepsOf returns the load's records in a trace, by position.
 func stepsOf(t powercut.Trace) (map[int]step, error) {
 	steps := map[int]step{}
 	for i, op := range t {

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// The test removes the syncs of one kind of file from a trace, as if the server did not sync it.
-// Some power cut must then show a loss.
+// The test removes the syncs of one kind of file from a trace, as if the server did not sync it. At
+// least one power cut must then show a loss.
 func TestMissingSyncsAreNoticed(t *testing.T) {
 	if *live {
 		t.Skip("is about the traces of testdata")
@@ -99,9 +99,9 @@ func TestMissingPowerCutsAreNamed(t *testing.T) {
 	}
 }
 
-// A recovery gives the store a new stream id. The folder of shared objects then once seemed to
-// belong to another installation: the server refused to start with the very flag that its first
-// refusal had named.
+// A recovery gives the store a new stream id. Earlier, the folder of shared objects then seemed to
+// belong to another installation. The server refused to start with the very flag that its first
+// refusal had recommended.
 func TestARecoveryKeepsSharedFiles(t *testing.T) {
 	if *live {
 		t.Skip("is about the traces of testdata")
@@ -123,7 +123,7 @@ func TestARecoveryKeepsSharedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.there = slices.DeleteFunc(e.there, func(it item) bool { return it.Kind == "token" })
-	e.gone = nil // old tables may have kept them, and the log reports that
+	e.gone = nil // old tables can still have them, and the log reports that
 	for _, flags := range [][]string{{recoverFlag}, nil} {
 		s, err := p.start(dataIn(root), flags...)
 		if err != nil {

@@ -14,15 +14,15 @@ import (
 type verdict struct {
 	cut     powercut.Cut
 	folder  *powercut.Folder
-	checked int    // items
-	refused string // why the server did not start; "" if it did
+	checked int    // number of items
+	refused string // why the server did not start; "" if it started
 	wrong   []string
 	said    string // the end of the server's log, if something is wrong
 }
 
 // tryCut starts the server on the folder that remains after a cut, in a folder below scratch, and
-// verifies its data. If the server refuses to start, its error must name the recovery flag. That
-// flag must recover everything acknowledged except tokens.
+// verifies the server's data. If the server refuses to start, its error must mention the recovery
+// flag. With this flag it must recover everything acknowledged except tokens.
 func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v verdict, err error) {
 	v = verdict{cut: cut, folder: t.Rebuild(cut)}
 	e, err := expect(t, cut.Point, v.folder.Reach)
@@ -64,7 +64,7 @@ func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v v
 	return v, nil
 }
 
-// recoverFlag is the flag that a refusal must name.
+// recoverFlag is the flag that a refusal must mention.
 const recoverFlag = "--recover-damaged"
 
 // story summarizes the unsynced writes, their fate, and the findings.

@@ -26,13 +26,13 @@ var (
 	last     = flag.String("last", "", "a folder where a live run keeps its traces, so that a point can be repeated")
 )
 
-// variants are the places where a server stores files.
+// variants lists the places where a server stores files.
 var variants = []struct {
 	name   string
 	shared bool
 }{{"local", false}, {"shared", true}}
 
-// built is the folder of the binary, once a test has needed it.
+// built is the folder of the binary, once a test has built it.
 var built string
 
 // build builds the binary once for all tests.
@@ -71,7 +71,7 @@ func binary(t *testing.T, shared bool) *program {
 }
 
 // The test cuts the power at points of a trace. The server that starts on the remaining data must
-// have everything that was acknowledged.
+// have everything that was acknowledged before the cut.
 func TestPowerCuts(t *testing.T) {
 	seen := map[place]int{}
 	acknowledged := map[string]int{}
@@ -131,10 +131,10 @@ func TestPowerCuts(t *testing.T) {
 
 var checks sync.Mutex
 
-// recorded are the traces of this run.
+// recorded contains the traces of this run.
 var recorded = map[string]powercut.Trace{}
 
-// canLive reports whether a live run was requested and is possible here.
+// canLive reports whether a live run was requested and is possible on this machine.
 var canLive = sync.OnceValue(func() bool {
 	if !*live {
 		return false
@@ -203,7 +203,7 @@ func traceOf(t *testing.T, name string, p *program, acknowledged map[string]int)
 	return trace
 }
 
-// count adds up the notes of a trace.
+// count adds up the load's records in a trace.
 func count(t *testing.T, trace powercut.Trace, acknowledged map[string]int) {
 	t.Helper()
 	steps, err := stepsOf(trace)
@@ -261,7 +261,7 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d requests acknowledged, %d starts refused; how often each fault was met:\n%s", acknowledged, refusals, &b)
 }
 
-// inParallel tries all cases, two of them in parallel.
+// inParallel tries all cases, two in parallel.
 func inParallel[T any](all []T, try func(T)) {
 	work := make(chan T)
 	var done sync.WaitGroup

@@ -15,7 +15,8 @@ import (
 // dataIn is the server's data folder on a disk. The server creates it.
 func dataIn(disk string) string { return filepath.Join(disk, "data") }
 
-// objectsBeside is the folder of shared objects. The operator has created it before the start.
+// objectsBeside returns the folder of shared objects next to a data folder. The operator creates it
+// before the start.
 func objectsBeside(data string) string { return filepath.Join(filepath.Dir(data), "objects") }
 
 // newDisk mounts a disk for a server.
@@ -37,8 +38,8 @@ func newDisk(p *program, at string) (*powercut.Disk, error) {
 	return disk, nil
 }
 
-// sessions is the number of starts while a trace is recorded, each after a stop or a kill. A
-// start writes out the memtable.
+// sessions is the number of starts while a trace is recorded, each after a stop or a kill. A start
+// flushes the memtable.
 const sessions = 6
 
 // recordTrace runs a server under load on a disk and returns the trace of that disk.

@@ -40,7 +40,7 @@ type refusal string
 
 func (r refusal) Error() string { return "the server refuses to start: " + string(r) }
 
-// options are for a server whose store flushes and compacts early.
+// options returns the options of a server whose store flushes and compacts early.
 func (p *program) options(data string, flags ...string) (args, env []string) {
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--data", data}, flags...)
 	env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=1", "ATELIER_STORAGE_MIN_FREE_MIB=1", "ATELIER_STORAGE_SNAPSHOT_EVENTS=40",
@@ -52,7 +52,7 @@ func (p *program) options(data string, flags ...string) (args, env []string) {
 	return args, env
 }
 
-// program is the binary, and the place of its files.
+// program is the binary, with the place of its files.
 type program struct {
 	path   string
 	shared bool // files and code are in a folder of objects
@@ -63,7 +63,7 @@ var listening = regexp.MustCompile(`msg=listening addr=(\S+)`)
 // startTimeout is the maximum time for a server to start or stop.
 const startTimeout = 60 * time.Second
 
-// start starts the server and logs in. If the server ends by itself, the error is a refusal.
+// start starts the server and logs in. If the server exits instead, the error is a refusal.
 func (p *program) start(data string, flags ...string) (*server, error) {
 	args, env := p.options(data, flags...)
 	s := &server{cmd: exec.Command(p.path, args...), over: make(chan struct{})}
@@ -137,7 +137,7 @@ func (s *server) kill() {
 	<-s.over
 }
 
-// stop ends the process as an operator does. It kills the process after a timeout.
+// stop ends the process properly, like an operator. It kills the process after a timeout.
 func (s *server) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -176,7 +176,7 @@ func (r record) text(key string) string {
 	return s
 }
 
-// status is a response that is not a success.
+// status is an unsuccessful response.
 type status struct {
 	code int
 	text string
@@ -193,7 +193,7 @@ func (s *server) call(method, path string, body, out any) error {
 // nobody calls without a session.
 const nobody = "nobody"
 
-// callAs is call with the API key of a participant, or without a session.
+// callAs is like call, with the API key of a participant, or without a session.
 func (s *server) callAs(key, method, path string, body, out any) error {
 	var raw []byte
 	contentType := "application/json"

@@ -13,9 +13,9 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// accessLog writes a line for each request, if the configuration asks for it. Queries are omitted,
-// and so are path parts that this server has not created, since a mistyped path can contain a card
-// number.
+// accessLog writes a line for each request, if the configuration enables it. Queries are omitted,
+// and so are path parts that this server has not created, because a mistyped path can contain a
+// card number.
 func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestCtx) string, log *slog.Logger) func(*fasthttp.RequestCtx, int64, time.Duration) {
 	if !cfg.Access {
 		return nil
@@ -28,7 +28,7 @@ func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestC
 	}
 }
 
-// agent returns the requesting program, by the first word of its User-Agent.
+// agent returns the name of the client program, which is the first word of its User-Agent.
 func agent(ctx *fasthttp.RequestCtx) string {
 	name, _, _ := strings.Cut(string(ctx.Request.Header.UserAgent()), " ")
 	name = strings.Map(func(r rune) rune {
@@ -40,14 +40,15 @@ func agent(ctx *fasthttp.RequestCtx) string {
 	return name[:min(len(name), 40)]
 }
 
-// secretPaths are followed by secrets: random names of files, ids of checkouts, identities.
+// secretPaths lists the paths that are followed by secrets: random file names, checkout ids and
+// identities.
 var secretPaths = []string{"/uploads/images/", "/uploads/materials/", "/handler/sessions/", "/handler/keys/"}
 
-// words are the parts of paths that routes name.
+// words contains the fixed path parts of routes.
 type words map[string]bool
 
-// pages are the routes that no table lists: those of the app, of the handler and of
-// the commerce protocol.
+// pages lists the routes that are in no table: those of the app, of the handler and of the commerce
+// protocol.
 var pages = []string{
 	"/assets", "/login", "/admin/settings/audit-logs/participants/edit/results/settings/projector/live/people", "/codelabs", "/j", "/verify", "/certificate", "/account", "/invite",
 	"/favicon.ico", "/robots.txt", "/index.html", "/sandbox/handler/oauth/token/tokenize/detokenize/revoke/introspect/sessions/end/keys/events/openapi.json",
@@ -66,7 +67,7 @@ func wordsOf(routes []string) words {
 	return w
 }
 
-// loggable returns a path reduced to words of routes and ids of this server.
+// loggable returns a path that is reduced to words of routes and ids of this server.
 func (w words) loggable(path string) string {
 	for _, p := range secretPaths {
 		if i := strings.Index(path, p); i >= 0 {

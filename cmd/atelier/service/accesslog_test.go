@@ -11,7 +11,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// The log contains no query, no random name and no checkout.
+// The log contains no queries, random names or checkouts.
 func TestTheAccessLogHasNoSecrets(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))

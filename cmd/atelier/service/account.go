@@ -20,7 +20,7 @@ import (
 
 const passwordFile = "admin.password"
 
-// PasswordFile is the file of the generated password.
+// PasswordFile returns the path of the file with the generated password.
 func PasswordFile(cfg config.Config) string { return secretFile(cfg, passwordFile) }
 
 // adminsPassword returns the generated password, and generates it if there is none.
@@ -28,15 +28,15 @@ func adminsPassword(cfg config.Config) (password string, made bool, err error) {
 	return secrets.Password(PasswordFile(cfg), func() string { return auth.Random(15) })
 }
 
-// adminPassword is the source of the admin's password.
+// adminPassword is the admin's password and its origin.
 type adminPassword struct {
-	file string // "" when it was configured
+	file string // "" if the password was configured
 	made string // the password itself, if it is new
 }
 
-// announce reports how to reach the server, in the log and on the terminal. A new password
-// is shown only on the terminal. If standard error is a file or another program, the log
-// names the file with the password instead.
+// announce reports how to reach the server, in the log and on the terminal. A new password is shown
+// only on the terminal. If standard error is a file or a pipe, the log contains the name of the
+// password file instead.
 func (s *Service) announce(pw adminPassword, app bool, took time.Duration) {
 	addr := s.public.Addr().String()
 	url := openAt(s.cfg.Server, addr)
@@ -48,7 +48,7 @@ func (s *Service) announce(pw adminPassword, app bool, took time.Duration) {
 	pw.show(os.Stderr, url, s.cfg.Admin.ID)
 }
 
-// where is the place of the password.
+// where describes where the password is.
 func (pw adminPassword) where() string {
 	if pw.file == "" {
 		return "as configured"
@@ -56,7 +56,7 @@ func (pw adminPassword) where() string {
 	return pw.file
 }
 
-// show prints on a terminal the address and the login, and a new password.
+// show prints the address, the login and a new password on a terminal.
 func (pw adminPassword) show(to *os.File, url, id string) {
 	if !IsTerminal(to) {
 		return
@@ -130,7 +130,7 @@ func (s *Service) openSessions(account []byte) (*login.Sessions, error) {
 	return login.Follow(s.core.node.Store, account, clock.System, func(err error) { s.log.Error("reading a change of the login sessions failed", "error", err) })
 }
 
-// tokens are the present API tokens; with other nodes, those of at most a second ago.
+// tokens returns the current API tokens. With other nodes, they can be up to one second old.
 func (c *Core) tokens() (*settings.View, error) {
 	h, err := c.settings.Near(settings.ID, login.MaxAge)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *Core) tokens() (*settings.View, error) {
 	return h.View(), nil
 }
 
-// leaders is tokens for facilitators and assistants.
+// leaders is like tokens, for facilitators and assistants.
 func (c *Core) leaders() (*people.View, error) {
 	h, err := c.people.Near(people.ID, login.MaxAge)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *Core) leaders() (*people.View, error) {
 	return h.View(), nil
 }
 
-// current is rest.Config.Current.
+// current implements rest.Config.Current.
 func (s *Service) current() func(now, token bool) error {
 	if s.core.node == nil {
 		return nil
@@ -169,7 +169,7 @@ func (s *Service) current() func(now, token bool) error {
 	}
 }
 
-// signIn is the identity provider for sign-in; nil for none.
+// signIn returns the identity provider for sign-in; nil for none.
 func (s *Service) signIn() *rest.SignIn {
 	c := s.cfg.Login
 	if c.Issuer == "" {

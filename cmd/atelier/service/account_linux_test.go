@@ -31,7 +31,7 @@ func terminal(t *testing.T) (outer, inner *os.File) {
 	return outer, inner
 }
 
-// printed returns the output that arrives before everything is closed.
+// printed returns all output that arrives before the terminal is closed.
 func printed(out, in *os.File, print func(*os.File)) string {
 	print(in)
 	_, _ = in.WriteString("end")
@@ -47,7 +47,7 @@ func printed(out, in *os.File, print func(*os.File)) string {
 	return strings.TrimSuffix(all.String(), "end")
 }
 
-// The password was once printed to standard output, and so reached the system's journal.
+// The password was once printed to standard output, and thus reached the system's journal.
 func TestTheFirstPasswordIsShownOnATerminalOnly(t *testing.T) {
 	made := adminPassword{file: "data/secrets/admin.password", made: "hunter2-hunter2"}
 	known := adminPassword{file: made.file}

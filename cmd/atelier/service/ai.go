@@ -10,7 +10,7 @@ import (
 	"atelier/transport/rest"
 )
 
-// openAI creates the part that answers questions.
+// openAI creates the part that answers questions with AI.
 func (s *Service) openAI() (err error) {
 	if s.aiKeys, err = s.openAIKeys(s.grants.AdminPassword); err != nil {
 		return err
@@ -19,8 +19,8 @@ func (s *Service) openAI() (err error) {
 	return err
 }
 
-// openAIKeys opens AI keys with the admin's password. The stored key is sealed with a
-// separate key outside the store, so neither suffices alone.
+// openAIKeys opens AI keys with the admin's password. The stored key is sealed with a separate key
+// outside the store, so that neither key nor store suffices alone.
 func (s *Service) openAIKeys(password string) (*keys.Ring, error) {
 	key, err := s.settingsKey()
 	if err != nil {

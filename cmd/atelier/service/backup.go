@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// sections are the parts of the data folder, in the order of a backup. The store comes
-// first, since it refers to objects in the others. Secrets are not among them.
+// sections returns the parts of the data folder, in the order of a backup. The store is first,
+// because it refers to objects in the other parts. Secrets are not included.
 func (c *Core) sections() []backup.Section {
 	return []backup.Section{
 		c.storeSection(),
@@ -25,8 +25,8 @@ func (c *Core) sections() []backup.Section {
 
 // Backup writes all data of the server while it runs. Data with a pending erasure request is erased
 // first, so that no later backup contains it. If the erasure fails, because the disk accepts no
-// writes or a codelab is quarantined, a backup is needed more than ever. The log then reports the
-// data that the backup can contain.
+// writes or a codelab is quarantined, the backup continues, since it is now especially important.
+// The log then reports the unerased data that the backup can contain.
 func (c *Core) Backup(w io.Writer) error {
 	if c.cfg.Storage.Backend == config.Memory {
 		return memory.ErrNoBackup
@@ -43,7 +43,7 @@ func (c *Core) Backup(w io.Writer) error {
 	return backup.Write(w, c.sections()...)
 }
 
-// eraseWait bounds the time that a backup waits for erasures in progress.
+// eraseWait is the maximum time that a backup waits for erasures in progress.
 const eraseWait = 30 * time.Second
 
 // OpenData opens the data folder, without any actor.
@@ -58,10 +58,10 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	return c, nil
 }
 
-// Restore fills the data folder, which must hold no data, and the nodes' shared store,
-// which must be empty, from a backup. Code that is damaged in the backup stays damaged;
-// scrub reports it. With a passphrase the secrets are restored too, which the backup must
-// hold then.
+// Restore restores a backup into the data folder, which must contain no data, and into the nodes'
+// shared store, which must be empty. Code that is damaged in the backup stays damaged, and scrub
+// reports it. With a passphrase, Restore also restores the secrets, which the backup must then
+// contain.
 func Restore(cfg config.Config, r io.Reader, passphrase string) (err error) {
 	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return err

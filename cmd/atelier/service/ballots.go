@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/shares"
 )
 
-// ballots are the secrets of anonymous polls.
+// ballots manages the secrets of anonymous polls.
 type ballots struct {
 	*shares.Ballots
 	node     *nodes.Node                    // nil on a single server
@@ -21,7 +21,7 @@ type ballots struct {
 	labs     atomic.Pointer[codelab.Codelabs]
 }
 
-// openBallots opens them before any codelab, because an open poll without its secret is
+// openBallots opens the secrets before any codelab, because an open poll without its secret is
 // closed.
 func (c *Core) openBallots() (*ballots, error) {
 	b := &ballots{node: c.node}
@@ -47,7 +47,8 @@ func (c *Core) openBallots() (*ballots, error) {
 	return b, nil
 }
 
-// Needless answers other nodes: the secrets of polls that are counted, or gone.
+// Needless handles a request of another node. It returns the ids of secrets whose polls have been
+// counted or no longer exist.
 func (b *ballots) Needless(ids []string) (needless []string) {
 	labs := b.labs.Load()
 	for _, id := range ids {
@@ -61,8 +62,8 @@ func (b *ballots) Needless(ids []string) (needless []string) {
 	return needless
 }
 
-// follow destroys, at intervals until ctx ends, the secrets that are needless according to
-// other nodes, while this node serves nobody and reads no codelab.
+// follow destroys secrets that other nodes report as needless, at intervals until ctx ends. It
+// works even while this node serves nobody and reads no codelab.
 func (b *ballots) follow(ctx context.Context, every time.Duration) {
 	nodes.Every(ctx, every, func() {
 		if b.node.Aside.Load() {
@@ -88,7 +89,8 @@ func (b *ballots) lost(id string, keepers []string) bool {
 	return b.search == nil || b.search.Lost(id, keepers)
 }
 
-// settled counts the poll whose secret has arrived, or is lost.
+// settled closes and counts due polls of the secret's codelab, once the secret has arrived or is
+// lost.
 func (b *ballots) settled(id string) {
 	if lab, ok := codelab.CodelabOfSecret(id); ok {
 		if labs := b.labs.Load(); labs != nil {
@@ -105,7 +107,7 @@ func (b *ballots) Destroy(id string) {
 	b.Ballots.Destroy(id)
 }
 
-// All implements nodes.Kept: only secrets of uncounted polls are sent. A new one can be for
+// All implements nodes.Kept. It returns only secrets of uncounted polls. A new secret can belong to
 // a poll that is just being opened.
 func (b *ballots) All() ([]shares.Ballot, error) {
 	all, err := b.Ballots.All()

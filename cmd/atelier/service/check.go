@@ -16,8 +16,8 @@ import (
 	"atelier/transport/server"
 )
 
-// Check finds the problems that a start with a configuration would find, without starting:
-// in the files that the configuration names, and in the folders that the server writes.
+// Check finds the problems that a start with a configuration would find, without starting. It
+// checks the files mentioned in the configuration, and the folders that the server writes.
 func Check(cfg config.Config) (warnings []string, err error) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	err = CheckCommerce(cfg)
@@ -34,7 +34,7 @@ func Check(cfg config.Config) (warnings []string, err error) {
 	return warnings, errors.Join(err, checkData(cfg, warn))
 }
 
-// checkPair reads a certificate as a start does, and checks whether it is still valid.
+// checkPair reads a certificate in the same way as a start, and checks whether it is still valid.
 func checkPair(name, certFile, keyFile string, warn func(string, ...any)) error {
 	pair, err := server.LoadKeyPair(certFile, keyFile, func(error) {})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// pairIn writes a certificate that is valid until a time, and its key.
+// pairIn writes a certificate that expires at a given time, and the certificate's key.
 func pairIn(t *testing.T, until time.Time) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

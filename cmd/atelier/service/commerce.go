@@ -23,8 +23,8 @@ func CheckCommerce(cfg config.Config) error {
 	return err
 }
 
-// newCommerce makes the business profile from the configuration and checks it. An invalid
-// profile prevents the start.
+// newCommerce creates the business profile from the configuration and checks it. An invalid profile
+// prevents the start.
 func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bodies *wire.BodyBudget, log *slog.Logger) (*publish.Endpoint, error) {
 	c := cfg.Commerce
 	p := publish.DefaultBusiness(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)
@@ -35,9 +35,8 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bo
 	if p.Schemas, err = publish.Schemas(ctx, p.SchemaBase, c.Schemas); err != nil {
 		return nil, err
 	}
-	// The server's own tokenization handler is declared under the name in the published
-	// schema. Under another name it needs a schema of its own, and so an entry in the
-	// configuration.
+	// The server's own tokenization handler is declared under the name in the published schema.
+	// Under another name it would need its own schema, and therefore an entry in the configuration.
 	own := len(p.PaymentHandlers) > 0 && p.PaymentHandlers[0].Name == cfg.Handler.Name
 	if len(c.PaymentHandlers) > 0 || !own || !cfg.Handler.Tokenize && !cfg.Handler.Detokenize {
 		p.PaymentHandlers = nil

@@ -33,7 +33,7 @@ import (
 	"atelier/transport/messages"
 )
 
-// Core is the store and the actors: the part that serving and the offline commands share.
+// Core is the store and the actors. Serving and the offline commands share it.
 type Core struct {
 	store        durable.Store
 	audit        *audit.Trail
@@ -47,20 +47,20 @@ type Core struct {
 	system       *actor.ActorSystem
 	cfg          config.Config
 	log          *slog.Logger
-	objects      io.Closer // the store of code, and of everything that nodes share
-	recovering   bool      // the operator has asked for a recovery
+	objects      io.Closer // the store of code, and of all files that nodes share
+	recovering   bool      // the operator requested a recovery
 	blobs        *contents.Store
 	files        *files.Register
 	code         *trees.Store
 	folder       *nodes.Folder
 	node         *nodes.Node     // nil on a single server
-	keyring      *nodes.Keyring  // likewise
-	usedBefore   bool            // the store has served before this start
-	made         map[string]bool // the shared secrets that this start has made
+	keyring      *nodes.Keyring  // nil on a single server
+	usedBefore   bool            // the store was in use before this start
+	made         map[string]bool // the shared secrets created by this start
 	ballots      *ballots
 }
 
-// hosted is the host of one kind of actors, under the name of its metrics.
+// hosted is the host of one kind of actors. Its name is used in metrics.
 type hosted struct {
 	name string
 	host
@@ -73,19 +73,19 @@ type host interface {
 	Close(ctx context.Context) error
 }
 
-// Hooks are called by lower layers. nil hooks are not called.
+// Hooks are functions that lower layers call. Hooks that are nil are not called.
 type Hooks struct {
-	// Committed is called for each commit with its duration, and must not block.
+	// Committed is called after each commit with the commit's duration. It must not block.
 	Committed func(took time.Duration)
-	// Damaged is called for each damaged stored content.
+	// Damaged is called for each damaged stored object.
 	Damaged func()
-	// Removed is called for deleted attendees and codelabs, see codelab.Config.
+	// Removed is called for deleted attendees and codelabs. See codelab.Config.
 	Removed func(r *room.Room, attendee string)
-	// Forgotten is called for ended rooms, see codelab.Config.
+	// Forgotten is called for ended rooms. See codelab.Config.
 	Forgotten func(r *room.Room)
-	// Waited is called with the time that commands wait for their actors.
+	// Waited is called with the time that a command waited for its actor.
 	Waited func(time.Duration)
-	// Announce and Signal are called for messages of other nodes; see codelab.Config.
+	// Announce and Signal are called for messages of other nodes. See codelab.Config.
 	Announce func(w codelab.Codelab, person string, arrived bool)
 	Signal   func(w codelab.Codelab, person string, payload []byte)
 }
@@ -129,7 +129,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if err = c.openList(); err != nil {
 		return nil, err
 	}
-	c.usedBefore = c.usedBefore || len(c.list.All()) > 0 // of a restored backup
+	c.usedBefore = c.usedBefore || len(c.list.All()) > 0 // from a restored backup
 	c.system = durable.NewSystem()
 	actors := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
@@ -178,8 +178,8 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	return c, nil
 }
 
-// explain adds to an error why the store has stopped writing, if it has. Without it, an
-// operator reads only "no answer in time" when a disk has failed.
+// explain adds the reason to an error if the store has stopped writing. Without the reason, an
+// operator whose disk has failed reads only "no answer in time".
 func (c *Core) explain(err error) error {
 	if c == nil || c.store == nil {
 		return err
@@ -200,7 +200,7 @@ func (c *Core) openList() (err error) {
 	return err
 }
 
-// timeOf returns the time for a codelab, by the clock of the node that owns the codelab.
+// timeOf returns the current time for a codelab, by the clock of the node that owns the codelab.
 func (c *Core) timeOf(lab codelab.Codelab) time.Time {
 	return c.node.OwnersTime(lab.Owner(), time.Now())
 }

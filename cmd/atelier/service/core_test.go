@@ -23,7 +23,7 @@ type brokenStore struct {
 
 func (s brokenStore) Stats() durable.StoreStats { return durable.StoreStats{Failed: s.failed} }
 
-// When the disk failed during a start, the error once contained only "no answer in time".
+// Earlier, if the disk failed during a start, the error contained only "no answer in time".
 func TestErrorsOfAStartTellThatTheDiskFailed(t *testing.T) {
 	disk, late := errors.New("input/output error"), durable.ErrTimeout
 	c := &Core{store: brokenStore{failed: disk}}
@@ -62,9 +62,9 @@ func TestAFailedStartOfTheVaultsClosesThem(t *testing.T) {
 	}
 }
 
-// All default limits together are less than 400 MiB, so 512 MiB of memory are enough. They cover
-// bodies that are being read, batches and snapshots for the disk, and a busy codelab's events for
-// clients that reconnect.
+// The sum of all default limits is less than 400 MiB, so that 512 MiB of memory are enough. The
+// limits cover request bodies that are being read, and batches and snapshots for the disk. They
+// also cover a busy codelab's events for clients that reconnect.
 func TestTheDefaultBoundsOfMemory(t *testing.T) {
 	cfg := config.Default()
 	limits := durable.StoreLimits{QueueBytes: int64(cfg.Storage.QueueMiB) << 20}

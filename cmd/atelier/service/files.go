@@ -28,9 +28,8 @@ import (
 )
 
 const (
-	// In the data folder, objectFolder contains the store of objects, unless files.store is
-	// elsewhere. contentFolder contains the contents of files, and copiesFolder this node's copies
-	// of objects.
+	// In the data folder, objectFolder contains the object store, unless files.store is elsewhere.
+	// contentFolder contains file contents, and copiesFolder this node's copies of objects.
 	objectFolder  = "objects"
 	contentFolder = "blobs"
 	copiesFolder  = "copies"
@@ -38,13 +37,13 @@ const (
 	codeFolder = "workspaces"
 )
 
-// closableObjects is an open store of objects.
+// closableObjects is an open object store.
 type closableObjects interface {
 	objects.Store
 	io.Closer
 }
 
-// openObjects opens the store that nodes share; nil if files are in the data folder.
+// openObjects opens the store that nodes share; it returns nil if files are in the data folder.
 func openObjects(cfg config.Config) (closableObjects, error) {
 	at, err := cfg.Files.FileStore()
 	if err != nil || !at.Shared() {
@@ -76,7 +75,7 @@ func openObjects(cfg config.Config) (closableObjects, error) {
 
 func minFree(cfg config.Config) uint64 { return uint64(max(cfg.Storage.MinFreeMiB, 1)) << 20 }
 
-// openFiles opens the contents of files, their register in the store, and code.
+// openFiles opens the file contents, the register of files in the store, and the code.
 func (c *Core) openFiles(cfg config.Config, hooks Hooks, log *slog.Logger) error {
 	if hooks.Damaged == nil {
 		hooks.Damaged = func() {}
@@ -129,7 +128,7 @@ func (c *Core) openCode(cfg config.Config, o trees.Options) (err error) {
 }
 
 func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Hooks, log *slog.Logger) error {
-	// Files in the data folder would be unreachable.
+	// Existing files in the data folder would become unreachable.
 	for _, name := range []string{contentFolder, objectFolder} {
 		if dir := filepath.Join(cfg.Server.Data, name); holdsFiles(dir) {
 			return fmt.Errorf("files.store is shared, but files are in %s: make a backup without files.store, and restore it with files.store", dir)
@@ -148,12 +147,12 @@ func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Ho
 	return c.openCode(cfg, trees.Options{Objects: shared, Damaged: hooks.Damaged, Logger: log})
 }
 
-// claimedFiles is the table of streams that have claimed the shared store.
+// claimedFiles is the table of the store streams that have claimed the shared store.
 const claimedFiles = "sharedfiles"
 
-// claim makes sure that the shared store belongs to the records. An empty store is accepted
-// once. Later an empty one is a folder that is not mounted, or another one, and no other
-// node would find new files in it.
+// claim verifies that the shared store belongs to the records. An empty store is accepted once. If
+// the store is empty later, its folder is not mounted, or it is another store. Other nodes would
+// not find new files in it.
 func (c *Core) claim(shared objects.Store) error {
 	ctx, stream := context.Background(), c.store.StreamID()
 	_, err := c.store.Get(claimedFiles, []byte(stream))
@@ -181,9 +180,9 @@ func (c *Core) claim(shared objects.Store) error {
 	return err
 }
 
-// reclaim takes over the shared store for a recovered store. That has a new stream since,
-// but still the row of its earlier claim. Only an operator can tell such a store from a
-// copy of it, so this needs the same flag.
+// reclaim takes over the shared store for a recovered store. The recovered store has a new stream,
+// but still has the row of its earlier claim. Only an operator can distinguish a recovered store
+// from a copy of it, so this needs the same flag.
 func (c *Core) reclaim(ctx context.Context, shared objects.Store, refusal error) error {
 	owner, err := objects.Owner(ctx, shared)
 	if err != nil {
@@ -201,7 +200,7 @@ func (c *Core) reclaim(ctx context.Context, shared objects.Store, refusal error)
 	return objects.Reclaim(ctx, shared, c.store.StreamID())
 }
 
-// holdsFiles reports whether there is any file below a folder.
+// holdsFiles reports whether there is any file in a folder or its subfolders.
 func holdsFiles(dir string) bool {
 	found := false
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
@@ -209,12 +208,12 @@ func holdsFiles(dir string) bool {
 			found = true
 			return fs.SkipAll
 		}
-		return err // of a folder that is not there too
+		return err // even if the folder does not exist
 	})
 	return found
 }
 
-// deleteDue deletes a codelab that is due, with its code.
+// deleteDue deletes a codelab and its code when the codelab is due for deletion.
 func (c *Core) deleteDue(id string) error {
 	lab, err := c.codelabs.Get(id)
 	if err != nil {
@@ -241,7 +240,7 @@ func (c *Core) keepCodeSwept(ctx context.Context, every time.Duration) {
 	}
 }
 
-// knownCode are the workspaces that codelabs have, as recorded.
+// knownCode returns the recorded workspaces of all codelabs.
 func (c *Core) knownCode() (map[string]code.Recorded, error) {
 	known := map[string]code.Recorded{}
 	err := catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) {
@@ -257,7 +256,7 @@ func (c *Core) knownCode() (map[string]code.Recorded, error) {
 	return known, err
 }
 
-// codeHeads are the heads of these workspaces.
+// codeHeads returns the heads of these workspaces.
 func (c *Core) codeHeads() (map[string][]code.Head, error) {
 	known, err := c.knownCode()
 	heads := map[string][]code.Head{}
@@ -267,7 +266,7 @@ func (c *Core) codeHeads() (map[string][]code.Head, error) {
 	return heads, err
 }
 
-// fileSections are the targets for restoring contents and code.
+// fileSections returns the backup sections that restore file contents and code.
 func fileSections(to objects.Store) []backup.Section {
 	content := backup.Section{Name: "blobs", Folder: contentFolder, Load: contents.Load}
 	object := backup.Section{Name: "objects", Folder: objectFolder, Load: backup.LoadFolder}

@@ -26,7 +26,7 @@ func coreIn(t *testing.T, store string) (config.Config, func() *Core) {
 	cfg.Server.Data, cfg.Files.Store, cfg.Storage.MinFreeMiB = t.TempDir(), store, 1
 	return cfg, func() *Core {
 		t.Helper()
-		// The core runs without actors, and without the sweep of unreferenced files.
+		// The core runs without actors, and without sweeping unreferenced files.
 		c, err := OpenData(cfg, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func coreIn(t *testing.T, store string) (config.Config, func() *Core) {
 	}
 }
 
-// A backup of any kind of store restores into every kind, but only into an empty one.
+// A backup of any kind of store can be restored into every kind, but only into an empty store.
 func TestABackupRestoresIntoEveryStore(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", objectstest.AccessKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", objectstest.SecretKey)
@@ -86,8 +86,7 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 			t.Errorf("%s: %d damaged, %v", to, n, err)
 		}
 		if to != "" {
-			// Another installation has no references to these files, so it must not open the
-			// store.
+			// Another installation has no references to these files, so it must not open the store.
 			_, err := OpenCore(other, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 			if !errors.Is(err, objects.ErrOwned) {
 				t.Errorf("%s: another was opened: %v", to, err)
@@ -110,7 +109,7 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 	}
 }
 
-// If a folder that contained files is empty later, it is not mounted.
+// If a folder once contained files and is empty later, it is not mounted.
 func TestASharedStoreIsNotTakenTwice(t *testing.T) {
 	dir := t.TempDir()
 	cfg, open := coreIn(t, "folder:"+dir)
@@ -129,7 +128,7 @@ func TestASharedStoreIsNotTakenTwice(t *testing.T) {
 	if !strings.Contains(err.Error(), "is it mounted") {
 		t.Error(err)
 	}
-	// Nothing was written there, so the right folder is still accepted.
+	// Nothing was written to the wrong folder, so the right folder is still accepted.
 	if left, err := os.ReadDir(strings.TrimPrefix(away.Files.Store, "folder:")); err != nil || len(left) > 1 {
 		t.Errorf("%v, %v", left, err)
 	}
@@ -162,7 +161,7 @@ func TestASharedStoreIsNotOpenedWhereItMustNot(t *testing.T) {
 	if err := open(cfg); !strings.Contains(err, "files.store") {
 		t.Error(err)
 	}
-	// Files in the data folder would be unreachable. Empty folders do not matter.
+	// Existing files in the data folder would become unreachable. Empty folders do not matter.
 	cfg, local := coreIn(t, "")
 	c := local()
 	_ = c.Close(context.Background())

@@ -2,8 +2,8 @@ package service
 
 import "testing"
 
-// With 20,000 descriptors, one address can open 15,000 connections: ten thousand attendees and
-// the facilitators fit, and others have room.
+// With 20,000 descriptors, one address can open 15,000 connections. This is enough for ten thousand
+// attendees and the facilitators, and leaves some for other addresses.
 func TestAHallBehindOneRouterGetsIn(t *testing.T) {
 	for descriptors, most := range map[int]int{20_000: 15_000, 1024: 768} {
 		if n := ofOneAddress(descriptors); n != most {

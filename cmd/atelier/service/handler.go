@@ -18,19 +18,19 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// vaults has the token vaults of the two environments, and the shares of their sealing keys.
+// vaults contains the token vaults of the two environments, and the shares of their sealing keys.
 type vaults struct {
 	production, sandbox *token.Vault
 	shares              *shares.Store
 	exchange            *nodes.Exchange[shares.Share] // nil on a single server
-	keys                *nodes.TokenKeys              // likewise
+	keys                *nodes.TokenKeys              // nil on a single server
 }
 
-// openVaults opens both vaults with their keys and shares. If it fails, everything is closed again.
+// openVaults opens both vaults with their keys and shares. If it fails, it closes everything again.
 func (c *Core) openVaults() (v vaults, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, v.close(context.Background())) // no operation is open
+			err = errors.Join(err, v.close(context.Background())) // no operation is in progress
 		}
 	}()
 	keys, err := c.openTokenKeys(time.Now())
@@ -40,8 +40,8 @@ func (c *Core) openVaults() (v vaults, err error) {
 	h := c.cfg.Handler
 	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log, Failed: c.folder.Failed}
 	if c.node != nil {
-		// A share is for all tokens that expire within one quarter of an hour. Clocks differ
-		// by less than a second quarter.
+		// A share covers all tokens that expire within one quarter of an hour. Clocks differ by
+		// less than the second quarter.
 		if v.exchange, err = nodes.NewShareExchange(c.node, string(c.cfg.Cluster.Secret), so.Longest+2*seal.Quarter); err != nil {
 			return v, err
 		}
@@ -118,10 +118,10 @@ func (v vaults) stats() map[string]token.Stats {
 	return all
 }
 
-// rotateKeys makes a new server key and takes it into use.
+// rotateKeys creates a new server key and starts to use it.
 func (s *Service) rotateKeys() (string, error) {
-	// Rotations run one after the other: each of two concurrent rotations could overwrite
-	// the key of the other, under which tokens may already have been made.
+	// Rotations run one after the other. Each of two concurrent rotations could overwrite the
+	// other's key after tokens were created under it.
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
 	var keys []seal.Key

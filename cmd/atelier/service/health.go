@@ -6,7 +6,8 @@ import (
 	"atelier/transport/server"
 )
 
-// health returns the /readyz response, which states whether a balancer should send people here.
+// health returns the /readyz response, which states whether a load balancer should send people to
+// this node.
 func (s *Service) health() server.Health {
 	if !s.started.Load() {
 		return server.Health{Why: "starting", Reason: "starting", Quarantined: []string{}}
@@ -27,8 +28,8 @@ func (s *Service) health() server.Health {
 		h.Quarantined = []string{}
 	}
 	not := func(reason, why string) { h.Ready, h.Reason, h.Why = false, reason, why }
-	// This node cannot serve actors of other nodes then, but the others serve all except
-	// the actors of this node.
+	// In this case this node cannot serve actors of other nodes. The other nodes still serve all
+	// actors except those of this node.
 	if n != nil && n.StandsAside() {
 		not("unreachable", "this node reaches no other live node, so the others serve instead")
 	}

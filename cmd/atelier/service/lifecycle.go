@@ -27,22 +27,22 @@ import (
 // part is a piece of the service that is started and stopped.
 type part struct {
 	name string
-	// start cleans up after itself when it fails.
+	// start cleans up its own resources if it fails.
 	start func() error
-	// stop returns when ctx ends at the latest, and cuts off slower work. It is nil if
-	// there is nothing to stop.
+	// stop returns when ctx ends at the latest, and aborts slower work. It is nil if there is
+	// nothing to stop.
 	stop func(ctx context.Context) error
-	// share is the divisor of server.drain_timeout for stop. 0 means the remaining time.
+	// share divides server.drain_timeout to get the time for stop. 0 means the remaining time.
 	share int
 }
 
-// parts returns all parts in the order of their start; they are stopped in reverse.
+// parts returns all parts in start order. They are stopped in reverse order.
 func (s *Service) parts() []part {
 	return []part{
 		{name: "data folder", start: s.makeData},
 		{name: "certificate", start: s.loadPair},
-		// The addresses come before the data. If one is taken, nothing has changed and no
-		// secret was made. The server answers only when everything is ready.
+		// The addresses are reserved before the data is opened. If an address is in use, nothing
+		// has changed and no secret was created. The server responds only when everything is ready.
 		{name: "public address", start: s.reserve, stop: s.shutdown},
 		{name: "internal listener", start: s.listenInternal, stop: s.closeInternal},
 		{name: "rooms", start: s.makeHub, stop: s.closeHub},
@@ -77,9 +77,9 @@ func (s *Service) start(parts []part) error {
 // slowStop is the time after which the stop of a part is logged as slow.
 const slowStop = time.Second
 
-// Stop stops the started parts in reverse order. It turns readiness off, sends clients the
-// time to reconnect and closes them, finishes requests, and writes snapshots. A second call
-// does nothing.
+// Stop stops the started parts in reverse order. It first turns readiness off. Clients get the time
+// at which to reconnect, and are disconnected. Stop then finishes requests, and writes snapshots. A
+// second call does nothing.
 func (s *Service) Stop() error {
 	if s.stopped.Swap(true) {
 		return nil
@@ -112,7 +112,7 @@ func (s *Service) Stop() error {
 	return errors.Join(errs...)
 }
 
-// within stops a part within its share of the time.
+// within stops a part within the part's share of the time.
 func (p part) within(ctx context.Context, whole time.Duration) error {
 	if p.share > 0 {
 		var cancel context.CancelFunc
@@ -122,7 +122,7 @@ func (p part) within(ctx context.Context, whole time.Duration) error {
 	return p.stop(ctx)
 }
 
-// leave turns readiness off, and gives balancers a moment to notice.
+// leave turns readiness off, and gives load balancers a moment to notice.
 func (s *Service) leave() {
 	if s.internal != nil {
 		s.internal.Drain()
@@ -143,9 +143,8 @@ func (s *Service) loadPair() (err error) {
 	return nil
 }
 
-// reserve takes the public address. A store that waits for the lease of the previous
-// process needs the address to be free: clients should not wait at a server that does not
-// answer yet.
+// reserve binds the public address. A store that waits for the lease of the previous process needs
+// the address to be free, because clients must not wait for a server that does not respond yet.
 func (s *Service) reserve() error {
 	if err := s.listen(); err != nil || s.cfg.Storage.Backend != config.Postgres {
 		return err
@@ -155,7 +154,7 @@ func (s *Service) reserve() error {
 	return err
 }
 
-// listen takes the public address, if it has not yet.
+// listen binds the public address, unless it is already bound.
 func (s *Service) listen() (err error) {
 	if s.public == nil {
 		s.public, err = server.Listen(s.cfg.Server.Listen, s.pair)
@@ -163,7 +162,8 @@ func (s *Service) listen() (err error) {
 	return err
 }
 
-// shutdown closes the public address, served or not; a second time does nothing.
+// shutdown closes the public address, even if nothing is served on it yet. A second call does
+// nothing.
 func (s *Service) shutdown(ctx context.Context) error {
 	if s.public == nil {
 		return nil
@@ -189,8 +189,8 @@ func (s *Service) closeInternal(context.Context) error {
 	return s.internal.Close()
 }
 
-// makeHub makes the receiver of the hooks, because codelabs report removed people while
-// they are opened.
+// makeHub creates the receiver of the hooks. It must exist early, because codelabs report removed
+// people while they are being opened.
 func (s *Service) makeHub() (err error) {
 	s.answers = ai.NewAnswers(s.cfg.AI.MaxStreams, s.cfg.AI.MaxStreamsPerPerson)
 	s.hub, err = live.New(live.Options{
@@ -257,12 +257,11 @@ func (s *Service) openGateway() error {
 	return nil
 }
 
-// ofOneAddress is the maximum number of sockets per address. Of the usual 20,000
-// descriptors it allows a hall of ten thousand people behind one router, and leaves a
-// quarter for all others.
+// ofOneAddress is the maximum number of sockets per address. With the usual 20,000 descriptors it
+// allows ten thousand people behind one router, and leaves a quarter for all other addresses.
 func ofOneAddress(descriptors int) int { return descriptors / 4 * 3 }
 
-// closeGateway also ends the connections, before the actors behind them stop.
+// closeGateway also ends the connections, before the actors that they use stop.
 func (s *Service) closeGateway(context.Context) error {
 	s.gateway.Close()
 	s.hub.Close()
@@ -291,7 +290,7 @@ func (s *Service) openAPI() error {
 	return nil
 }
 
-// work starts the periodic tasks, until Stop.
+// work starts the periodic tasks. They run until Stop.
 func (s *Service) work() error {
 	ctx := s.ending
 	s.background.Go(func() {
@@ -386,8 +385,7 @@ func (s *Service) ready() error {
 	return nil
 }
 
-// drain asks connected clients to leave. Connections that stay are cut off with the public
-// listener.
+// drain asks connected clients to leave. Remaining connections are closed with the public listener.
 func (s *Service) drain(ctx context.Context) error {
 	err := s.hub.Drain(ctx, messages.Reconnect, s.cfg.Server.ReconnectSpread.Std())
 	if errors.Is(err, context.DeadlineExceeded) {

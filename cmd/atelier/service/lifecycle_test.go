@@ -13,7 +13,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// A start that fails leaves nothing that blocks the next start: no address, no lock, no socket.
+// A failed start leaves nothing that blocks the next start: no address, no lock, no socket.
 func TestAStartThatFailsStopsWhatItHasStarted(t *testing.T) {
 	cfg := config.Default()
 	cfg.Server.Data, cfg.Server.ShutdownDelay = t.TempDir(), 0
@@ -46,7 +46,7 @@ func TestAStartWithoutItsLeaseBeginsAgain(t *testing.T) {
 	fenced, other := fmt.Errorf("read a secret: %w", durable.ErrFenced), errors.New("the port is taken")
 	unrecorded := fmt.Errorf("settings: %w", durable.ErrUnavailable)
 	for name, c := range map[string]struct {
-		outcomes []error // of each start; the last one repeats
+		outcomes []error // outcome of each start; the last one repeats
 		starts   int
 	}{
 		"at once":     {[]error{nil}, 1},

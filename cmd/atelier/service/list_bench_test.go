@@ -16,9 +16,9 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// BenchmarkList creates a hundred thousand codelabs on a server. It reports the processor time
-// per codelab (client included) among few and among all, and the time of a list, a search and a
-// start. One run is enough: -benchtime 1x.
+// BenchmarkList creates a hundred thousand codelabs on a server. It reports the CPU time per
+// codelab (including the client's), when few and when all codelabs exist. It also reports the time
+// of a list, a search and a start. One run is enough: -benchtime 1x.
 func BenchmarkList(b *testing.B) {
 	const few, many, sample = 100, 100_000, 2000
 	cfg := config.Default()
@@ -51,7 +51,7 @@ func BenchmarkList(b *testing.B) {
 		began := time.Now()
 		l.start()
 		b.ReportMetric(time.Since(began).Seconds(), "s/start")
-		l.create(few) // whatever the start has left to do
+		l.create(few) // finish work that the start has left
 		b.ReportMetric(amongAFew, "ms/create-few")
 		b.ReportMetric(l.create(sample), "ms/create-many")
 		b.ReportMetric(l.ask("", l.count), "s/list")
@@ -94,7 +94,7 @@ func (l *list) start() {
 
 func (l *list) stop() { l.must(l.service.Stop()) }
 
-// create creates n codelabs and returns the processor time of one, in ms.
+// create creates n codelabs and returns the CPU time per codelab, in ms.
 func (l *list) create(n int) float64 {
 	before := processorTime()
 	var all sync.WaitGroup
@@ -126,7 +126,7 @@ func (l *list) ask(query string, want int) float64 {
 	return took
 }
 
-// processorTime returns the processor time of this process.
+// processorTime returns the CPU time of this process.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u)

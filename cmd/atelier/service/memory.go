@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// leastMemory is the size of the Go heap below which the collector does not work harder. If
-// more memory is in use, the limit is roomy times that.
+// leastMemory is the size of the Go heap below which the garbage collector does not work harder. If
+// more memory is in use, the limit is roomy times the memory in use.
 const (
 	leastMemory = 352 << 20
 	roomy       = 1.5
 )
 
 // A server is quiet if it allocates less than this per second. It then returns unused memory to the
-// system, if that is worth a collection, and not again before the same amount has accumulated.
+// system, if a collection is worthwhile. It does so again only after the same amount has
+// accumulated.
 const (
 	quietBytes = 4 << 20
 	worthwhile = 8 << 20
@@ -25,7 +26,7 @@ const (
 // The collector runs when the heap has grown by this percentage of the memory in use. A smaller
 // percentage keeps the heap more compact, and less memory resident. But collecting at 100 takes 5 %
 // of the CPU time under durable writes or tokens (120 to 270 MB/s). Collecting at 40 takes two and
-// a half times as much. The percentage is therefore 40 only while less than calmBytes are allocated
+// a half times as much. The server therefore uses 40 only while it allocates less than calmBytes
 // per second.
 const (
 	thrifty   = 40
@@ -38,23 +39,23 @@ const lookEvery = 2 * time.Second
 
 // keepMemory bounds the garbage that accumulates under load. The collector alone lets the heap grow
 // to twice the memory in use at the worst moment, a flush of the store. It then returns the memory
-// slowly: a million new tokens left a heap of 800 MiB, of which 150 MiB were in use. With the bound
+// slowly. A million new tokens left a heap of 800 MiB, of which 150 MiB were in use. With the bound
 // the heap is 352 MiB, at the same throughput and latency. A bound of 256 MiB gave durable writes
 // on 256 connections a longer tail. A flush of the store allocates 100 MiB in one step, and the
-// collector then runs permanently. The p99 was 3.0 to 5.1 times the median, against 2.5 to 3.2
-// times with 352 MiB (alternating runs). More than 352 had no effect. The bound follows the memory
-// in use, so that a large installation never collects without end. GOMEMLIMIT in the environment
-// overrides it.
+// collector then ran permanently. The p99 was 3.0 to 5.1 times the median, compared with 2.5 to 3.2
+// times at 352 MiB (alternating runs). A bound above 352 MiB had no effect. The bound grows with
+// the memory in use, so that a large installation does not collect permanently. GOMEMLIMIT in the
+// environment overrides it.
 //
-// The runtime keeps a tenth more memory than it expects to need, judged by the last peak:
-// ten thousand attendees who had joined left 60 MiB. So after a peak, when the processor is
-// idle, one collection returns the memory. Before that, forget empties the caches.
+// The runtime retains a tenth more memory than it expects to need, judged by the last peak. Ten
+// thousand attendees who had joined left 60 MiB. After a peak, one collection therefore returns the
+// memory when the CPU is idle. Before that, forget empties the caches.
 func keepMemory(ctx context.Context, forget func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	// The limit counts all of the runtime's memory, so memory outside the heap is added to
-	// the heap's share.
+	// The limit counts all of the runtime's memory. Memory outside the heap is therefore added to
+	// the limit for the heap.
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	beside := []metrics.Sample{
 		{Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/memory/classes/os-stacks:bytes"}, {Name: "/memory/classes/other:bytes"},
@@ -101,14 +102,14 @@ func keepMemory(ctx context.Context, forget func()) {
 	}
 }
 
-// growth measures the allocation between two measurements.
+// growth measures the bytes allocated between two measurements.
 type growth struct {
 	looked    bool
 	allocated uint64
 }
 
-// since takes the total of allocated bytes, once per lookEvery, and returns the growth. It
-// is unknown at the first call.
+// since receives the total number of allocated bytes, once per lookEvery, and returns the growth.
+// The growth is unknown at the first call.
 func (g *growth) since(allocated uint64) (grown uint64, known bool) {
 	grown, known = allocated-g.allocated, g.looked
 	g.looked, g.allocated = true, allocated
@@ -121,7 +122,7 @@ type pace struct {
 	percent int
 }
 
-// look handles the bytes allocated within lookEvery.
+// look processes the number of bytes allocated within lookEvery.
 func (p *pace) look(grown uint64, known bool) {
 	if known && grown > uint64(calmBytes*lookEvery.Seconds()) {
 		p.is(hurried)
@@ -143,12 +144,12 @@ type returns struct {
 	left uint64
 }
 
-// due reports whether memory should be returned now, by the allocation within lookEvery and
-// the unused memory.
+// due reports whether memory should be returned now. It considers the bytes allocated within
+// lookEvery, and the unused memory.
 func (r *returns) due(grown uint64, known bool, unused uint64) bool {
 	quiet := known && grown < uint64(quietBytes*lookEvery.Seconds())
 	return quiet && unused > r.left+worthwhile
 }
 
-// done records the unused memory that another collection would not return either.
+// done records the unused memory that another collection would not return, either.
 func (r *returns) done(left uint64) { r.left = left }

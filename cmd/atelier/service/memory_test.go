@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Memory is released once, after a load peak and not during it.
+// Memory is released once, after a load peak rather than during it.
 func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	const mib = 1 << 20
 	var g growth

@@ -13,8 +13,8 @@ import (
 	"atelier/transport/server"
 )
 
-// duties implements this server's tasks as one of several nodes. Its fields are owned by
-// the goroutine of the node's Watch.
+// duties implements this server's tasks as one of several nodes. The goroutine of the node's Watch
+// owns its fields.
 type duties struct {
 	*Service
 	undrain func() // ends draining
@@ -85,12 +85,11 @@ func (d *duties) Move(id, to string) {
 		return
 	}
 	if owner, err := d.core.node.Store.Owner("codelab/" + id); err == nil && owner == "" {
-		_, _ = d.core.codelabs.Get(id) // opening an unowned codelab takes it; else the next turn tries again
+		_, _ = d.core.codelabs.Get(id) // opening takes an unowned codelab; else the next turn retries
 	}
 }
 
-// Drain does not wait. Remaining connections are closed when the node has released its
-// codelabs.
+// Drain does not wait. Remaining connections are closed once the node has released its codelabs.
 func (d *duties) Drain() {
 	ctx, end := context.WithCancel(d.ending)
 	done := make(chan struct{})
@@ -100,7 +99,7 @@ func (d *duties) Drain() {
 	})
 	d.undrain = func() {
 		end()
-		<-done // it would go on to close sessions
+		<-done // otherwise it would continue and close sessions
 		d.hub.Reopen()
 	}
 }

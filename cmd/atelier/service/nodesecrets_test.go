@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// Shared secrets belong to one state of the database. The first node on a restored database
+// Shared secrets belong to one lineage of the database. The first node on a restored database
 // publishes them again.
 func TestSharedSecretsAreNotRestored(t *testing.T) {
 	files := "folder:" + t.TempDir()

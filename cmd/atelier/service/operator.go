@@ -14,14 +14,14 @@ import (
 	"atelier/transport/wire"
 )
 
-// operations are a running server's functions for commands of the binary, in addition to
-// the interface.
+// operations returns the functions that a running server offers to commands of the binary, in
+// addition to the API.
 func (s *Service) operations() control.Operations {
 	return control.Operations{Backup: s.core.Backup, Scrub: s.core.Scrub, RotateKeys: s.rotateKeys, Cluster: s.clusterStatus, Place: s.place}
 }
 
-// Operator answers commands of the binary while no server runs. It has the operations, and
-// the admin's part of the interface without a login.
+// Operator handles commands of the binary while no server runs. It offers the operations, and the
+// admin's part of the API without a login.
 func (c *Core) Operator() fasthttp.RequestHandler {
 	ops := control.Operations{Backup: c.Backup, Scrub: c.Scrub, RotateKeys: c.rotateTokenKeys}
 	if c.codelabs == nil { // opened without actors
@@ -36,7 +36,7 @@ func (c *Core) Operator() fasthttp.RequestHandler {
 	return ops.Handler(api.Operator)
 }
 
-// rotateTokenKeys makes a new server key while no server runs.
+// rotateTokenKeys creates a new server key while no server runs.
 func (c *Core) rotateTokenKeys() (string, error) {
 	if c.node != nil {
 		k, err := c.openSharedKeys(func([]seal.Key) error { return nil })
@@ -53,7 +53,7 @@ func (c *Core) rotateTokenKeys() (string, error) {
 	return describeKeys(keys), nil
 }
 
-// describeKeys describes keys without any part of them.
+// describeKeys describes keys without revealing any part of them.
 func describeKeys(keys []seal.Key) string {
 	var b strings.Builder
 	for _, k := range keys {

@@ -17,14 +17,14 @@ import (
 // healthPatience is how long the owner waits for all slow checks together.
 const healthPatience = time.Second
 
-// ownersHealth is the state of the server for the owner. It does not read the store. Slow
-// checks run elsewhere, and their result is unknown while they take longer than
+// ownersHealth returns the state of the server for the owner's page. It does not read the store.
+// Slow checks run on other goroutines, and their results are unknown while they take longer than
 // healthPatience.
 func (s *Service) ownersHealth() rest.Health {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
 	defer cancel()
 	l := &s.probes
-	// All are requested before any is waited for.
+	// All checks are requested before the first is waited for.
 	l.space.want()
 	l.size.want()
 	l.backup.want()
@@ -40,11 +40,11 @@ func (s *Service) ownersHealth() rest.Health {
 	}
 }
 
-// machine returns the metrics of the machine and its surroundings.
+// machine returns the metrics of the machine and its environment.
 func (s *Service) machine() (m server.Machine) {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
 	defer cancel()
-	m.Memory, _ = doctor.MachineMemory() // unknown is zero
+	m.Memory, _ = doctor.MachineMemory() // zero if unknown
 	l := &s.probes
 	l.backup.want()
 	if s.pair != nil {
@@ -61,7 +61,7 @@ func judged(f doctor.Finding) rest.Verdict {
 	return rest.Verdict{OK: &f.OK, Text: f.Text, Remedy: f.Remedy}
 }
 
-// unknown is the verdict if the state is not known yet.
+// unknown returns the verdict for a state that is not known yet.
 func unknown(text string) rest.Verdict { return rest.Verdict{Text: text} }
 
 func (s *Service) peopleHealth() rest.PeopleHealth {
@@ -100,8 +100,8 @@ func judgeWaits(recent server.Recent) doctor.Finding {
 	return doctor.Waits(recent.P99)
 }
 
-// judgeCommits has data that the doctor lacks: where the store keeps its content, and why
-// it has failed, if it has.
+// judgeCommits uses data that the doctor lacks: where the store keeps its content, and why the
+// store has failed, if it has.
 func judgeCommits(recent server.Recent, backend string, failed error) doctor.Finding {
 	switch {
 	case failed != nil:
@@ -174,7 +174,7 @@ func (s *Service) nodesHealth(ctx context.Context) *rest.NodesHealth {
 	return toNodesHealth(found)
 }
 
-// toNodesHealth is the output of `atelier cluster status`, for the owner.
+// toNodesHealth converts the output of `atelier cluster status` for the owner's page.
 func toNodesHealth(st *nodes.Status) *rest.NodesHealth {
 	h := &rest.NodesHealth{Node: st.Node, Verdict: judged(doctor.Finding{OK: true, Text: "all nodes are well"})}
 	if len(st.Problems) > 0 {
@@ -209,7 +209,7 @@ func toTimes(r server.Recent) rest.Times {
 	return t
 }
 
-// millis is a duration in milliseconds, to a hundredth.
+// millis returns a duration in milliseconds, with two decimal places.
 func millis(d time.Duration) float64 {
 	return math.Round(float64(d)/float64(10*time.Microsecond)) / 100
 }

@@ -61,7 +61,7 @@ func TestCommitsAreJudgedByTheirStore(t *testing.T) {
 	}
 }
 
-// However many disks hang, the owner gets a response within a second. It lists the unknown
+// The owner gets a response within one second, no matter how many disks hang. It lists the unknown
 // values.
 func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

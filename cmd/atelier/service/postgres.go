@@ -20,8 +20,9 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// streamNote is a file in the data folder with the name of the database stream that refers to the
-// files next to it. With another store, these files would seem unreferenced and be swept.
+// streamNote returns the path of a file in the data folder that contains the name of a database
+// stream. The records of this stream refer to the files next to it. With another store, these files
+// would seem unreferenced and be swept.
 func streamNote(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "postgres.stream") }
 
 func errOfDatabase(cfg config.Config) error {
@@ -60,14 +61,14 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 	return &lockedStore{store, unlock}, nil
 }
 
-// lockData locks the data folder against other processes, as Badger does with its own folder. Two
+// lockData locks the data folder against other processes, like Badger locks its own folder. Two
 // nodes in one folder would overwrite each other's socket and copies.
 func lockData(cfg config.Config) (unlock func(), err error) {
 	dir, err := os.Open(cfg.Server.Data)
 	if err != nil {
 		return nil, err
 	}
-	// This is impossible on a file system without locks, but the server can still serve.
+	// On a file system without locks this is impossible, but the server can still serve.
 	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		_ = dir.Close()
 		return nil, errInUse(cfg)
@@ -94,7 +95,8 @@ func nodeName(cfg config.Config) string {
 	return cfg.Cluster.Node
 }
 
-// noteStream refuses a database that does not belong to the data folder. It records the first one.
+// noteStream refuses a database that does not belong to the data folder. It records the first
+// stream.
 func noteStream(cfg config.Config, stream string) error {
 	b, err := os.ReadFile(streamNote(cfg))
 	switch {
@@ -108,18 +110,18 @@ func noteStream(cfg config.Config, stream string) error {
 	return nil
 }
 
-// HasData reports whether there is data.
+// HasData reports whether there is any data.
 func HasData(cfg config.Config) bool {
 	if cfg.Storage.Backend == config.Postgres {
-		return true // the database says so
+		return true // decided by the database
 	}
 	_, err := os.Stat(StoreDir(cfg))
 	return err == nil
 }
 
-// storeSection is the store's part of a backup, which both kinds of store read.
+// storeSection returns the store's part of a backup. Both kinds of store can read it.
 func (c *Core) storeSection() backup.Section {
-	save := func(w io.Writer) error { return c.store.Backup(w) } // a Core that is only restored has none
+	save := func(w io.Writer) error { return c.store.Backup(w) } // nil if only restored
 	s := backup.Section{Name: "store", Folder: "store", Save: save, Load: badger.Restore}
 	if c.cfg.Storage.Backend != config.Postgres {
 		return s
@@ -137,7 +139,7 @@ func (c *Core) storeSection() backup.Section {
 		return err
 	}
 	s.Place = func(string) error {
-		// The files next to it are now the files of the backup.
+		// The files next to this file now belong to the backup.
 		if err := os.Remove(streamNote(c.cfg)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

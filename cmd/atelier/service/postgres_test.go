@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// onBusyMachine has a lease that is longer than the pauses of a busy machine.
+// onBusyMachine sets a lease that is longer than the pauses of a busy machine.
 var onBusyMachine = Options{Lease: 9 * time.Second}
 
 func onPostgres(t *testing.T, url string) config.Config {
@@ -80,8 +80,8 @@ func TestABackupMovesBetweenStores(t *testing.T) {
 	holds(openCoreOf(t, back))
 }
 
-// The server does not guess the store of a data folder's files, because with another store it
-// would remove them as unreferenced.
+// The server does not guess which store a data folder's files belong to. With the wrong store it
+// would remove the files as unreferenced.
 func TestADataFolderStaysWithItsStore(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	refused := func(cfg config.Config, want string) {

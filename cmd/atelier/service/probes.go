@@ -10,20 +10,20 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// probe determines a value that can take long, for example because a disk or another node
-// hangs. If the value is old when it is requested, a goroutine determines a new one. Callers
-// wait no longer than their context allows.
+// probe determines a value that can take long, for example because a disk or another node hangs. If
+// the value is old when it is requested, a goroutine determines a new one. Callers do not wait
+// longer than their context allows.
 type probe[T any] struct {
 	find func(context.Context) T
-	// maxAge is how long a value counts as new. costly is for expensive values: at most a
-	// hundredth of the time is spent on determining them.
+	// maxAge is how long a value counts as new. costly is for expensive values, which are
+	// determined for at most one percent of the time.
 	maxAge time.Duration
 	costly bool
 	wanted chan struct{} // room for one request; never closed
 
 	mu    sync.Mutex
 	value T             // guarded by mu
-	until time.Time     // guarded by mu; value counts as new until then. Zero if there is none
+	until time.Time     // guarded by mu; value counts as new until then, if there is one
 	next  chan struct{} // guarded by mu; closed with the next value
 }
 
@@ -40,7 +40,7 @@ func (p *probe[T]) run(ctx context.Context) {
 		case <-p.wanted:
 		}
 		if p.isNew() {
-			continue // the request came while the value was determined
+			continue // the request arrived while the value was being determined
 		}
 		began := time.Now()
 		value := p.find(ctx)
@@ -62,7 +62,7 @@ func (p *probe[T]) isNew() bool {
 	return time.Now().Before(p.until)
 }
 
-// want requests a new value, if the present one is old.
+// want requests a new value, if the current value is old.
 func (p *probe[T]) want() {
 	if p.isNew() {
 		return
@@ -73,8 +73,8 @@ func (p *probe[T]) want() {
 	}
 }
 
-// get waits until the value is new or ctx ends, and returns it. known is false if there is no
-// value or only an old one. The caller must have called want.
+// get waits until the value is new or ctx ends, and returns it. known is false if there is no value
+// or only an old one. The caller must call want first.
 func (p *probe[T]) get(ctx context.Context) (value T, known bool) {
 	p.mu.Lock()
 	next := p.next
@@ -92,8 +92,8 @@ func (p *probe[T]) get(ctx context.Context) (value T, known bool) {
 	return p.value, time.Now().Before(p.until)
 }
 
-// last returns the latest value, new or old, and waits only if there is none yet. The caller
-// must have called want.
+// last returns the latest value, even if it is old. It waits only if there is no value yet. The
+// caller must call want first.
 func (p *probe[T]) last(ctx context.Context) (value T, known bool) {
 	p.mu.Lock()
 	value, known = p.value, !p.until.IsZero()
@@ -104,7 +104,7 @@ func (p *probe[T]) last(ctx context.Context) (value T, known bool) {
 	return p.get(ctx)
 }
 
-// probes determine the values of the owner's page, see ownersHealth.
+// probes determines the values of the owner's page. See ownersHealth.
 type probes struct {
 	space       *probe[space]
 	size        *probe[folderSize]
@@ -129,8 +129,8 @@ type lastBackup struct {
 	found doctor.Finding
 }
 
-// Most values change quickly, so they are soon old. The size of the folder stays new for
-// longer, because determining it reads the size of each file.
+// Most values change quickly, so they become old soon. The folder's size counts as new for longer,
+// because determining it reads the size of each file.
 const (
 	probeMaxAge = 5 * time.Second
 	sizeMaxAge  = time.Minute
@@ -161,7 +161,7 @@ func (s *Service) startProbes() error {
 	return nil
 }
 
-// stopProbes waits for probes in progress until ctx ends, since a disk can hang.
+// stopProbes waits for probes in progress until ctx ends, because a disk can hang.
 func (s *Service) stopProbes(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {

@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// counted returns a probe whose value is the number of its runs, each of which takes a given
-// time.
+// counted returns a probe whose value is the number of its runs. Each run takes the given time.
 func counted(ctx context.Context, maxAge, takes time.Duration) *probe[int] {
 	n := 0
 	l := newProbe(maxAge, func(context.Context) int {
-		time.Sleep(takes) // in the bubble's time
+		time.Sleep(takes) // by the test bubble's clock
 		n++
 		return n
 	})
@@ -87,7 +86,7 @@ func TestAProbeThatHangsIsUnknown(t *testing.T) {
 	})
 }
 
-// Visits of the page do not walk a folder of a million files each time.
+// Visits to the page do not walk a folder of a million files each time.
 func TestCostlyProbesRunRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())

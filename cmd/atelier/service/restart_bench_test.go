@@ -17,8 +17,8 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// BenchmarkRestartAfterKill measures the time from opening the store to the first response of a
-// codelab after SIGKILL. The codelab has 10,000 attendees and a million events, mostly chat.
+// BenchmarkRestartAfterKill measures the time from opening the store to a codelab's first response,
+// after SIGKILL. The codelab has 10,000 attendees and a million events, mostly chat.
 func BenchmarkRestartAfterKill(b *testing.B) {
 	const people, messages = 10_000, 1_000_000
 	log := slog.New(slog.DiscardHandler)
@@ -121,7 +121,7 @@ func copyTree(b *testing.B, from, to string) {
 		if err != nil {
 			return err
 		}
-		// Zeros are skipped, so holes stay holes.
+		// Zeros are skipped, so that holes stay holes.
 		buf, zero := make([]byte, 64<<10), make([]byte, 64<<10)
 		for at := int64(0); ; {
 			n, err := in.Read(buf)

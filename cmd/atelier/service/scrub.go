@@ -16,9 +16,9 @@ import (
 	"atelier/actors/settings"
 )
 
-// Scrub reads all stored data and writes a line for each damaged or missing item, and a
-// summary. It returns their number. It checks both directions: the stored objects, and from
-// the records the objects that must be stored.
+// Scrub reads all stored data, and writes a line for each damaged or missing item, and a summary.
+// It returns the number of these items. It checks in both directions: the stored objects, and the
+// objects to which records refer.
 func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 	bad := func(what string) {
 		damaged++
@@ -52,8 +52,8 @@ func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 	return damaged, err
 }
 
-// scrubLogs replays every log, and compares those of codelabs with the list. It
-// returns how many it read.
+// scrubLogs replays every log, and compares the codelabs' logs with the list of codelabs. It
+// returns the number of logs read.
 func (c *Core) scrubLogs(bad func(what string)) (looked int, err error) {
 	ids := map[string]bool{}
 	err = c.store.Actors("codelab/", func(name string) bool {
@@ -84,7 +84,7 @@ func (c *Core) scrubLogs(bad func(what string)) (looked int, err error) {
 	return looked + 2, unread("of the participants", err, bad)
 }
 
-// unread reports a log that cannot be read; a temporary failure is an error.
+// unread reports a log that cannot be read. For a temporary failure it returns an error.
 func unread(whose string, err error, bad func(what string)) error {
 	if errors.Is(err, durable.ErrCorrupt) {
 		bad(fmt.Sprintf("the log %s: %v", whose, err))
@@ -93,7 +93,7 @@ func unread(whose string, err error, bad func(what string)) error {
 	return err
 }
 
-// scrubTries is how often a codelab is read if it changes meanwhile.
+// scrubTries is the number of attempts to read a codelab that changes meanwhile.
 const scrubTries = 5
 
 func (c *Core) scrubCodelab(id string, bad func(what string)) error {
@@ -112,7 +112,7 @@ func (c *Core) scrubCodelab(id string, bad func(what string)) error {
 			return unread("of codelab "+id, err, bad)
 		}
 		if !proto.Equal(before, listed) {
-			continue // a server is at work
+			continue // a server is changing it
 		}
 		switch {
 		case listed == nil && view.Meta != nil:

@@ -15,8 +15,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// The scrub compares the list of codelabs with their logs, and replays the logs. It once missed
-// codelabs without a log, and logs without an entry.
+// The scrub compares the list of codelabs with their logs, and replays the logs. Earlier it missed
+// codelabs without a log, and logs without a list entry.
 func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	cfg, open := coreIn(t, "")
 	c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
@@ -35,7 +35,7 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	if err := c.codelabs.Delete(admin, labs[5].Id); err != nil {
 		t.Fatal(err)
 	}
-	// The scrub runs next to the server, and must not fence the server's logs.
+	// The scrub runs concurrently with the server, and must not fence the server's logs.
 	if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
 		t.Fatalf("of sound data %d are damaged, %v", n, err)
 	}

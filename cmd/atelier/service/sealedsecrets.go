@@ -14,12 +14,12 @@ import (
 	"atelier/persistence/backup"
 )
 
-// backedUpSecrets are the files of the secrets folder that a backup can contain. The shares
-// of token keys are not among them: a copy would outlive their destruction, and a restored
-// backup voids every token anyway.
+// backedUpSecrets lists the files of the secrets folder that a backup can contain. The shares of
+// token keys are not included. A copy would outlive their destruction, and a restored backup voids
+// every token anyway.
 var backedUpSecrets = []string{passwordFile, sessionKeyFile, pinKeyFile, settingsKeyFile, tokenKeyFile}
 
-// Passphrase returns the first line of a file.
+// Passphrase returns the first line of a file with a passphrase.
 func Passphrase(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -32,8 +32,8 @@ func Passphrase(path string) (string, error) {
 	return line, nil
 }
 
-// minPassphrase excludes passphrases that are easily guessed: a thief of the backup can
-// guess forever.
+// minPassphrase is the minimum length of a passphrase. It excludes passphrases that are easily
+// guessed, because a thief of the backup has unlimited time to guess.
 const minPassphrase = 12
 
 // AddSecrets adds the secrets to a complete backup, as a tar file that age encrypts with a
@@ -56,12 +56,13 @@ func AddSecrets(cfg config.Config, f *os.File, passphrase string) error {
 const (
 	secretsSection = "secrets"
 	secretsFolder  = "secrets"
-	// maxWork is the maximum work factor of scrypt that a backup can demand, as a power of
-	// two. At this maximum, decryption takes minutes.
+	// maxWork is the maximum scrypt work factor that a backup can demand, as a power of two. At the
+	// maximum, decryption takes minutes.
 	maxWork = 22
 )
 
-// sealedSecrets is the section that AddSecrets adds. Without a passphrase it is skipped.
+// sealedSecrets returns the section that AddSecrets adds. Without a passphrase the section is
+// skipped.
 func sealedSecrets(passphrase string) backup.Section {
 	s := backup.Section{Name: secretsSection, Folder: secretsFolder, Required: passphrase != ""}
 	if passphrase == "" {

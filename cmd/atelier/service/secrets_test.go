@@ -8,7 +8,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// A key file cut short by a full disk or a careless copy was once used as the key.
+// Earlier, a key file that a full disk or a careless copy had truncated was used as the key.
 func TestAKeyThatLostAPartIsNotUsed(t *testing.T) {
 	cfg := config.Default()
 	cfg.Server.Data = t.TempDir()

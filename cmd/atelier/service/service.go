@@ -27,8 +27,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Service is the running server. lifecycle.go has its parts in the order of their start;
-// each uses earlier ones.
+// Service is the running server. lifecycle.go lists its parts in start order. Each part uses
+// earlier parts.
 type Service struct {
 	cfg      config.Config
 	opts     Options
@@ -53,38 +53,36 @@ type Service struct {
 	app      bool // whether the program has the browser app
 	internal *server.Internal
 	public   *server.Public
-	// pair is nil without TLS of our own.
+	// pair is nil if this server does not use TLS itself.
 	pair    *server.KeyPair
-	started atomic.Bool // set when the public listener answers
+	started atomic.Bool // set when the public listener serves
 	stopped atomic.Bool // set by the first Stop
 
 	running    []part             // the started parts, in order
-	ending     context.Context    // ends the background work
-	end        context.CancelFunc // ends it
+	ending     context.Context    // context of the background work
+	end        context.CancelFunc // ends the background work
 	background sync.WaitGroup
 }
 
-// Options are the settings of a start that are not in the configuration.
+// Options contains the settings of a start that are not in the configuration.
 type Options struct {
 	// RecoverDamaged opens a store with damaged or missing files. Nothing is swept in that run,
 	// because the damage may have removed references.
 	RecoverDamaged bool
-	// Version of the program, for the metrics and the other nodes.
+	// Version is the version of the program, for the metrics and the other nodes.
 	Version string
-	// Protocol is the version of the messages between nodes; 0 means this program's. Tests
+	// Protocol is the version of the messages between nodes. 0 means this program's version. Tests
 	// change it.
 	Protocol int
-	// Clock is the clock that is compared with the database's; nil for the system's. Tests
-	// set it.
+	// Clock is compared with the database's clock. nil means the system's clock. Tests set it.
 	Clock func() time.Time
-	// Stop, if closed, ends a start that waits for other nodes. May be nil.
+	// Stop, if closed, ends a start that waits for other nodes. Optional.
 	Stop <-chan struct{}
-	// Lease is how long this node's lease lasts, in a cluster; 0 means 3 s. Tests shorten
-	// it.
+	// Lease is the duration of this node's lease in a cluster. 0 means 3 s. Tests shorten it.
 	Lease time.Duration
 }
 
-// protocol is the version of the messages between nodes in this start.
+// protocol returns the version of the messages between nodes for this start.
 func (o Options) protocol() int { return cmp.Or(o.Protocol, nodes.Protocol) }
 
 // Start starts everything, from the disk to the public listener. The configuration must
@@ -107,13 +105,13 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err e
 	return s, nil
 }
 
-// maxStarts is how often a start is tried. A machine that is too busy to renew its lease on
-// the database can be too busy at the next start, too.
+// maxStarts is the maximum number of attempts to start. A machine that is too busy to renew its
+// lease on the database can be too busy at the next attempt, too.
 const maxStarts = 5
 
-// retryStart calls start, and calls it again if it has lost a lease on the database. An actor may
-// report only that it could not record something. Nothing is lost then, since nobody has been
-// served yet.
+// retryStart calls start, and repeats it if the start has lost a lease on the database. An actor
+// may report only that it could not record something. Nothing is lost then, because no client has
+// been served yet.
 func retryStart(log *slog.Logger, start func() error) (err error) {
 	for range maxStarts {
 		if err = start(); !errors.Is(err, durable.ErrFenced) && !errors.Is(err, durable.ErrUnavailable) {
@@ -130,12 +128,12 @@ func newService(cfg config.Config, opts Options, log *slog.Logger) *Service {
 	return s
 }
 
-// sweepEvery is the interval of the sweep, short enough for unreferenced files not to stay
-// much longer than their grace period.
+// sweepEvery returns the interval of the sweep. The interval is short, so that unreferenced files
+// do not stay much longer than their grace period.
 func sweepEvery(grace time.Duration) time.Duration { return min(max(grace/4, time.Minute), time.Hour) }
 
-// newLimits makes the token buckets. Limits against guessing are shared by the nodes. The
-// others are per node, so that clients of one node get their full limit.
+// newLimits creates the token buckets. Nodes share the limits against guessing. The other limits
+// are per node, so that the clients of one node get their full limit.
 func newLimits(c config.Limits, nodes func() int) rest.Limits {
 	perMinute := func(n int) *httpapi.Limiter {
 		return httpapi.NewLimiter(httpapi.Rate{Burst: n, Per: time.Minute}, time.Now)
@@ -169,8 +167,8 @@ func prefixes(cidrs []string) []netip.Prefix {
 	return out
 }
 
-// endGrants ends connections and answers with expired grants, such as those of helpers for
-// a day, releases the claims of these people, and periodically forgets expired sessions.
+// endGrants ends connections and responses with expired grants, such as those of one-day helpers.
+// It releases the claims of these people, and periodically removes expired sessions.
 func (s *Service) endGrants(ctx context.Context) {
 	sweep, forget := time.NewTimer(grantsEvery), time.NewTicker(10*time.Minute)
 	defer sweep.Stop()
@@ -195,12 +193,12 @@ func (s *Service) endGrants(ctx context.Context) {
 	}
 }
 
-// grantsEvery is the interval at which grants without a timer are checked. A helper's time
-// is longer at its beginning (people.MinHelperLife), so that no end is missed.
+// grantsEvery is the interval at which grants without a timer are checked. A helper's access always
+// lasts longer (people.MinHelperLife), so that no end is missed.
 const grantsEvery = 30 * time.Second
 
-// untilSweep is the time until the next sweep, which is just after the end of a helper's
-// time if one is near.
+// untilSweep returns the time until the next sweep. If the access of a helper ends soon, the sweep
+// runs just after it ends.
 func untilSweep(helpers interface {
 	NextEnd(now time.Time) (time.Time, bool)
 }, now time.Time) time.Duration {
@@ -210,7 +208,7 @@ func untilSweep(helpers interface {
 	return grantsEvery
 }
 
-// Reload reads the certificate again, if there is one.
+// Reload reads the certificate again, if the server has one.
 func (s *Service) Reload() error {
 	if s.pair == nil {
 		return nil
@@ -218,10 +216,10 @@ func (s *Service) Reload() error {
 	return s.pair.Reload()
 }
 
-// Addr is the public address.
+// Addr returns the public address.
 func (s *Service) Addr() string { return s.public.Addr().String() }
 
-// InternalAddr is the internal address; "" without one.
+// InternalAddr returns the internal address; "" without one.
 func (s *Service) InternalAddr() string {
 	if s.internal == nil {
 		return ""
@@ -229,5 +227,5 @@ func (s *Service) InternalAddr() string {
 	return s.internal.Addr().String()
 }
 
-// Failed gets the error that ended the public listener.
+// Failed returns the channel that receives the error that ended the public listener.
 func (s *Service) Failed() <-chan error { return s.public.Failed() }

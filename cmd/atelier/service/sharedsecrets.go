@@ -14,7 +14,7 @@ import (
 	"atelier/persistence/secrets"
 )
 
-// sharedFiles are the files of the secrets folder that are the same on all nodes.
+// sharedFiles returns the files of the secrets folder that are the same on all nodes.
 func (c *Core) sharedFiles() []nodes.SharedFile {
 	key := func(name string, lasting bool) nodes.SharedFile {
 		return nodes.SharedFile{Name: name, Path: secretFile(c.cfg, name), Lasting: lasting, Load: func() (bool, error) {
@@ -47,7 +47,8 @@ func (c *Core) tokenKeysFile() nodes.SharedFile {
 			return true, err
 		},
 		Lacks: func(content []byte) error {
-			// Read after the content, because a key is in the database before its check.
+			// The checks are read after the content, because a key is stored in the database before
+			// its check.
 			known, err := keyVersions(c.store)
 			if err != nil {
 				return err
@@ -61,7 +62,7 @@ func (c *Core) tokenKeysFile() nodes.SharedFile {
 	}
 }
 
-// shareSecrets brings the secrets that are the same on all nodes.
+// shareSecrets fetches or publishes the secrets that are the same on all nodes.
 func (c *Core) shareSecrets() error {
 	for _, f := range c.sharedFiles() {
 		var err error
@@ -72,7 +73,7 @@ func (c *Core) shareSecrets() error {
 	return nil
 }
 
-// openSharedKeys opens the token keys of a node; use takes keys into use here.
+// openSharedKeys opens the token keys of a node; use makes this node use keys.
 func (c *Core) openSharedKeys(use func([]seal.Key) error) (*nodes.TokenKeys, error) {
 	return nodes.NewTokenKeys(c.node, c.keyring, string(c.cfg.Cluster.Secret), nodes.TokenKeyOptions{
 		File: c.tokenKeysFile(), Use: use,
@@ -81,8 +82,8 @@ func (c *Core) openSharedKeys(use func([]seal.Key) error) (*nodes.TokenKeys, err
 	})
 }
 
-// Rekey seals the nodes' shared secrets in the database under another cluster.secret. It is
-// refused while a node is alive.
+// Rekey seals the nodes' shared secrets in the database under another cluster.secret. Rekey fails
+// while any node is alive.
 func Rekey(cfg config.Config, secret string, log *slog.Logger) (err error) {
 	store, err := openStore(cfg, Hooks{}, Options{}, log)
 	if err != nil {

@@ -30,8 +30,8 @@ import (
 
 const clusterSecret = "a secret of this test that is long enough: 0123456789"
 
-// aNode is the configuration of a node with its own folder. Only the database, the files and the
-// secret are set by hand.
+// aNode returns the configuration of a node with its own folder. Only the database, the files and
+// the secret are set by hand.
 func aNode(t *testing.T, name, dsn, files string) config.Config {
 	t.Helper()
 	cfg := onPostgres(t, dsn)
@@ -76,8 +76,8 @@ func sameSecrets(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// Nodes that start at the same moment with empty folders use the same secrets, which one of them
-// has made, and find each other.
+// Nodes that start at the same moment with empty folders find each other. They use the same
+// secrets, which one of them has created.
 func TestNodesThatShareNothingByHand(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	var all []config.Config
@@ -136,7 +136,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 	}
 }
 
-// The nodes use the secrets of a single server on the same database.
+// If nodes start on a single server's database, they use the single server's secrets.
 func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	alone := onPostgres(t, dsn)
@@ -154,7 +154,8 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	if err := c.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	// A node without these keys must not create others, because the tokens would be unreadable.
+	// A node without these keys must not create other keys, because the tokens would become
+	// unreadable.
 	if _, err := openNode(t, aNode(t, "empty", dsn, files)); err == nil || !strings.Contains(err.Error(), tokenKeyFile+" is missing") || !strings.Contains(err.Error(), "keys new --forget-tokens") {
 		t.Errorf("a node without the keys: %v", err)
 	}
@@ -167,8 +168,7 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	if err := os.Remove(secretFile(alone, settingsKeyFile)); err == nil {
 		t.Error("this test wants a secret that is missing")
 	}
-	// The single server never needed this key, so no data depends on it. The node cannot
-	// determine that.
+	// The single server never needed this key, so no data depends on it. The node cannot know that.
 	if _, err := openNode(t, first); err == nil || !strings.Contains(err.Error(), settingsKeyFile+" is missing") {
 		t.Errorf("with a key missing: %v", err)
 	}
@@ -201,8 +201,8 @@ func TestANodeWithAnotherSecretIsRefused(t *testing.T) {
 	}
 }
 
-// Secrets in the database cannot be read, and nodes detect swaps and rollbacks. Backups do not
-// contain them.
+// Secrets in the database cannot be read without the cluster secret, and nodes detect swaps and
+// rollbacks. Backups do not contain the secrets.
 func TestSecretsInTheDatabase(t *testing.T) {
 	cfg := aNode(t, "first", postgrestest.Database(t), t.TempDir())
 	c, err := openNode(t, cfg)
@@ -300,8 +300,8 @@ func TestTheSecretOfTheClusterChanges(t *testing.T) {
 	sameSecrets(t, secretsOf(t, second), want)
 }
 
-// A key that a living node did not take is not used anywhere. The next rotation continues with
-// it.
+// A key that a living node did not accept is not used anywhere. The next rotation continues with
+// this key.
 func TestAKeyWaitsForAllNodes(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
@@ -337,7 +337,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	if used, known := newest(); used != 2 || known != 2 {
 		t.Errorf("version %d of %d is in use", used, known)
 	}
-	// A node starts to use another node's change without a message from it.
+	// A node starts to use another node's change without receiving a message from that node.
 	other, err := openNode(t, aNode(t, "other", dsn, files))
 	if err != nil {
 		t.Fatal(err)
@@ -360,14 +360,14 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-	// Keys that are no longer needed are removed from the database, and so from each node.
+	// Keys that are no longer needed are removed from the database, and therefore from each node.
 	if _, _, err := mute.Change(func(keys []seal.Key) ([]seal.Key, error) {
 		keys[0].RetiredAt = time.Now().Add(-keepKeys(cfg) - time.Hour)
 		return keys, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	begun, err := other.openVaults() // a start drops them
+	begun, err := other.openVaults() // a start removes unneeded keys
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,8 +377,8 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	}
 }
 
-// A node that ran alone for some time can have rotated keys that no other node has. When it joins
-// again, it publishes them, and nothing overwrites them.
+// A node that ran alone for some time can have rotated keys that no other node has. When the node
+// joins again, it publishes these keys, and nothing overwrites them.
 func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
@@ -411,7 +411,7 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A node that has only the database's earlier keys waits for the first node.
+	// A node that has only the database's earlier keys waits for the first node's keys.
 	if _, err := openNode(t, other); err == nil || !strings.Contains(err.Error(), "lacks version 2") {
 		t.Errorf("a node without the new key: %v", err)
 	}
@@ -437,7 +437,7 @@ func (idle) CloseUnheard()        {}
 func (idle) Compare([]string)     {}
 func (idle) Counts() nodes.Counts { return nodes.Counts{} }
 
-// A node that was paused during a rotation has the new keys when it serves again.
+// A node that was paused during a rotation has the new keys when it resumes serving.
 func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
@@ -476,7 +476,7 @@ func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
 	watching.Wait()
 }
 
-// A node that starts over has nothing left in memory, of any kind.
+// When a node starts over, it keeps no data of any kind in memory.
 func TestEverythingInMemoryGoes(t *testing.T) {
 	c, err := openNode(t, aNode(t, "first", postgrestest.Database(t), t.TempDir()))
 	if err != nil {

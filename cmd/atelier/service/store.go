@@ -16,10 +16,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// StoreDir is the folder of the embedded store in the data folder.
+// StoreDir returns the folder of the embedded store in the data folder.
 func StoreDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "store") }
 
-// openStore opens the store that the configuration names.
+// openStore opens the store that is selected in the configuration.
 func openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
 	switch cfg.Storage.Backend {
 	case config.Memory:
@@ -30,13 +30,13 @@ func openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (
 	return openBadger(cfg, hooks, opts, log)
 }
 
-// storeLimits are the bounds of a store on disk, of any kind.
+// storeLimits returns the limits of a store on disk, of any kind.
 func storeLimits(s config.Storage) durable.StoreLimits {
 	return durable.StoreLimits{QueueBytes: int64(s.QueueMiB) << 20}
 }
 
-// openMemory returns a store that ends with the process. It refuses a data folder with a
-// store, because files of that store would look unreferenced and be swept.
+// openMemory returns a store that ends with the process. It refuses a data folder that contains a
+// store, because the files of that store would seem unreferenced and be swept.
 func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
 		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which memory would not know; choose another server.data", cfg.Server.Data)
@@ -48,8 +48,8 @@ func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	return memory.New(), nil
 }
 
-// makeData makes the data folder. If it is not writable, the error names the key to be
-// changed.
+// makeData creates the data folder. If the folder is not writable, the error contains the
+// configuration key to change.
 func (s *Service) makeData() error {
 	dir := s.cfg.Server.Data
 	err := ondisk.MakeFolder(dir, 0o700)
@@ -66,7 +66,7 @@ func errInUse(cfg config.Config) error {
 	return fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
 }
 
-// badgerOptions are the common options of the embedded store.
+// badgerOptions returns the common options of the embedded store.
 func badgerOptions(cfg config.Config) badger.Options {
 	return badger.Options{
 		Dir: StoreDir(cfg), MemTableBytes: int64(cfg.Storage.MemtableMiB) << 20, BlockCacheBytes: int64(cfg.Storage.BlockCacheMiB) << 20,

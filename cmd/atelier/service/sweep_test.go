@@ -7,13 +7,13 @@ import (
 	"atelier/actors/people"
 )
 
-// ending is the time when the next helper's access ends, or zero without a helper.
+// ending is the time at which the next helper's access ends, or zero without a helper.
 type ending time.Time
 
 func (e ending) NextEnd(time.Time) (time.Time, bool) { return time.Time(e), !time.Time(e).IsZero() }
 
-// The connections of a helper for one day end exactly when their time ends, not with the next
-// regular sweep.
+// The connections of a one-day helper end exactly when the helper's time ends, rather than with the
+// next regular sweep.
 func TestASweepComesAtTheEndOfAHelpersTime(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for end, want := range map[time.Duration]time.Duration{

@@ -24,27 +24,27 @@ import (
 	"atelier/persistence/shares"
 )
 
-// TokenKeyFile is the file of the server's token keys. They are not part of a backup: the
+// TokenKeyFile returns the path of the server's token keys. The keys are not part of a backup. The
 // tokens in a backup cannot be opened, with or without them.
 func TokenKeyFile(cfg config.Config) string {
 	return secretFile(cfg, tokenKeyFile)
 }
 
-// keyChecks is the table that reveals a wrong or missing key. For each version in use in
-// this stream of the store it has a value that only the key produces.
+// keyChecks is the table that reveals a wrong or missing key. For each key version in use in this
+// stream of the store, it contains a value that only this key produces.
 const keyChecks = "tokenkeys"
 
-// keepKeys is how long a retired key can still be needed. It is the longest life of a token
-// or of a kept answer (a day, before answers went with their tokens), plus the time for
-// which its end is remembered. Another hour is added, because other nodes learn late that
+// keepKeys returns how long a retired key can still be needed. This is the longest life of a token
+// or of a stored response (a day, before responses were removed with their tokens). The time for
+// which its end is remembered is added. Another hour is added, because other nodes learn late that
 // the key is retired.
 func keepKeys(cfg config.Config) time.Duration {
 	return time.Hour + max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
 }
 
-// openTokenKeys returns the server's token keys, and creates the first one if no stored
-// data needs another. It refuses to start with a missing or wrong key, because acknowledged
-// tokens would be lost.
+// openTokenKeys returns the server's token keys. It creates the first key if no stored data needs
+// another key. If a key is missing or wrong, the start fails, because acknowledged tokens would be
+// lost.
 func (c *Core) openTokenKeys(now time.Time) ([]seal.Key, error) {
 	cfg, store, path := c.cfg, c.store, TokenKeyFile(c.cfg)
 	known, err := keyVersions(store)
@@ -73,7 +73,7 @@ func (c *Core) openTokenKeys(now time.Time) ([]seal.Key, error) {
 	return settleKeys(cfg, store, keys, now)
 }
 
-// wayOut ends the refusals of a start.
+// wayOut is the advice at the end of errors that refuse a start.
 const wayOut = "put the right file back, or abandon all tokens with: atelier keys new --forget-tokens (OPERATIONS.md has both)"
 
 // forgetLostKeys abandons the keys of a missing file, if nothing needs them.
@@ -92,8 +92,8 @@ func (c *Core) forgetLostKeys(path string) error {
 	return nil
 }
 
-// standsOnKeys lists stored data that needs the token keys, or a participant who can still
-// have such a token; "" for none.
+// standsOnKeys describes stored data that needs the token keys, or a participant who can still have
+// such a token. It returns "" if there is none.
 func (c *Core) standsOnKeys() (string, error) {
 	var held []string
 	say := func(n int, one, more string) {
@@ -121,7 +121,7 @@ func (c *Core) standsOnKeys() (string, error) {
 	return strings.Join(held, ", "), nil
 }
 
-// forgetChecks removes the checks of the keys that were used with this stream.
+// forgetChecks removes the checks of the keys used with this stream.
 func forgetChecks(store durable.Store) error {
 	known, err := keyVersions(store)
 	if err != nil {
@@ -170,7 +170,8 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 		return err
 	}
 	trail := audit.New(store, clock.System, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
-	// First, because a later failure repeats the rest, with another record.
+	// The record is written first, because a later failure repeats the remaining steps, with
+	// another record.
 	err = trail.Record(&audit.Record{
 		Action: "token_keys_forget", ActorType: "system", CreatedAt: time.Now().UnixMilli(), Metadata: map[string]string{"tokens": fmt.Sprint(n), "security": "true"},
 	})
@@ -192,8 +193,8 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 	return err
 }
 
-// sharedKeys are the token keys that are the same on all nodes; none if the database has
-// none. It fails while another node runs.
+// sharedKeys returns the token keys that are the same on all nodes. It returns none if the database
+// has none. It fails while another node runs.
 func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
 	if err := nodes.AllStopped(store); err != nil {
 		return nil, err
@@ -209,8 +210,8 @@ func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
 	return secrets.ParseKeys("the database", s.Content)
 }
 
-// checkTokenKeys returns an error that names the keys that were used with a stream of the
-// store and are not among those of a file, or are others there.
+// checkTokenKeys compares the keys in a file with the keys used with a stream of the store. If keys
+// are missing or different, it returns an error that lists them.
 func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, stream string) error {
 	for version, check := range known {
 		i := slices.IndexFunc(keys, func(k seal.Key) bool { return k.Version == version })
@@ -224,8 +225,8 @@ func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, strea
 	return nil
 }
 
-// newTokenKey adds a key, and drops those that nothing needs any more. Keys that are
-// returned with an error must be used all the same.
+// newTokenKey adds a key, and drops keys that are no longer needed. Keys that it returns together
+// with an error must be used nevertheless.
 func (c *Core) newTokenKey(now time.Time) ([]seal.Key, error) {
 	cfg, store := c.cfg, c.store
 	if _, err := c.openTokenKeys(now); err != nil {
@@ -237,16 +238,16 @@ func (c *Core) newTokenKey(now time.Time) ([]seal.Key, error) {
 	}
 	settled, err := settleKeys(cfg, store, keys, now)
 	if err != nil {
-		// The file has the new key, and the old one is retired in it: tokens made with the
-		// old one would end too early. The next start creates the missing checksum.
+		// In the file the new key is in use and the old key is retired. Tokens created with the old
+		// key would expire too early. The next start creates the missing check.
 		return keys, err
 	}
 	return settled, nil
 }
 
-// settleKeys makes the store's checks and the file agree: new keys get a check, and expired
-// keys lose it and then leave the file. With this order a crash in between leaves no check
-// without a key.
+// settleKeys makes the store's checks and the file consistent. New keys get a check. Expired keys
+// lose their check and are then removed from the file. With this order a crash in between leaves no
+// check without a key.
 func settleKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.Time) ([]seal.Key, error) {
 	if err := noteKeys(cfg, store, keys, now); err != nil {
 		return nil, err
@@ -261,7 +262,7 @@ func keyIsOver(cfg config.Config, k seal.Key, now time.Time) bool {
 	return !k.RetiredAt.IsZero() && now.Sub(k.RetiredAt) > keepKeys(cfg)
 }
 
-// noteKeys replaces the store's checks by those of the keys in use.
+// noteKeys replaces the store's checks with the checks of the keys in use.
 func noteKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.Time) error {
 	var rows []durable.Row
 	for _, k := range keys {
@@ -278,8 +279,8 @@ func checkKey(stream string, version uint32) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte(stream), 0), version)
 }
 
-// keyVersions returns the checks of the keys in use in the store's stream. A restored
-// backup is another stream, which needs none of the earlier keys.
+// keyVersions returns the checks of the keys in use in the store's stream. A restored backup is a
+// different stream, which needs none of the earlier keys.
 func keyVersions(store durable.Store) (map[uint32][]byte, error) {
 	known := map[uint32][]byte{}
 	prefix := checkKey(store.StreamID(), 0)

@@ -15,9 +15,9 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// FormatOf returns the format of the data of a stopped server, 0 if there is none, and the
-// format to which this program would convert it. It changes nothing. Data that was not
-// closed properly can be read only by a start, so FormatOf returns an error.
+// FormatOf returns the data format of a stopped server, or 0 if there is no data, and the format to
+// which this program would convert it. It changes nothing. Data that was not closed properly can be
+// read only by a start, so FormatOf returns an error.
 func FormatOf(cfg config.Config) (found, writes int, err error) {
 	switch {
 	case cfg.Storage.Backend == config.Postgres:
@@ -32,7 +32,8 @@ func FormatOf(cfg config.Config) (found, writes int, err error) {
 	return found, badger.Format, err
 }
 
-// FormatOfRunning is FormatOf for a running server, from the beginning of its backup.
+// FormatOfRunning is like FormatOf, for a running server. It reads the beginning of the server's
+// backup.
 func FormatOfRunning(cfg config.Config, backup func(io.Writer) error) (found, writes int, err error) {
 	if cfg.Storage.Backend == config.Postgres {
 		return FormatOf(cfg)
@@ -49,7 +50,7 @@ func FormatOfRunning(cfg config.Config, backup func(io.Writer) error) (found, wr
 	return 0, badger.Format, err
 }
 
-// beginning keeps the first bytes that are written, and refuses the rest.
+// beginning stores the first bytes that are written, and refuses the rest.
 type beginning struct{ bytes []byte }
 
 var errEnough = errors.New("that is enough")
@@ -63,18 +64,19 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sampled is how much of the store is read to estimate the time for all of it, in bytes.
+// sampled is the number of bytes of the store that are read to estimate the time for the whole
+// store.
 const sampled = 256 << 20
 
-// StoreReadTime estimates how long it takes to read a store's files, which each start does to
-// verify them, by reading some; and returns their size. A database is not read.
+// StoreReadTime returns the size of a store's files, and estimates how long it takes to read them
+// by reading some. Each start reads all files to verify them. A database is not read.
 func StoreReadTime(cfg config.Config) (size int64, takes time.Duration, err error) {
 	if cfg.Storage.Backend != config.Badger || !HasData(cfg) {
 		return 0, 0, nil
 	}
 	began, read := time.Now(), int64(0)
 	err = filepath.WalkDir(StoreDir(cfg), func(path string, _ fs.DirEntry, err error) error {
-		// Only tables, because other files are mostly holes.
+		// Only tables are read, because other files are mostly holes.
 		if err != nil || filepath.Ext(path) != ".sst" {
 			return err
 		}

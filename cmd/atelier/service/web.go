@@ -14,14 +14,14 @@ import (
 	"atelier/transport/web"
 )
 
-// overHTTPS reports whether browsers reach the server by https.
+// overHTTPS reports whether browsers reach the server by HTTPS.
 func overHTTPS(c config.Server) bool {
 	return c.TLSCert != "" || strings.HasPrefix(c.PublicURL, "https:")
 }
 
-// newWeb makes the part that serves the browser app.
+// newWeb creates the part that serves the browser app.
 func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler, error) {
-	// A certificate can require reading its codelab from the disk.
+	// Serving a certificate can require reading its codelab from disk.
 	limiter := httpapi.NewLimiter(httpapi.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
 	return web.New(web.Config{
 		Build: web.Built(), Certificate: s.certificate, HTTPS: overHTTPS(s.cfg.Server), Embed: s.cfg.Web.Embed,
@@ -30,8 +30,8 @@ func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler
 	})
 }
 
-// certificate returns the data of an attendee's certificate. There is none before the
-// attendee has completed the codelab.
+// certificate returns the data of an attendee's certificate. It returns false until the attendee
+// has completed the codelab.
 func (s *Service) certificate(id string) (web.Certificate, bool, error) {
 	v, a, err := s.core.codelabs.FindAttendee(id)
 	var rejected *durable.Rejection
@@ -48,7 +48,8 @@ func (s *Service) certificate(id string) (web.Certificate, bool, error) {
 	}, true, nil
 }
 
-// openAt returns the address of the app for a browser on this machine, or the configured one.
+// openAt returns the address of the app. It is the configured address, or an address for a browser
+// on this machine.
 func openAt(c config.Server, listening string) string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")

@@ -6,7 +6,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// The printed address was once "http://[::]:8080", which no browser can open.
+// Earlier, the printed address was "http://[::]:8080", which no browser can open.
 func TestTheAddressToOpenCanBeOpened(t *testing.T) {
 	for _, c := range []struct {
 		cfg        config.Server

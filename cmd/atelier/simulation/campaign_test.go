@@ -22,18 +22,18 @@ import (
 	"atelier/actors/durable"
 )
 
-// Campaign runs many seeds on every processor. Each seed has a process with one processor, so
-// that the Go scheduler makes as few choices of its own as possible.
+// Campaign runs many seeds, using every CPU. Each seed has a process with one CPU, so that the Go
+// scheduler makes as few choices of its own as possible.
 type Campaign struct {
-	// First is the first seed and Seeds their number. For is the minimum duration; 0 means until
-	// all seeds have run.
+	// First is the first seed and Seeds the number of seeds. For is the minimum duration. 0 means
+	// until all seeds have run.
 	First, Seeds uint64
 	For          time.Duration
 	Workers      int
 	// Change is applied to all plans, in the syntax of Plan.Parse.
 	Change string
-	// Self is this program with the flags of a worker. A worker gets First, Seeds, the step
-	// between its seeds and Change, and writes one report per line.
+	// Self is this program with the flags of a worker. A worker gets First, Seeds, the step between
+	// its seeds, and Change. It writes one report per line.
 	Self func(first, seeds, every uint64, plan string) *exec.Cmd
 	// Dir receives the history of a failed run.
 	Dir string
@@ -44,14 +44,14 @@ type Campaign struct {
 type report struct {
 	Seed    uint64
 	Plan    string
-	Began   bool   `json:",omitempty"` // it begins only
+	Began   bool   `json:",omitempty"` // the seed has only begun
 	Finding string `json:",omitempty"`
 	Story   string `json:",omitempty"`
 	History string `json:",omitempty"`
 	Counts  counts `json:",omitempty"`
 }
 
-// hang is the time after which a seed counts as hanging. In a bubble, time stops while a
+// hang is the time after which a seed counts as hanging. In a test bubble, time stops while a
 // goroutine waits for a mutex whose holder waits for time.
 const hang = time.Minute
 
@@ -61,8 +61,8 @@ const crashed = "crash: the process ended"
 // errFound means that the simulation found a defect.
 var errFound = errors.New("the simulation failed")
 
-// Run runs the seeds and reports the first that fails. At the end it prints how often each
-// event occurred, and fails if one never did.
+// Run runs the seeds and reports the first failing seed. At the end it prints how often each event
+// occurred, and fails if an event never occurred.
 func (c *Campaign) Run() error {
 	began, total, ran := time.Now(), counts{}, uint64(0)
 	for first := c.First; ; first += c.Seeds {
@@ -87,7 +87,7 @@ func (c *Campaign) Run() error {
 	return nil
 }
 
-// enough is the number of seeds after which everything possible must have happened.
+// enough is the number of seeds after which every possible event must have happened.
 const enough = 1000
 
 // round distributes a range of seeds over the workers.
@@ -102,7 +102,7 @@ func (c *Campaign) round(first uint64, total counts) (failed *report, ran uint64
 				mu.Lock()
 				defer mu.Unlock()
 				if failed != nil && r.Finding == crashed {
-					return // it was stopped because another one has failed
+					return // stopped because another worker failed
 				}
 				ran++
 				for kind, names := range r.Counts {
@@ -179,10 +179,10 @@ func (c *Campaign) one(p Plan) (r report, err error) {
 	return r, err
 }
 
-// tell shrinks a failed run, prints its story, and writes its history.
+// tell shrinks a failed run, prints the relevant steps, and writes its history.
 func (c *Campaign) tell(r *report) {
 	p := PlanOf(r.Seed)
-	_ = errors.Join(p.Parse(c.Change), p.Parse(r.Plan)) // a worker read them before
+	_ = errors.Join(p.Parse(c.Change), p.Parse(r.Plan)) // a worker has already parsed them
 	small := c.shrink(p, r)
 	path := filepath.Join(c.Dir, fmt.Sprintf("simulation-%d.txt", r.Seed))
 	if err := os.WriteFile(path, []byte(r.Plan+"\n"+r.Finding+"\n\n"+r.History), 0o600); err != nil {
@@ -195,7 +195,7 @@ func (c *Campaign) tell(r *report) {
 	_, _ = fmt.Fprintln(c.Out, small.Story)
 }
 
-// shrink looks for a smaller plan that fails in the same way. Each plan runs twice, because the
+// shrink looks for a smaller plan that fails in the same way. It runs each plan twice, because the
 // scheduler makes choices of its own.
 func (c *Campaign) shrink(p Plan, r *report) *report {
 	which, _, _ := strings.Cut(r.Finding, ":")
@@ -224,7 +224,7 @@ func (c *Campaign) shrink(p Plan, r *report) *report {
 
 const shrinkFor = 40 * time.Second
 
-// print writes a table of the events and their counts.
+// print writes a table of events and their counts.
 func (c counts) print(to io.Writer) {
 	for _, kind := range []string{"command", "fault", "message"} {
 		lost := c[kind+" lost"]
@@ -271,7 +271,7 @@ func (c counts) missing() (out []string) {
 	return out
 }
 
-// otherCommands are the commands that are drawn outside package draw.
+// otherCommands lists the commands that are drawn outside package draw.
 var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession),
 	"GrantAttendee", "AddKey", "Use", "End", stopHook,
 	upload, importLab, copyLab, claim, claimGone, drop, look, sweptReferences, sweptUploads, sweptContents}
@@ -279,7 +279,7 @@ var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokeniz
 // messageKinds returns the kinds of all messages between nodes.
 func messageKinds() (all []string) {
 	for _, kind := range durable.MessageKinds() {
-		if kind != "tell aside" { // counted by their content
+		if kind != "tell aside" { // counted by content
 			all = append(all, kind)
 		}
 	}

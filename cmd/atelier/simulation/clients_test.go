@@ -16,14 +16,14 @@ import (
 	"atelier/actors/room"
 )
 
-// client is a person who acts as an attendee or as a draw.Facilitator, at changing nodes.
+// client is a person who acts as an attendee or as a draw.Facilitator, on changing nodes.
 type client struct {
 	*draw.Source
 	w *world
-	// number identifies a client in the check of linearizability.
+	// number identifies a client in the linearizability check.
 	number int
-	refs   int    // it has used
-	only   string // the one word that it says; "" for any
+	refs   int    // number of refs used
+	only   string // the only command that it sends; "" for any
 }
 
 func newClient(w *world, name string, r *rand.Rand) *client {
@@ -38,7 +38,7 @@ func (c *client) run(until time.Time) {
 			c.act(n)
 			continue
 		}
-		// Several tabs act at once, so that commands share a batch or reads happen on several
+		// Several tabs act concurrently, so that commands share a batch or reads happen on several
 		// nodes.
 		anywhere := c.Rand.IntN(2) == 0
 		var tabs sync.WaitGroup
@@ -57,12 +57,12 @@ func (c *client) run(until time.Time) {
 	}
 }
 
-// lasts are the last commands. Each pair creates an object and removes it. If the erasure does
-// not happen now, no later command triggers it.
+// lasts lists the last commands of a run. Each pair creates an object and removes it. If the
+// erasure does not happen now, no later command triggers it.
 var lasts = [][2]string{{"Register", "Remove"}, {"PostChat", "DeleteChat"}, {"Annotate", "DeleteComment"}, {"AddSubmission", "DeleteSubmission"}}
 
-// lastWords lets several tabs create and remove objects at the same time. All tabs of a run use
-// the same pair.
+// lastWords makes several tabs create and remove objects at the same time. All tabs of a run use
+// the same pair of commands.
 func (c *client) lastWords() {
 	last := lasts[c.w.plan.Seed/2%uint64(len(lasts))]
 	for _, word := range last {
@@ -79,17 +79,17 @@ func (c *client) lastWords() {
 	}
 }
 
-// numbers identify clients in the check of linearizability.
+// numbers identifies clients in the linearizability check.
 type numbers struct{ atomic.Int64 }
 
 func (n *numbers) next() int { return int(n.Add(1)) }
 
-// think is mostly short, so that commands collide.
+// think returns a delay. It is mostly short, so that commands collide.
 func (c *client) think() time.Duration {
 	return time.Duration(c.Rand.ExpFloat64() * float64(150*time.Millisecond))
 }
 
-// act reads at a node and runs one command there.
+// act reads on a node and runs one command there.
 func (c *client) act(n *node) {
 	if c.only == "" && c.Rand.IntN(60) == 0 {
 		c.shortLived(n)
@@ -123,8 +123,8 @@ func (c *client) act(n *node) {
 	c.say(n, s, ws, view, c.word(view))
 }
 
-// say draws a command by its name, and sends it to a node that shows view. The error reports
-// whether it was executed.
+// say draws a command by name, and sends it to a node that shows view. The error reports whether
+// the command was executed.
 func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View, word string) error {
 	model := c.w.model
 	cmd := draw.Words[word](c.Source, view)
@@ -168,7 +168,7 @@ func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View,
 	return nil
 }
 
-// errNothing means that the command had no possible subject.
+// errNothing means that no object existed to which the command could apply.
 var errNothing = errors.New("nothing to say")
 
 // ask sends a command to a node that shows view.
@@ -190,8 +190,8 @@ func (c *client) aside(ws codelab.Codelab, v *codelab.View) {
 	ws.Signal(draw.One(c.Source, v.Attendees).GetId(), []byte(c.Mark("signal")))
 }
 
-// answerWithin is the maximum time until a response. It covers the time that the server itself
-// waits for another node and the store, and the faults in between.
+// answerWithin is the maximum time until a response. It includes the time for which the server
+// itself waits for another node and the store, and the faults in between.
 const answerWithin = time.Minute
 
 // taken returns the error that the client receives, after faults on the connection.
@@ -203,18 +203,19 @@ func (c *client) taken(what string, s *server, err error) error {
 	return err
 }
 
-// expected are the errors that a server may return under faults.
+// expected lists the errors that a server may return under faults.
 var expected = []error{
 	durable.ErrUnavailable, durable.ErrTimeout, durable.ErrBusy, durable.ErrReadOnly, durable.ErrQuarantined, durable.ErrClosed, durable.ErrFenced,
-	errCommit, // of users of the store without an actor between
+	errCommit, // for users of the store without an actor
 }
 
 func isOne(err error, of []error) bool {
 	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
-// again repeats a command with its reference at another node. It repeats commands with unknown
-// outcome, as clients do, and sometimes an acknowledged one, which must not be executed twice.
+// again repeats a command with its reference on another node. Like real clients, it repeats
+// commands with an unknown outcome. Sometimes it repeats an acknowledged command, which must not be
+// executed twice.
 func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (any, uint64, error) {
 	known := err == nil
 	for range 3 {
@@ -241,13 +242,13 @@ func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (a
 }
 
 // alwaysNew reports whether a command produces an event whenever it is accepted. A command that
-// changes nothing returns the position that it saw.
+// changes nothing returns the current position.
 func alwaysNew(cmd codelab.Command) bool {
 	_, chat := cmd.Body.(codelab.PostChat)
 	return chat
 }
 
-// word draws a command: mostly the most frequent ones, and all others occasionally.
+// word draws a command, mostly one of the most frequent, and occasionally any other.
 func (c *client) word(v *codelab.View) string {
 	if c.only != "" {
 		return c.only
@@ -265,8 +266,8 @@ func (c *client) word(v *codelab.View) string {
 	return draw.Names[c.Rand.IntN(len(draw.Names))]
 }
 
-// shortLived creates a codelab and deletes it, and nothing of it may remain. It returns the
-// codelab's id once the deletion is acknowledged, else "".
+// shortLived creates a codelab and deletes it. No trace of the codelab may remain. shortLived
+// returns the codelab's id once the deletion is acknowledged, otherwise "".
 func (c *client) shortLived(n *node) (deleted string) {
 	s := n.server.Load()
 	if s == nil {

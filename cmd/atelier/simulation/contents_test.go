@@ -14,9 +14,8 @@ import (
 	"atelier/actors/files"
 )
 
-// contents stores the contents of files for all nodes. Each put creates its own object, so a
-// removal never hits an object that was put after the decision to remove (package
-// persistence/objects).
+// contents stores file contents for all nodes. Each put creates its own object, so that a removal
+// never affects an object that was put after the decision to remove (package persistence/objects).
 type contents struct {
 	mu  sync.Mutex
 	all []*object // guarded by mu
@@ -29,21 +28,21 @@ type contents struct {
 type object struct {
 	sum files.Sum
 	put time.Time
-	of  *mount // who has a lease on it; nil when it is released
-	// young: the object is not removed before this time, because an ended process can have
-	// requested a reference to it.
+	of  *mount // the process with a lease on it; nil once released
+	// young is the time before which the object is not removed, because a process that has ended
+	// can have requested a reference to it.
 	young time.Time
 }
 
 const (
 	// contentGrace is the age below which a sweep spares an object.
 	contentGrace = 3 * time.Second
-	// staysYoung is how long an object stays after its process ended with the lease. The real
-	// store counts one hour from the put.
+	// staysYoung is how long an object stays after its process has ended without releasing its
+	// lease. The real store counts one hour from the put.
 	staysYoung = 2 * time.Minute
 )
 
-// has reports whether a content is stored.
+// has reports whether any object has this content.
 func (c *contents) has(sum files.Sum) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,13 +64,13 @@ type mount struct {
 	*contents
 	s     *server
 	rand  *rand.Rand // guarded by contents.mu
-	ended bool       // guarded by contents.mu; the process is gone
+	ended bool       // guarded by contents.mu; the process has ended
 }
 
 var _ files.Blobs = (*mount)(nil)
 
-// wait lasts as long as the store takes. It fails if the process has ended meanwhile, and the
-// process then does nothing more.
+// wait lasts as long as the store takes. It fails if the process has ended meanwhile. The process
+// then does nothing more.
 func (m *mount) wait() error {
 	m.mu.Lock()
 	d := time.Duration(m.rand.ExpFloat64() * float64(3*time.Millisecond) * float64(1+300*m.slow))
@@ -95,7 +94,7 @@ func (m *mount) works() error {
 	return nil
 }
 
-// Put implements files.Blobs. A failed or interrupted put can have stored the content.
+// Put implements files.Blobs. A failed or interrupted put may have stored the content.
 func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
@@ -115,7 +114,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}
 	m.mu.Unlock()
 	if failed == nil {
-		failed = m.wait() // until it gets the answer
+		failed = m.wait() // until it gets the response
 	}
 	if errors.Is(failed, errDown) {
 		m.s.n.w.history.count("fault", interruptedPut)
@@ -135,14 +134,14 @@ const interruptedPut = "kill during a put"
 
 var errNoFiles = errors.New("simulated: contents are not files here")
 
-// Spool implements files.Blobs: it needs files of the operating system.
+// Spool implements files.Blobs. It fails, because it needs files of the operating system.
 func (m *mount) Spool(io.Reader, int64) (*os.File, int64, error) { return nil, 0, errNoFiles }
 
-// Open implements files.Blobs: it needs files of the operating system.
+// Open implements files.Blobs. It fails, because it needs files of the operating system.
 func (m *mount) Open(files.Sum) (files.Content, int64, error) { return nil, 0, errNoFiles }
 
-// Discard implements files.Blobs. It lists the objects, then checks for references, then removes
-// the listed objects.
+// Discard implements files.Blobs. It lists the objects, then checks for references, and then
+// removes the listed objects.
 func (m *mount) Discard(inUse files.InUse, sums ...files.Sum) error {
 	for _, sum := range sums {
 		if _, err := m.remove(inUse, sum, 0); err != nil {
@@ -171,7 +170,7 @@ func (m *mount) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, nil
 }
 
-// remove removes the objects of a content that have no lease and are older than a grace period,
+// remove removes the objects of a content that have no lease and are older than the grace period,
 // if the content has no references.
 func (m *mount) remove(inUse files.InUse, sum files.Sum, grace time.Duration) (removed int, err error) {
 	if err := errors.Join(m.wait(), m.works()); err != nil {
@@ -218,7 +217,7 @@ func (m *mount) end() {
 	}
 }
 
-// contentFaults affect the contents, in runs with uploads.
+// contentFaults lists the faults that affect contents, in runs with uploads.
 var contentFaults = []fault{
 	{"answer late for contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents

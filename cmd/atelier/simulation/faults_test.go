@@ -14,15 +14,15 @@ var errCommit = errors.New("simulated: the commit failed")
 // that ends it, or nil if it has already ended. It returns false if the fault is impossible now.
 type fault struct {
 	name string
-	// often is its weight when a fault is drawn.
+	// often is the fault's weight when a fault is drawn.
 	often int
 	begin func(w *world, a, b *node, draw *rand.Rand) (end func(), ok bool)
 }
 
-// faults are all kinds. A run of many seeds fails for a kind that never happened.
+// faults lists all kinds. A run of many seeds fails if a kind never happened.
 var faults []fault
 
-func init() { // a list that its members lead to
+func init() { // avoids an initialization cycle
 	faults = []fault{
 		{"cut a link", 3, func(w *world, a, b *node, _ *rand.Rand) (func(), bool) {
 			there, back := w.net.cutLink(a.name, b.name), w.net.cutLink(b.name, a.name)
@@ -77,7 +77,7 @@ func init() { // a list that its members lead to
 			return a.restart, true
 		}},
 		{"stop a node in order", 1, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
-			_ = a.close() // fails when the lease is lost meanwhile
+			_ = a.close() // fails if the lease was lost meanwhile
 			return a.restart, true
 		}},
 		{"give a codelab away", 2, give},
@@ -85,13 +85,13 @@ func init() { // a list that its members lead to
 }
 
 // maxOffset is the largest temporary error of a node's time of day. maxSkew is the largest
-// permanent one, which no health check reports.
+// permanent error. No health check reports it.
 const (
 	maxOffset = 10 * time.Second
 	maxSkew   = 1900 * time.Millisecond
 )
 
-// onServer is a fault of one running server.
+// onServer makes a fault of one running server.
 func onServer(begin func(*server, *rand.Rand) func()) func(*world, *node, *node, *rand.Rand) (func(), bool) {
 	return func(_ *world, a, _ *node, draw *rand.Rand) (func(), bool) {
 		s := a.server.Load()
@@ -117,7 +117,7 @@ func give(w *world, _, to *node, _ *rand.Rand) (func(), bool) {
 	return nil, false
 }
 
-// disturb runs faults from a list until the given time, then ends them all.
+// disturb triggers faults from a list until the given time, and then ends all of them.
 func (w *world) disturb(faults []fault, draw *rand.Rand, until time.Time) {
 	total := 0
 	for _, f := range faults {
@@ -126,11 +126,11 @@ func (w *world) disturb(faults []fault, draw *rand.Rand, until time.Time) {
 	var ends sync.WaitGroup
 	defer ends.Wait()
 	for happened := 0; happened < w.plan.Faults; {
-		// Everything is drawn before anything is left out, so a reduced plan continues in the
+		// Everything is drawn before anything is omitted, so that a reduced plan continues in the
 		// same way.
 		wait := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
 		long := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
-		if draw.IntN(3) == 0 { // faults meet each other, too
+		if draw.IntN(3) == 0 { // so that faults also overlap
 			wait /= 100
 		}
 		kind, i, j, own := draw.IntN(total), draw.IntN(1<<20), draw.IntN(1<<20), rand.New(rand.NewPCG(draw.Uint64(), 0))

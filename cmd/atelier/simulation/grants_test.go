@@ -11,8 +11,9 @@ import (
 	"atelier/actors/participant"
 )
 
-// grants are credentials: session ids and the keys of participants. Each is valid on every node
-// once it is acknowledged, and on none once its end is. A node can be behind by login.MaxAge.
+// grants contains the credentials: session ids and participants' keys. Each is valid on every node
+// once it is acknowledged, and on no node once its end is acknowledged. A node can be behind by
+// login.MaxAge.
 type grants struct {
 	w   *world
 	mu  sync.Mutex
@@ -22,23 +23,23 @@ type grants struct {
 // grant is one credential. Guarded by grants.mu.
 type grant struct {
 	id     string
-	key    bool // a participant's; else a session's
+	key    bool // a participant's key; otherwise a session
 	of     string
 	family *family
-	since  time.Time // acknowledged
-	// replaced means that another id was issued from it. It ends a minute after the first use of
-	// that id.
+	since  time.Time // when it was acknowledged
+	// replaced means that another id was issued from this id. It ends a minute after the first use
+	// of the new id.
 	replaced bool
 }
 
-// family is a group of grants that end together: the session ids that were issued from one
-// another, or one key.
+// family is a group of grants that end together: one key, or the session ids that were issued from
+// one another.
 type family struct {
-	ending bool      // its end was asked for
-	ended  time.Time // acknowledged
+	ending bool      // its end was requested
+	ended  time.Time // when its end was acknowledged
 }
 
-// check verifies a node's answer about a grant, with the time of the question.
+// check verifies a node's answer about a grant. began is the time of the question.
 func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -94,7 +95,7 @@ func (v *visitor) act(s *server) {
 	}
 }
 
-// use checks a grant on a node, as the transport does.
+// use checks a grant on a node, in the same way as the transport.
 func (v *visitor) use(s *server, x *grant) {
 	began := time.Now()
 	var good bool
@@ -148,8 +149,8 @@ func (v *visitor) addKey(s *server) {
 	}
 }
 
-// remember records an acknowledged grant. If the end of its family was requested meanwhile, the
-// grant can have a separate family, so it is ignored.
+// remember records an acknowledged grant. If the end of the grant's family was requested meanwhile,
+// the grant can belong to another family, so remember ignores it.
 func (v *visitor) remember(x *grant) {
 	v.g.mu.Lock()
 	defer v.g.mu.Unlock()

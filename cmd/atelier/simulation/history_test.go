@@ -10,24 +10,24 @@ import (
 	"unicode"
 )
 
-// history is what happened in a run, in order.
+// history contains the events of a run, in order.
 type history struct {
 	mu    sync.Mutex
 	began time.Time
 	steps []step // guarded by mu
-	// counts are the numbers of commands, faults and lost messages, by kind and name.
+	// counts contains the numbers of commands, faults and lost messages, by kind and name.
 	counts counts // guarded by mu
 }
 
-// step is one thing that happened.
+// step is one event of a run.
 type step struct {
 	at   time.Duration // since the beginning of the run
 	who  string        // a client, or "fault"
-	node string        // where; "" when it concerns none, or all
+	node string        // the node; "" if the step concerns none or all
 	what string
 }
 
-// counts are numbers of events, by kind and name.
+// counts contains numbers of events, by kind and name.
 type counts map[string]map[string]int
 
 func (c counts) add(kind, name string, n int) {
@@ -51,16 +51,16 @@ func (h *history) count(kind, name string) {
 	h.counts.add(kind, name, 1)
 }
 
-// write prints everything.
+// write prints all steps.
 func (h *history) write(to io.Writer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	table(to, h.steps)
 }
 
-// story prints the newest n steps that concern a finding. These are the steps of the people
-// and things that the finding names, by words that have a digit in them, and the steps that
-// concern everybody. If the finding names only nodes, it prints the steps of those nodes.
+// story prints the newest n steps that concern a finding. These are the steps that concern
+// everybody, and the steps of the people and things in the finding, which are words with a digit.
+// If the finding contains only nodes, it prints the steps of those nodes.
 func (h *history) story(to io.Writer, finding string, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,34 +14,34 @@ import (
 	"atelier/actors/webhook"
 )
 
-// hooks is the receiver of a webhook. Each event that the webhook subscribes to arrives at least
+// hooks is the receiver of a webhook. Each event to which the webhook subscribes arrives at least
 // once, despite all faults of the nodes.
 type hooks struct {
 	w     *world
 	id    string
 	since uint64      // the webhook is active on all nodes for events after this position
-	kind  atomic.Bool // it takes everything from now on
+	kind  atomic.Bool // it accepts everything from now on
 
 	mu    sync.Mutex
 	tries int            // guarded by mu
-	got   map[string]int // guarded by mu; how often each came
-	// outage describes when the receiver refuses everything. Guarded by mu.
+	got   map[string]int // guarded by mu; how often each event arrived
+	// outage describes when the receiver refuses every delivery. Guarded by mu.
 	outage outage
 }
 
-// outage is a time in which the receiver refuses everything, until its webhook is stopped and
+// outage is a period in which the receiver refuses every delivery, until its webhook is stopped and
 // resumed. The fields are positions; 0 means not yet.
 type outage struct {
 	refuses bool
 	// row is the number of consecutive refused attempts.
 	row int
-	// The webhook is active up to from, stopped on all nodes from silent to asked, and active
-	// again from back on. In between, both are correct.
+	// The webhook is active up to from, stopped on all nodes from silent to asked, and active again
+	// from back on. In between, delivering and not delivering are both correct.
 	from, silent, asked, back uint64
 }
 
-// wants reports whether the event at a position must be delivered. known is false while both are
-// correct.
+// wants reports whether the event at a position must be delivered. known is false while delivering
+// and not delivering are both correct.
 func (o *outage) wants(seq uint64) (wants, known bool) {
 	switch {
 	case o.from == 0 || seq <= o.from || o.back > 0 && seq > o.back:
@@ -55,11 +55,11 @@ func (o *outage) wants(seq uint64) (wants, known bool) {
 // hooked reports whether a plan has a webhook.
 func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 
-// refusing reports whether the plan stops its webhook, either without faults or already under
-// faults.
+// refusing reports whether the plan makes its webhook stop. This happens either without faults, or
+// already under faults.
 func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 
-// told describes a delivery.
+// told formats a delivery.
 func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
 // send is a receiver that refuses many first attempts.
@@ -111,7 +111,7 @@ func (h *hooks) begin() error {
 		return fmt.Errorf("create the webhook: %w", err)
 	}
 	h.id = id
-	time.Sleep(1500 * time.Millisecond) // on several nodes it is active within a second
+	time.Sleep(1500 * time.Millisecond) // on several nodes the webhook is active within a second
 	h.since = h.w.model.committedTo()
 	return nil
 }
@@ -122,7 +122,7 @@ func (h *hooks) check() {
 		return
 	}
 	h.kind.Store(true)
-	time.Sleep(45 * time.Second) // the second try is after 5 s, and 30 s after an outcome that could not be noted
+	time.Sleep(45 * time.Second) // the second try is after 5 s, or 30 s if the outcome was not recorded
 	if h.w.plan.refusing() {
 		if err := h.stop(); err != nil {
 			h.w.model.fail("webhooks", "%s", err)
@@ -150,13 +150,14 @@ func (h *hooks) check() {
 	}
 }
 
-// refusals is the number of consecutive failed attempts that stop a webhook, as RULES.md defines.
+// refusals is the number of consecutive failed attempts after which a webhook is stopped, as
+// defined in RULES.md.
 const refusals = 20
 
-// stopHook is counted each time a webhook was stopped.
+// stopHook is the event that is counted each time a webhook was stopped.
 const stopHook = "Stop a webhook"
 
-// refuse begins an outage. Before it, rarely more than two consecutive attempts were refused.
+// refuse begins an outage. Before an outage, more than two consecutive attempts are rarely refused.
 func (h *hooks) refuse() {
 	at := h.w.model.committedTo()
 	h.mu.Lock()
@@ -171,8 +172,8 @@ func (h *hooks) refused() int {
 	return h.outage.row
 }
 
-// stop makes the receiver refuse everything until the webhook is stopped, and then resumes it.
-// There are no other faults meanwhile. If registration has closed, it does nothing.
+// stop makes the receiver refuse every delivery until the webhook is stopped, and then resumes the
+// webhook. There are no other faults meanwhile. If registration has closed, stop does nothing.
 func (h *hooks) stop() error {
 	c := newClient(h.w, "c98", h.w.plan.random(ofClients-3))
 	register := func(times int) (registered bool) {
@@ -192,7 +193,7 @@ func (h *hooks) stop() error {
 		}
 		before := h.refused()
 		if !register(1) && before == 0 {
-			return h.resume() // of no effect
+			return h.resume() // without effect
 		}
 		h.mu.Lock()
 		if h.outage.row < refusals {
@@ -208,7 +209,7 @@ func (h *hooks) stop() error {
 		return fmt.Errorf("the webhook was stopped after %d refused tries in a row", row)
 	}
 	h.w.history.count("command", stopHook)
-	time.Sleep(2 * time.Second) // all nodes know it
+	time.Sleep(2 * time.Second) // all nodes know it then
 	h.mark(func(o *outage, at uint64) { o.silent = at })
 	register(3)
 	time.Sleep(10 * time.Second)
@@ -226,7 +227,7 @@ func (h *hooks) resume() error {
 		if tries == 5 || durable.Refused(err) {
 			return fmt.Errorf("resume the webhook: %w", err)
 		}
-		time.Sleep(time.Second) // its owner is moving
+		time.Sleep(time.Second) // the owner is moving
 	}
 	time.Sleep(2 * time.Second)
 	h.mark(func(o *outage, at uint64) { o.back = at })
@@ -256,8 +257,9 @@ func (h *hooks) stopped() (bool, error) {
 	return all[0].Stopped, nil
 }
 
-// checkTries verifies the last deliveries that each node reports. The receiver's answer to each
-// must match, or must still be missing. The newest one is the last delivery of the webhook.
+// checkTries verifies the last deliveries that each node reports. Each outcome must match the
+// receiver's response, or must still be missing. The newest reported delivery must be the webhook's
+// last one.
 func (h *hooks) checkTries() error {
 	for _, n := range h.w.nodes {
 		s := n.server.Load()
@@ -266,7 +268,7 @@ func (h *hooks) checkTries() error {
 		}
 		tries, err := s.hooks.Tries(h.id)
 		if err != nil {
-			continue // it is in progress
+			continue // in progress
 		}
 		all, err := s.hooks.All()
 		if err != nil || len(all) != 1 {
@@ -293,9 +295,9 @@ func (m *model) committedTo() uint64 {
 	return uint64(len(m.records))
 }
 
-// wanted returns the events that the webhook must receive, by position: each registration,
-// completion and report, each new request for help, and the end of the workshop. Events of
-// simulated attendees are excluded.
+// wanted returns the events that the webhook must receive, by position. These are registrations,
+// completions, reports, new help requests, and the end of the workshop. Events of simulated
+// attendees are excluded.
 func (m *model) wanted() map[uint64]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -304,7 +306,7 @@ func (m *model) wanted() map[uint64]string {
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
 		e, err := m.event(seq)
 		if err != nil {
-			continue // the reference says so
+			continue // the reference reports it
 		}
 		switch b := e.Body.(type) {
 		case *pb.Event_Registered:

@@ -20,12 +20,12 @@ import (
 	"atelier/transport/messages"
 )
 
-// Each oracle detects its kind of fault. In each case a layer below or beside the server
+// Each oracle detects its kind of fault. In each case a layer below or next to the server
 // misbehaves, and the expected oracle must report it.
 func TestOraclesNotice(t *testing.T) {
 	for name, c := range map[string]struct {
-		plan  string // of all seeds
-		finds string // one of these words begins the finding
+		plan  string // the plan of all seeds
+		finds string // the finding begins with one of these words
 		lies  func() lies
 	}{
 		"a store that forgets a record": {finds: "acknowledged", lies: func() lies {
@@ -152,7 +152,7 @@ func TestOraclesNotice(t *testing.T) {
 				found := ""
 				synctest.Test(t, func(*testing.T) {
 					_, found = run(p, c.lies())
-					time.Sleep(time.Hour) // what a lie left behind ends
+					time.Sleep(time.Hour) // leftovers of a lie end
 				})
 				if which, _, _ := strings.Cut(found, ":"); found != "" {
 					if first, _, _ := strings.Cut(which, " "); !strings.Contains(c.finds, first) {
@@ -232,7 +232,7 @@ type rowLiar struct {
 
 func (n *rowLiar) Append(rows []durable.Row, done func(error)) error { return n.append(rows, done) }
 
-// onRows acknowledges some records without writing them.
+// onRows returns lies that acknowledge some records without writing them.
 func onRows(lost func(durable.Row) bool) lies {
 	return lies{store: func(n *memory.Node) durable.Shared {
 		return &rowLiar{Shared: n, append: func(rows []durable.Row, done func(error)) error {
@@ -247,7 +247,7 @@ func onRows(lost func(durable.Row) bool) lies {
 	}}
 }
 
-// changing is a store whose replicas differ from the written records.
+// changing is a store on which replicas differ from the written records.
 type changing struct{ durable.Shared }
 
 type changingReader struct{ durable.Reader }

@@ -11,30 +11,31 @@ import (
 )
 
 // listener is the connection of one person. It receives the messages of a node's room. When that
-// node ends, it connects to another one and continues from its position.
+// node ends, the listener connects to another node and continues from its position.
 type listener struct {
 	w      *world
 	name   string
 	rand   *rand.Rand
 	person string
 
-	// Guarded by the model's mu.
+	// The model's mu guards stretches.
 	stretches []*stretch
 }
 
-// stretch is what a listener received without a gap: after from, up to and including to.
+// stretch is the part of the stream that a listener received without a gap: after from, up to and
+// including to.
 type stretch struct {
 	node     string
 	from, to uint64
-	frames   []uint64 // seqs, in the order in which they came
-	heads    []uint64 // of the room when each part came, with the frame before which it did
+	frames   []uint64 // seqs, in order of arrival
+	heads    []uint64 // heads of the room when each part arrived, with the following frame
 	parts    []int
 }
 
 // connection is a listener connected to a node.
 type connection struct {
 	wake chan struct{} // capacity 1
-	away chan struct{} // closed when the server ends it
+	away chan struct{} // closed when the server ends the connection
 	once sync.Once
 	room *room.Room
 	who  string
@@ -51,11 +52,11 @@ func (c *connection) Wake() {
 
 func (c *connection) end() { c.once.Do(func() { close(c.away) }) }
 
-// connections are the open connections. Guarded by its mu.
+// connections contains the open connections. Guarded by its mu.
 type connections struct {
 	mu    sync.Mutex
 	all   []*connection
-	still bool // nobody comes or goes
+	still bool // no connection opens or closes
 }
 
 func (c *connections) mayNotMove() bool {
@@ -76,8 +77,8 @@ func (c *connections) people() []string {
 	return slices.Compact(here)
 }
 
-// still prevents listeners from connecting and leaving, except those that are sent away, or ends
-// that.
+// still stops listeners from connecting and leaving, except those that are sent away. With false,
+// it allows this again.
 func (m *model) still(still bool) {
 	m.open.mu.Lock()
 	defer m.open.mu.Unlock()
@@ -106,7 +107,7 @@ func (c *connections) end(which func(*connection) bool) {
 	}
 }
 
-// sentAway is called by a node when the grants of an attendee have ended. "" means everybody.
+// sentAway is called by a node when an attendee's grants have ended. "" means everybody.
 func (m *model) sentAway(r *room.Room, attendee string) {
 	m.open.end(func(c *connection) bool { return c.room == r && (attendee == "" || c.who == attendee) })
 }
@@ -114,7 +115,7 @@ func (m *model) sentAway(r *room.Room, attendee string) {
 // sentAllAway ends all connections to a server.
 func (m *model) sentAllAway(s *server) { m.open.end(func(c *connection) bool { return c.s == s }) }
 
-// run listens until all is quiet.
+// run listens until all activity has ended.
 func (l *listener) run(quiet <-chan struct{}) {
 	since, known := uint64(0), false
 	for l.w.pause(time.Duration(l.rand.ExpFloat64() * float64(200*time.Millisecond))) {
@@ -159,7 +160,7 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 	r.Join(l.person)
 	defer r.Leave(l.person)
 	if ws.View().Attendee(l.person) == nil {
-		return since, false // removed between the look and the registration
+		return since, false // removed between the read and the registration
 	}
 	if ws.Over() || s.n.server.Load() != s {
 		return since, true
@@ -219,7 +220,7 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 	}
 }
 
-// checkListener is oracle 4: in each stretch the listener received every frame once and in order,
+// checkListener is oracle 4. In each stretch the listener received every frame once and in order,
 // except frames that were erased before they arrived.
 func (m *model) checkListener(l *listener, told []*tale) {
 	for _, st := range l.stretches {
@@ -227,7 +228,7 @@ func (m *model) checkListener(l *listener, told []*tale) {
 			m.failLocked("frames", "%s at %s behind %d got frames out of order, or twice: %v", l.name, st.node, st.from, st.frames)
 			return
 		}
-		got := map[uint64]uint64{} // the head of the room when each frame came
+		got := map[uint64]uint64{} // the head of the room when each frame arrived
 		for i, part := range st.parts {
 			end := len(st.frames)
 			if i+1 < len(st.parts) {
@@ -256,8 +257,8 @@ func (m *model) checkListener(l *listener, told []*tale) {
 	}
 }
 
-// checkRoom is oracle 5 for frames kept for replay. At a node without activity, no frame of
-// removed data is left, and no removed person is still connected.
+// checkRoom is oracle 5 for frames kept for replay. On a node without activity, no frame of removed
+// data remains, and no removed person is still connected.
 func (m *model) checkRoom(where string, r *room.Room, present *codelab.Present, there func(person string) bool) {
 	for at := r.Floor(); at < r.Head(); {
 		frames, to, ok := r.After(at, nil, 1<<20)

@@ -18,57 +18,57 @@ import (
 const reporter = "ORACLE"
 
 // model records committed and acknowledged changes, and compares the nodes' views with them. It
-// contains no rules. For each person and message it records only since when it must be there, and
-// since when it must be gone. The rest follows from the events themselves, applied in order (see
-// reference).
+// contains no rules. For each person and message, it records only the position from which it must
+// exist, and the position from which it must be gone. The rest follows from the events themselves,
+// applied in order (see reference_test.go).
 type model struct {
 	w *world
 
 	mu  sync.Mutex
 	log string // name of the codelab's log
-	// records are the committed records in their original form. Later rewrites and truncations do
-	// not change them.
+	// records contains the committed records in their original form. Later rewrites and truncations
+	// do not change them.
 	records [][]byte
-	// ends are the positions at which a commit ended. Positions in between are never visible.
+	// ends contains the positions at which a commit ended. Positions in between are never visible.
 	ends   map[uint64]bool
 	people map[string]*fact // by id
-	// messages are the chat messages, by id.
+	// messages contains the chat messages, by id.
 	messages map[string]*fact
-	// views are the hashes of the views at a position, with the place where they were read.
+	// views contains the hash of the view at each position, and the place where it was read.
 	views map[uint64]seen
-	acked uint64 // the highest position that was acknowledged to anybody
-	// removed are the names and texts of removed people, and deleted texts. No byte of them may
-	// remain.
+	acked uint64 // the highest position acknowledged to anybody
+	// removed contains names and texts of removed people, and deleted texts. None of their bytes
+	// may remain.
 	removed []string
-	// names counts how many people got each name, because a new person can reuse a removed
-	// person's name.
+	// names counts how many people had each name, because a new person can reuse a removed person's
+	// name.
 	names   map[string]int
-	deleted []string // ids of codelabs of which nothing may stay
-	// taken are messages that became, or can have become, a question to all. The question stays
-	// when the message is deleted, and is removed with its author.
+	deleted []string // ids of codelabs of which nothing may remain
+	// taken contains messages that became, or can have become, a question to all. The question
+	// stays when the message is deleted, and is removed with its author.
 	taken map[string]bool
-	// operations are the responses to clients, for the check of linearizability.
+	// operations contains the responses to clients, for the linearizability check.
 	operations []porcupine.Operation
-	// rules are the models of the codelab's rules. whole are some of the views that nodes showed,
-	// for a comparison field by field.
+	// rules contains the models of the codelab's rules. whole contains some of the views that nodes
+	// showed, for a field-by-field comparison.
 	rules     *oracle.Codelab
 	whole     []wholeView
 	listeners []*listener
 	open      connections
 	// quiet is closed when listeners must leave.
 	quiet   chan struct{}
-	failure string // the first one
+	failure string // the first failure
 }
 
 // fact is the result of an acknowledged command.
 type fact struct {
 	names []string
 	since uint64 // the position of its event
-	// ending means that a command to remove it was sent, so it can be gone.
+	// ending means that a command to remove it was sent, so the object can be gone.
 	ending bool
 	// gone is the position of its acknowledged removal.
 	gone uint64
-	of   [2]string // whose message it is, and for whom
+	of   [2]string // the message's author and recipient
 	// simulated means that the person belongs to a rehearsal.
 	simulated bool
 }
@@ -89,7 +89,7 @@ func newModel(w *world) *model {
 	return &model{w: w, rules: oracle.New(), ends: map[uint64]bool{}, names: map[string]int{}, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, taken: map[string]bool{}, views: map[uint64]seen{}}
 }
 
-// begin sets the codelab of the run, whose first events are committed.
+// begin sets the codelab of the run. Its first events are already committed.
 func (m *model) begin(lab string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,8 +97,8 @@ func (m *model) begin(lab string) {
 	m.records = m.records[:min(1, len(m.records))]
 }
 
-// committed is called by the store for each batch, before any other call. Each position is
-// written once, by successive owners, without gaps.
+// committed is called by the store for each batch, before any other call. It verifies that
+// successive owners write each position once, without gaps.
 func (m *model) committed(node, actor string, first uint64, records [][]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,12 +120,12 @@ func (m *model) committed(node, actor string, first uint64, records [][]byte) {
 	m.ends[uint64(len(m.records))] = true
 }
 
-// rehearsed records simulated people, and their removal with the rehearsal. No client requests
-// that removal. It takes effect with the commit.
+// rehearsed records simulated people, and their removal with the rehearsal. No client requests this
+// removal. It takes effect with the commit.
 func (m *model) rehearsed(seq uint64) {
 	e, err := m.event(seq)
 	if err != nil {
-		return // the reference says so
+		return // the reference reports it
 	}
 	switch b := e.Body.(type) {
 	case *pb.Event_Registered:
@@ -143,7 +143,7 @@ func (m *model) rehearsed(seq uint64) {
 	}
 }
 
-// leaves records that a person can be gone from now on, with the person's messages.
+// leaves records that a person, and the person's messages, can be gone from now on.
 func (m *model) leaves(id string) {
 	of(m.people, id).ending = true
 	for _, f := range m.messages {
@@ -151,7 +151,7 @@ func (m *model) leaves(id string) {
 	}
 }
 
-// fail records an oracle's finding. Only the first one counts.
+// fail records an oracle's finding. Only the first finding counts.
 func (m *model) fail(which, format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,8 +191,8 @@ func (m *model) acknowledged(where string, seq uint64) {
 	}
 }
 
-// of returns the fact with this id, and creates it if it is missing. A client can see and remove
-// an object before its creator gets the response.
+// of returns the fact with this id, and creates it if it is missing. A client can see and remove an
+// object before the creator gets the response.
 func of(facts map[string]*fact, id string) *fact {
 	f := facts[id]
 	if f == nil {
@@ -202,13 +202,13 @@ func of(facts map[string]*fact, id string) *fact {
 	return f
 }
 
-// asking records what a command is about to do.
+// asking records the possible effects of a command before it is sent.
 func (m *model) asking(cmd codelab.Command) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rules.Saying(cmd)
 	asked, _ := cmd.Body.(codelab.AskQuestion)
-	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // which stays, without them
+	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // stays, without its author
 		for _, text := range marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1) {
 			m.named(cmd.Caller.ID, text) // removed with its author
 		}
@@ -228,8 +228,8 @@ func (m *model) asking(cmd codelab.Command) {
 	}
 }
 
-// answeredWith records the effect of an acknowledged command. Without a value the command had
-// already been executed before. deleted are the texts that it removes.
+// answeredWith records the effect of an acknowledged command. A command without a value had already
+// been executed before. deleted contains the texts that the command removes.
 func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64, deleted []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -267,7 +267,7 @@ func (m *model) refused(cmd codelab.Command) {
 	m.rules.Refused(cmd)
 }
 
-// textsOf returns the texts that the command itself deletes.
+// textsOf returns the texts that a command itself deletes.
 func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
 	switch b := body.(type) {
 	case codelab.DeleteChat:
@@ -301,14 +301,14 @@ func askedIn(v *codelab.View, id string) []string {
 	return nil
 }
 
-// keep stores a view for a comparison field by field.
+// keep stores a view for a field-by-field comparison.
 func (m *model) keep(where string, v *codelab.View, seq uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.whole = append(m.whole, wholeView{where, seq, v})
 }
 
-// named records a name that a person has or is about to get, or a text of that person.
+// named records a name that a person has or is about to get, or a text by that person.
 func (m *model) named(id, name string) {
 	f := of(m.people, id)
 	if f.names = append(f.names, name); f.gone > 0 {
@@ -323,8 +323,8 @@ func (m *model) deletedLab(id string) {
 	m.deleted = append(m.deleted, id)
 }
 
-// checkView verifies a view by oracles 1, 2 and 5. It contains everything acknowledged up to its
-// position, once, and no removed person. All nodes show the same view at the same position.
+// checkView verifies a view by oracles 1, 2 and 5. The view contains everything acknowledged up to
+// its position, once, and no removed person. All nodes show the same view at the same position.
 func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 	if v == nil {
 		return
@@ -343,7 +343,7 @@ func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 		if before.sum != sum {
 			m.failLocked("same view", "at position %d %s shows another state than %s", seq, where, before.where)
 		}
-		return // the facts were checked then; newer ones are at the next position
+		return // already checked at this position; newer facts come later
 	}
 	for id, f := range m.people {
 		m.checkFact(where, "attendee "+id, f, v.Attendee(id) != nil, seq)

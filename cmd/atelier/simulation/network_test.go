@@ -19,7 +19,7 @@ type network struct {
 	rand *rand.Rand
 	// cuts counts the faults that cut a link from one node to another.
 	cuts map[[2]string]int
-	// deaf counts the faults that overflow the queue of a node, so that it receives no news.
+	// deaf counts the faults that overflow a node's queue, so that the node receives no news.
 	deaf map[string]int
 	// lossy, twice and slow count the faults of all links.
 	lossy, twice, slow int
@@ -54,7 +54,7 @@ func (n *network) fate(m bustest.Message) (f bustest.Fate) {
 	return f
 }
 
-// kindOf names the kind of a message.
+// kindOf returns the name of a message's kind.
 func kindOf(m bustest.Message) string {
 	kind := durable.MessageKind(m.Subject, m.Sort == bustest.Answer, m.Data)
 	switch kind {

@@ -35,11 +35,11 @@ import (
 func init() { cmap.SHARD_COUNT = 1 }
 
 const (
-	// lease is the lifetime of a lease in the database. A node uses two thirds of it, which is
-	// less than followers wait (three times the patience).
+	// lease is the duration of a lease in the database. A node uses two thirds of it, which is less
+	// than followers wait (three times the patience).
 	lease    = 3 * time.Second
 	patience = time.Second
-	// idleAfter is short, so that tests can observe unused actors becoming inactive.
+	// idleAfter is short, so that the simulation includes unused actors becoming inactive.
 	idleAfter = 20 * time.Second
 )
 
@@ -47,25 +47,25 @@ const (
 type node struct {
 	w       *world
 	name    string
-	skew    time.Duration // how far its time of day is always off
-	crashes *rand.Rand    // how much of a queue survives; guarded by life
+	skew    time.Duration // the constant error of its time of day
+	crashes *rand.Rand    // determines how much of a queue survives; guarded by life
 	starts  uint64        // guarded by life
 	// server is the running server, or nil while the node is down.
 	server atomic.Pointer[server]
-	// life is held by the goroutine that starts or ends the node. It is not a mutex: time
-	// in a bubble stops while a goroutine waits for a mutex.
+	// life is held by the goroutine that starts or ends the node. It is not a mutex, because time
+	// in a test bubble stops while a goroutine waits for a mutex.
 	life chan struct{}
 
-	late   atomic.Int64 // faults that let the store answer late
+	late   atomic.Int64 // number of faults that delay the store's responses
 	faulty sync.Mutex
-	ends   []func() // guarded by faulty; of faults of this process that go on
+	ends   []func() // guarded by faulty; ends of this process's active faults
 }
 
 // server is one start of the program on a node.
 type server struct {
 	n      *node
 	store  *memory.Node
-	shared durable.Shared // the same, with the faults of this node
+	shared durable.Shared // the same store, with the faults of this node
 	clock  *clocktest.Clock
 	system *actor.ActorSystem
 	labs   *codelab.Codelabs
@@ -73,17 +73,17 @@ type server struct {
 	files  *files.Register
 	// contents is the node's access to the shared contents of files.
 	contents *mount
-	vault    *token.Vault // nil if nobody pays
-	// Both are nil in runs without visitors.
+	vault    *token.Vault // nil without payers
+	// sessions and the next field are nil in runs without visitors.
 	sessions *login.Sessions
 	parties  *participant.Host
-	hooks    *webhook.Webhooks // nil if nobody listens
-	unhook   func()            // ends what they send
-	unplug   func()            // takes it off the network
+	hooks    *webhook.Webhooks // nil without a receiver
+	unhook   func()            // ends their deliveries
+	unplug   func()            // disconnects it from the network
 	stop     chan struct{}
-	done     chan struct{} // watch has ended
+	done     chan struct{} // closed when watch has ended
 	sweeping sync.WaitGroup
-	dead     atomic.Bool // killed: nothing that it still says reaches anybody
+	dead     atomic.Bool // killed: its messages no longer reach anybody
 }
 
 func newNode(w *world, i int) *node {
@@ -102,7 +102,7 @@ func (n *node) start() error {
 	commits := rand.New(rand.NewPCG(w.plan.Seed, n.starts<<16+uint64(n.name[1])))
 	latency := 2 * time.Millisecond
 	if w.plan.Uploaders > 0 && n.name == "n1" {
-		latency *= 5 // what it removes meets what others claim
+		latency *= 5 // removals collide with claims by others
 	}
 	clock := clocktest.New()
 	clock.SetOffset(n.skew)
@@ -149,7 +149,7 @@ func (n *node) start() error {
 		Room:    room.Limits{Frames: keptFrames},
 		Durable: cluster,
 		Sweep:   true,
-		Rehearse: func(ctx context.Context, ws codelab.Codelab) { // clients say what they do
+		Rehearse: func(ctx context.Context, ws codelab.Codelab) { // clients report their actions
 			over := ws.Clock().NewTimer(3 * time.Second)
 			defer over.Stop()
 			select {
@@ -168,7 +168,7 @@ func (n *node) start() error {
 		s.sessions, err = login.Follow(shared, []byte("account"), clock, func(err error) { s.unreadable("grants", err) })
 		if err == nil {
 			options := cluster
-			options.IdleAfter = -1 // as the server has it: they are asked for all the time
+			options.IdleAfter = -1 // as in the server, because they are requested constantly
 			s.parties, err = durable.NewHost(s.system, shared, participant.Kind(audit.New(shared, clock, time.Hour)), options)
 		}
 	}
@@ -184,21 +184,20 @@ func (n *node) start() error {
 }
 
 // unreadable receives the errors of records that could not be read. Without the store, reads can
-// fail and are repeated later.
+// fail, and they are repeated later.
 func (s *server) unreadable(which string, err error) {
 	if !isOne(err, expected) {
 		s.n.w.model.fail(which, "node %s: %v", s.n.name, err)
 	}
 }
 
-// ballotKey is the secret of anonymous polls. Every node has it.
+// ballotKey returns the secret of anonymous polls. Every node has it.
 func ballotKey(id string) []byte {
 	key := sha256.Sum256([]byte(id))
 	return key[:]
 }
 
-// slowFrames sometimes takes a moment, so that other goroutines can act in the middle of a
-// commit.
+// slowFrames sometimes waits for a moment, so that other goroutines can act during a commit.
 type slowFrames struct{ messages.Frames }
 
 func (f slowFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
@@ -225,7 +224,7 @@ func (n *node) get() (*server, codelab.Codelab, error) {
 	return s, ws, s.leaves(err)
 }
 
-// leaves does what the transport does before it sends a response: without a lease it sends none.
+// leaves does the same as the transport before it sends a response: without a lease it sends none.
 // Messages of a dead process reach nobody.
 func (s *server) leaves(err error) error {
 	switch {
@@ -237,8 +236,8 @@ func (s *server) leaves(err error) error {
 	return err
 }
 
-// watch does what cmd/atelier/service does beside the actors. It brings back a node that has lost
-// its lease, and compares the connected people.
+// watch does the tasks of cmd/atelier/service in addition to the actors. It restarts a node that
+// has lost its lease, and compares the connected people.
 func (s *server) watch() {
 	defer close(s.done)
 	tick := s.clock.NewTicker(2 * time.Second)
@@ -284,7 +283,7 @@ func (s *server) watch() {
 	}
 }
 
-// close stops a node in order.
+// close stops a node properly.
 func (n *node) close() error {
 	n.life <- struct{}{}
 	defer func() { <-n.life }()
@@ -314,10 +313,11 @@ func (n *node) kill() {
 	close(s.stop)
 	<-s.done
 	s.drop()
-	_ = s.end() // it owns nothing any more
+	_ = s.end() // it no longer owns anything
 }
 
-// inTime panics if an operation takes more than a minute, because it and the run would never end.
+// inTime panics if an operation takes more than a minute. Otherwise the operation and the run would
+// never end.
 func inTime(what string) (done func() bool) {
 	return time.AfterFunc(time.Minute, func() { panic(what + " takes more than a minute: somebody was not answered") }).Stop
 }
@@ -388,7 +388,7 @@ func (n *node) during(ends ...func()) (end func()) {
 	return end
 }
 
-// goOn ends the faults of this process.
+// goOn ends all faults of this process.
 func (n *node) goOn() {
 	n.faulty.Lock()
 	ends := n.ends

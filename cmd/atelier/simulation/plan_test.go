@@ -14,14 +14,13 @@ type Plan struct {
 	Seed uint64
 	// Nodes is the number of nodes, 1 to 5.
 	Nodes int
-	// Clients is the number of people who act at the same time, and Listeners the number of
-	// connections that only listen. Payers use tokens, Visitors sign in and out, and Uploaders
-	// send files.
+	// Clients is the number of people who act concurrently, and Listeners the number of connections
+	// that only listen. Payers use tokens, Visitors sign in and out, and Uploaders send files.
 	Clients, Listeners, Payers, Visitors, Uploaders int
-	// For is the duration of their actions, in simulated time.
+	// For is the duration of the people's actions, in simulated time.
 	For time.Duration
-	// Without lists faults that must not happen, for shrinking. Faults is the maximum number of
-	// faults.
+	// Without lists faults that must not happen, which serves to shrink a plan. Faults is the
+	// maximum number of faults.
 	Without []string
 	Faults  int
 }
@@ -46,7 +45,8 @@ func PlanOf(seed uint64) Plan {
 	return p
 }
 
-// maxTold is so small in some plans that followers must read announced records from the store.
+// maxTold returns the limit for announcing records. In some plans it is so small that followers
+// must read announced records from the store.
 func (p Plan) maxTold() int {
 	if p.Seed%4 == 0 {
 		return 200
@@ -92,7 +92,7 @@ func (p *Plan) Parse(text string) error {
 	return nil
 }
 
-// smaller returns reduced plans, the most promising first.
+// smaller returns reduced plans, the most promising plans first.
 func (p Plan) smaller() (all []Plan) {
 	with := func(change func(*Plan)) {
 		q := p

@@ -16,7 +16,8 @@ import (
 
 // checkReference is oracles 1, 2 and 4 for the whole run. It applies every committed record in
 // order to an empty state, in the form before any rewrite. The state that a node showed at a
-// position must equal this state. A listener's frames must be those of the events in its stretch.
+// position must equal this state. A listener's frames must be the frames of the events in its
+// stretch.
 func (m *model) checkReference() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,17 +111,16 @@ func (m *model) checkReference() {
 	}
 }
 
-// tale is the frame of an event. gone is the position at which the event was erased or withdrawn, or
-// 0.
+// tale is the frame of an event. gone is the position at which the event was erased or withdrawn,
+// or 0.
 type tale struct {
 	room.Frame
 	gone uint64
 }
 
-// operation is a client operation with the position in its response, for the check of
-// linearizability.
+// operation is a client operation with the position in its response, for the linearizability check.
 type operation struct {
-	wrote bool // an event of its own: nobody else has this position
+	wrote bool // it has its own event: no other operation has this position
 }
 
 // asked records an operation that got a response.
@@ -132,9 +132,9 @@ func (m *model) asked(client int, wrote bool, began time.Time, seq uint64) {
 	})
 }
 
-// positions models a codelab by its positions alone. Each write increases the position, and no
-// read shows an earlier one. A failed command can have been executed, so a step can be longer
-// than one.
+// positions models a codelab by its positions alone. Each write increases the position, and no read
+// shows an earlier one. A failed command can have been executed, so that the position can increase
+// by more than one.
 var positions = porcupine.Model{
 	Init: func() any { return uint64(0) },
 	Step: func(state, input, output any) (bool, any) {

@@ -13,8 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Run simulates one plan. It must be called inside a testing/synctest bubble. The finding is ""
-// without a fault.
+// Run simulates one plan. It must be called inside a testing/synctest bubble. If no fault was
+// found, the finding is "".
 func Run(p Plan) (h *history, finding string) { return run(p, lies{}) }
 
 func run(p Plan, l lies) (h *history, finding string) {
@@ -33,7 +33,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	w.erasesSoon()
 	deleted := newClient(w, "c0", w.plan.random(ofClients-1)).shortLived(w.nodes[0])
 	w.rest()
-	if deleted != "" { // and no start has removed leftovers of the deletion
+	if deleted != "" { // no start has removed leftovers of the deletion yet
 		w.store.Look(func(j durable.Journal) { w.model.checkGone(j, deleted) })
 	}
 	w.erased()
@@ -78,7 +78,7 @@ func leftovers() (all []string) {
 	return all
 }
 
-// act lets clients and listeners act, and faults happen.
+// act makes clients and listeners act, and faults happen.
 func (w *world) act(until time.Time) {
 	var all sync.WaitGroup
 	for i := range w.plan.Clients {
@@ -106,8 +106,8 @@ func (w *world) act(until time.Time) {
 	}
 }
 
-// startAll starts all nodes and ends all faults. Planned failures of commits are cancelled too:
-// after each one a webhook pauses for 30 s, longer than its oracle waits.
+// startAll starts all nodes and ends all faults. It also cancels planned commit failures. After
+// each such failure a webhook would pause for 30 s, longer than its oracle waits.
 func (w *world) startAll() {
 	var all sync.WaitGroup
 	for _, n := range w.nodes {
@@ -122,7 +122,7 @@ func (w *world) startAll() {
 }
 
 // settleIn is the number of seconds within which every node must respond after all faults have
-// ended. It is longer than a quarantine, which enough failed commits cause.
+// ended. It is longer than a quarantine, which can follow several failed commits.
 const settleIn = 330
 
 // settle waits until every node responds, and checks each node's view.
@@ -142,7 +142,7 @@ func (w *world) settle(when string) {
 				}
 				w.model.checkView(n.name, view, seq)
 				w.model.keep(n.name, view, seq)
-				// The room follows the view, and listeners that are sent away need a moment.
+				// The room follows the view, and it takes a moment to send listeners away.
 				if err := ws.Await(seq); err != nil {
 					w.model.fail("frames", "%s, the room at %s does not get to %d: %v", when, n.name, seq, err)
 				}
@@ -164,8 +164,8 @@ func (w *world) settle(when string) {
 	w.grants.settle()
 }
 
-// writes sends a command to each node after all faults have ended. Each node must accept it in
-// time. Earlier refusals by a store or a queue do not matter.
+// writes sends a command to each node after all faults have ended. Each node must accept the
+// command in time. Earlier refusals by a store or a queue do not matter.
 func (w *world) writes() {
 	c := newClient(w, "c99", w.plan.random(ofClients-2))
 	for _, n := range w.nodes {
@@ -177,7 +177,7 @@ func (w *world) writes() {
 			if err == nil {
 				break
 			}
-			if try == settleIn { // faults that were set on the store may hit it a few times
+			if try == settleIn { // pending faults of the store can still affect it
 				w.model.fail("answers", "node %s takes nothing for %d s after all was whole again: %v", n.name, settleIn, err)
 			}
 			time.Sleep(time.Second)
@@ -185,14 +185,14 @@ func (w *world) writes() {
 	}
 }
 
-// presence waits until nodes have compared the connected people, and verifies that all report the
-// same.
+// presence waits until nodes have compared the connected people, and verifies that all nodes report
+// the same people.
 func (w *world) presence() {
 	if w.model.failed() != "" {
 		return
 	}
 	w.model.still(true)
-	for _, n := range w.nodes { // one that rested asks the others, and has their answers below
+	for _, n := range w.nodes { // a resting node requests data from the others, which it has below
 		_, _, _ = n.get()
 	}
 	time.Sleep(10 * time.Second)
@@ -210,8 +210,9 @@ func (w *world) presence() {
 	w.model.still(false)
 }
 
-// leave makes all listeners leave. In some runs, a node that the others no longer receive ends
-// first. The others must notice, without a message, that nobody is connected to it.
+// leave makes all listeners leave. In some runs, a node from which the other nodes no longer
+// receive messages ends first. The other nodes must notice without a message that nobody is
+// connected to it.
 func (w *world) leave() {
 	quietly := func() {
 		close(w.model.quiet)
@@ -261,12 +262,12 @@ func (w *world) erased() {
 	w.store.Look(w.model.checkStore)
 }
 
-// rest waits for a long time without any activity.
+// rest waits for a long time without activity.
 func (w *world) rest() {
 	if w.model.failed() != "" {
 		return
 	}
-	if w.plan.Seed%3 == 0 { // also when some messages between nodes are lost
+	if w.plan.Seed%3 == 0 { // even if some messages between nodes are lost
 		defer w.net.during(func(by int) { w.net.lossy += by })()
 	}
 	time.Sleep(2*idleAfter + 10*time.Second)

@@ -37,7 +37,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// self returns a command that runs this program as a worker, with one processor.
+// self returns a command that runs this program as a worker, with one CPU.
 func self(first, seeds, every uint64, plan string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestSimulation$", "-worker", //nolint:gosec // it is this program
 		fmt.Sprint("-first=", first), fmt.Sprint("-seeds=", seeds), fmt.Sprint("-every=", every), "-plan="+plan)
@@ -68,7 +68,7 @@ func simulate(t *testing.T, seed uint64) {
 		if *whole {
 			h.write(os.Stdout)
 		}
-		say(r) // before the bubble ends, which panics when goroutines are left
+		say(r) // before the bubble ends, which panics if goroutines remain
 	})
 }
 
@@ -82,7 +82,7 @@ func say(r report) {
 	}
 }
 
-// A formatted plan parses as the same plan, and each smaller plan has less in it.
+// A formatted plan parses as the same plan, and each smaller plan contains less.
 func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
 	for seed := range uint64(50) {
 		p := PlanOf(seed)
@@ -103,8 +103,8 @@ func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// These seeds once found a fault, which is listed with each. The plan of a seed changes with the
-// simulator, so each fault also has a test next to its code.
+// Each of these seeds once found the listed fault. The plan of a seed changes with the simulator,
+// so each fault also has a test next to its code.
 func TestFoundSeeds(t *testing.T) {
 	for seed, fault := range map[uint64]string{
 		422:    "a request that came while its host closed waited for ever",

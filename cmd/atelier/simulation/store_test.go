@@ -11,8 +11,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// watchLease watches whether a node's lease is valid in the database. If the node answers a
-// question that was asked after the lease had expired, oracle 9 ("out") reports it.
+// watchLease checks whether a node's lease is valid in the database. If the node answers a question
+// that was asked after its lease had expired, oracle 9 ("out") reports it.
 func (w *world) watchLease(n *node) (answered func(what string)) {
 	before, held := w.store.Lease(n.name)
 	return func(what string) {
@@ -26,7 +26,7 @@ func (w *world) watchLease(n *node) (answered func(what string)) {
 var marks = regexp.MustCompile(`[a-z]+-[0-9]+-of-[a-z0-9-]*[a-z0-9]`)
 
 // found returns the texts of a set that occur in data. Adjacent bytes can look like a part of a
-// text, so shorter matches are tried too.
+// text, so it tries shorter matches, too.
 func found(data []byte, of map[string]bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, m := range marks.FindAllString(string(data), -1) {
@@ -41,8 +41,8 @@ func found(data []byte, of map[string]bool) iter.Seq[string] {
 	}
 }
 
-// checkStore is oracle 5 for stored data: no byte of a removed person is left in a snapshot, log
-// or record. It is called after erasing has completed.
+// checkStore is oracle 5 for stored data. No byte of a removed person remains in a snapshot, log or
+// record. It is called after erasing has completed.
 func (m *model) checkStore(j durable.Journal) {
 	gone := map[string]bool{}
 	m.mu.Lock()
@@ -94,7 +94,7 @@ func (m *model) counted() map[string]uint64 {
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
 		e, err := m.event(seq)
 		if err != nil {
-			continue // the reference says so
+			continue // the reference reports it
 		}
 		if b := e.GetPollChanged(); b.GetBallotsGone() {
 			last[b.Poll.Id] = seq
@@ -106,7 +106,7 @@ func (m *model) counted() map[string]uint64 {
 	return last
 }
 
-// checkDeleted is oracle 5 for codelabs: nothing is left of a deleted codelab.
+// checkDeleted is oracle 5 for codelabs. Nothing of a deleted codelab remains.
 func (m *model) checkDeleted(j durable.Journal) {
 	m.mu.Lock()
 	deleted := m.deleted
@@ -127,10 +127,10 @@ func (m *model) checkGone(j durable.Journal, id string) {
 	}
 }
 
-// checkRest is oracle 8: everything unused is removed.
+// checkRest is oracle 8. Everything unused is removed.
 func (w *world) checkRest() {
 	for actor, node := range w.store.Owners() {
-		if strings.HasPrefix(actor, "participants/") { // never rest
+		if strings.HasPrefix(actor, "participants/") { // these never rest
 			continue
 		}
 		w.model.fail("rest", "%s still owns %s, which nobody uses", node, actor)

@@ -18,7 +18,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// tokens contains the payments of a run: the issued tokens and their fate.
+// tokens contains the payments of a run: the issued tokens and what happened to them.
 type tokens struct {
 	w      *world
 	shares *shares
@@ -29,20 +29,20 @@ type tokens struct {
 	all []*issued // guarded by mu
 }
 
-// issued is one token as its users know it.
+// issued is one token as its users see it.
 type issued struct {
 	token    seal.Token
 	policy   pb.Policy
 	checkout string
 	content  string // of the credential
-	// The token expires between these two times.
+	// earliest and latest are the times between which the token expires.
 	earliest, latest time.Time
 	wrong            int // uses with another checkout
 
 	operations []porcupine.Operation // guarded by tokens.mu
 }
 
-// shares are the shares of sealing keys, which all nodes have.
+// shares contains the shares of sealing keys. All nodes have them.
 type shares struct {
 	mu   sync.Mutex
 	made []*seal.Share
@@ -94,7 +94,7 @@ const sessionCap = 6 * time.Hour
 
 var shop = token.Caller{Participant: "shop"}
 
-// act lets payers use tokens until a time.
+// act makes payers use tokens until a given time.
 func (t *tokens) act(until time.Time, all *sync.WaitGroup) {
 	for i := range t.w.plan.Payers {
 		p := &payer{t: t, number: i, name: fmt.Sprintf("p%d", i+1), rand: t.w.plan.random(ofPayers + uint64(i))}
@@ -147,8 +147,8 @@ func (p *payer) act() {
 	}
 }
 
-// issue makes a token. Half of them have an idempotency key. With the same key another node must
-// return the same token.
+// issue creates a token, with an idempotency key in half of all cases. With the same key another
+// node must return the same token.
 func (p *payer) issue(s *server) {
 	p.made++
 	mark := fmt.Sprintf("credential-%d-of-%s", p.made, p.name)
@@ -199,7 +199,7 @@ func (p *payer) issue(s *server) {
 	p.t.all = append(p.t.all, x)
 }
 
-// The operations on tokens, and their outcomes.
+// These types describe operations on tokens, and their outcomes.
 type (
 	tokenOp      string
 	tokenOutcome string
@@ -219,7 +219,7 @@ const (
 	expired tokenOutcome = "expired"
 )
 
-// use runs one operation on a token at a node.
+// use runs one operation on a token, on one node.
 func (p *payer) use(s *server, x *issued, op tokenOp) {
 	began := time.Now()
 	u := token.Use{Token: x.token, Participant: shop.Participant, Checkout: x.checkout}
@@ -285,15 +285,15 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	o := porcupine.Operation{ClientId: p.number, Input: tokenStep{op, x.policy}, Output: out, Call: began.UnixNano(), Return: now.UnixNano()}
-	if out == unknown { // it may still happen
+	if out == unknown { // it can still happen
 		o.Return = now.Add(24 * time.Hour).UnixNano()
 		o.ClientId = 1000 + len(x.operations)
 	}
 	x.operations = append(x.operations, o)
 }
 
-// misuse tries a token with another checkout, a few times at most, because more attempts would
-// lock it.
+// misuse tries to use a token with another checkout, a few times at most, because more attempts
+// would lock the token.
 func (p *payer) misuse(s *server, x *issued) {
 	p.t.mu.Lock()
 	x.wrong++
@@ -315,7 +315,7 @@ func (p *payer) note(s *server, what string, err error) {
 	p.t.w.history.add(p.name, s.n.name, "%s", what)
 }
 
-// tokenStep is the input of the check, and tokenState its model of the token.
+// tokenStep is the input of the check, and tokenState is the check's model of the token.
 type (
 	tokenStep struct {
 		op     tokenOp
@@ -324,14 +324,13 @@ type (
 	tokenState struct{ used, over bool }
 )
 
-// tokenRules models one token by its responses alone. A failed operation can have been executed
-// or not.
+// tokenRules models one token by its responses alone. A failed operation may have been executed.
 var tokenRules = (&porcupine.NondeterministicModel{
 	Init: func() []any { return []any{tokenState{}} },
 	Step: func(state, input, output any) []any {
 		at, in, out := state.(tokenState), input.(tokenStep), output.(tokenOutcome)
 		live := !at.used && !at.over
-		next := at // when it is done
+		next := at // the state after execution
 		switch {
 		case in.op == detokenize:
 			next.used = live && in.policy == pb.Policy_POLICY_SINGLE_USE
@@ -363,7 +362,7 @@ var tokenRules = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-// check is oracle 6: the responses about each token have an order in which its rules hold.
+// check is oracle 6. The responses about each token have an order in which the token's rules hold.
 func (t *tokens) check() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,10 +13,10 @@ import (
 	"atelier/actors/files"
 )
 
-// facts are the oracle's records about references to uploads. Guarded by uploads.mu.
+// facts contains the oracle's records about references to uploads. Guarded by uploads.mu.
 type facts struct {
-	// weak are uploads that were gone when a command referenced them. Register.ClaimKnown skips
-	// those, so they can be absent.
+	// weak contains uploads that were gone when a command referenced them. Register.ClaimKnown
+	// skips such uploads, so they can be absent.
 	weak map[string]bool
 	// asking counts the commands in progress whose outcome is still unknown.
 	asking map[string]int
@@ -24,7 +24,7 @@ type facts struct {
 
 func newFacts() facts { return facts{weak: map[string]bool{}, asking: map[string]int{}} }
 
-// there reports whether an upload exists, with its record and content. It bypasses the nodes.
+// there reports whether an upload exists, with its record and content. there bypasses the nodes.
 func (u *uploads) there(name string) (there bool) {
 	u.w.store.Look(func(j durable.Journal) {
 		b, err := j.Get("uploads", []byte(name))
@@ -39,9 +39,9 @@ func (u *uploads) there(name string) (there bool) {
 }
 
 // ask sends a command that can reference uploads. Half of these clients also claim the uploads
-// themselves, as transport/rest does for a material: the claim fails with files.ErrMissing, or
-// the upload stays. The others rely on the claims of Codelab.Ask. They know only that an upload
-// present afterwards was claimed.
+// themselves, as transport/rest does for a material: either the claim fails with files.ErrMissing,
+// or the upload stays. The other clients rely on the claims of Codelab.Ask. They know only that an
+// upload that is present afterwards was claimed.
 func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
 	names := codelab.Mentions(cmd.Body)
 	if len(names) == 0 {
@@ -87,7 +87,7 @@ func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.Vi
 	return v, at, err
 }
 
-// claimed verifies the promise of a claim: until it is released, the upload stays.
+// claimed verifies the promise of a claim: the upload stays until the claim is released.
 func (u *uploads) claimed(s *server, name string, release func()) (end func()) {
 	look := func() {
 		if !u.there(name) {
@@ -126,7 +126,7 @@ type reference struct {
 	id string // of the material, message or comment; "" for all texts together
 }
 
-// references returns the references of a codelab, by the uploads to which they refer.
+// references returns the references in a codelab, by the upload to which they refer.
 func references(v *codelab.View) map[string][]reference {
 	out := map[string][]reference{}
 	in := func(text string, by files.By, id string) {
@@ -185,8 +185,8 @@ func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) 
 }
 
 // missing is called for an upload that was found missing after a view was read. The reference can
-// be gone since, or can never have been firm. An upload that is correctly missing never comes
-// back.
+// have been removed since, or may never have been firm. An upload that is correctly missing never
+// reappears.
 func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name string) {
 	if !u.firm(name) {
 		return
@@ -203,9 +203,10 @@ func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name stri
 	}
 }
 
-// newest returns a node's view once it shows everything committed now. It waits briefly, and
-// otherwise returns nil. A view does not show committed commands before they are acknowledged. A
-// reference and its upload can therefore be gone while the last view still contains them.
+// newest returns a node's view once the view shows everything that is committed now. It waits
+// briefly, and otherwise returns nil. A view does not show committed commands before they are
+// acknowledged. A reference and its upload can therefore be gone while the last view still contains
+// them.
 func (u *uploads) newest(s *server) (*codelab.View, uint64) {
 	committed := u.w.model.head()
 	for range 10 {
@@ -230,8 +231,8 @@ func (m *model) head() uint64 {
 	return uint64(len(m.records))
 }
 
-// textsChanged reports whether an event after one position, up to another, changes the references
-// in texts.
+// textsChanged reports whether an event after the position from, up to the position to, changes the
+// references in texts.
 func (m *model) textsChanged(from, to uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -260,7 +261,7 @@ func (u *uploads) settle(when string) {
 			continue
 		}
 		view, seq := u.newest(s)
-		// A commit that failed last can stop the actor only now. The actor then starts again.
+		// The last failed commit can stop the actor as late as now. The actor then starts again.
 		for try := 0; view == nil && try < settleIn; try++ {
 			time.Sleep(time.Second)
 			view, seq = u.newest(s)

@@ -16,7 +16,7 @@ import (
 	"atelier/actors/files"
 )
 
-// These operations on files are missing from package draw.
+// These operations on files are not in package draw.
 const (
 	upload          = "Upload"
 	importLab       = "Create with new uploads"
@@ -31,14 +31,14 @@ const (
 )
 
 const (
-	// uploadGrace is the lifetime of an upload without references. fileGrace is the lifetime
-	// after a text drops its last reference.
+	// uploadGrace is the lifetime of an upload without references. fileGrace is the lifetime of an
+	// upload after a text has dropped the last reference to it.
 	uploadGrace = time.Second
 	fileGrace   = 2 * time.Second
 	sweepEvery  = 700 * time.Millisecond
 )
 
-// uploads are the files of a run: the uploads and their references.
+// uploads contains the uploads of a run and their references.
 type uploads struct {
 	w        *world
 	contents *contents
@@ -46,7 +46,7 @@ type uploads struct {
 	mu    sync.Mutex
 	names []string             // guarded by mu; registered and acknowledged
 	sums  map[string]files.Sum // guarded by mu; by name
-	labs  []*ownLab            // guarded by mu; codelabs of their own, which refer to uploads
+	labs  []*ownLab            // guarded by mu; separate codelabs that refer to uploads
 	facts                      // guarded by mu
 }
 
@@ -73,7 +73,7 @@ func (w *world) newRegister(s *server) *files.Register {
 	return r
 }
 
-// sweep does what cmd/atelier/service does continuously (Register.SweepEvery).
+// sweep does the same as cmd/atelier/service, continuously (Register.SweepEvery).
 func (s *server) sweep() {
 	tick := s.clock.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -126,8 +126,8 @@ func (u *uploads) act(until time.Time, all *sync.WaitGroup) {
 	}
 }
 
-// referring are the commands that can reference an upload, and dropping those that remove a
-// reference.
+// referring lists the commands that can reference an upload, and dropping the commands that remove
+// a reference.
 var (
 	referring = []string{"AddMaterial", "AddMaterial", "PostChat", "PostChat", "Annotate", "Reply", "Update", "ReplaceSteps", "SetPin", "ReplaceQuizzes"}
 	dropping  = []string{"DeleteMaterial", "DeleteMaterial", "DeleteChat", "DeleteComment", "Remove", "Update", "ReplaceSteps", "SetPin"}
@@ -178,7 +178,8 @@ func (u *uploads) some(r *rand.Rand) (names []string) {
 	return names
 }
 
-// put stores a content. Half the time it is one of a few, so that several uploads share it.
+// put stores a content. In half of all cases the content is one of a few, so that several uploads
+// share it.
 func (p uploader) put(s *server) (*files.Lease, error) {
 	text := fmt.Sprint("content ", p.Rand.IntN(4))
 	if p.Rand.IntN(2) == 0 {
@@ -187,14 +188,14 @@ func (p uploader) put(s *server) (*files.Lease, error) {
 	return s.files.Blobs().Put(strings.NewReader(text), 100)
 }
 
-// meet lets several clients, each on a random node, reference an upload without references while
+// meet makes several clients, each on a random node, reference an upload without references while
 // another client removes it.
 func (p uploader) meet(s *server) {
 	name := p.send(s)
 	if name == "" {
 		return
 	}
-	if p.Rand.IntN(2) == 0 { // somebody had claimed it before
+	if p.Rand.IntN(2) == 0 { // somebody had already claimed it
 		release, err := s.files.Claim(name)
 		if errors.Is(err, files.ErrMissing) || p.w.uploads.fails(s, "a claim", s.leaves(err)) {
 			return
@@ -226,7 +227,7 @@ func (p uploader) meet(s *server) {
 	all.Wait()
 }
 
-// send uploads a file, as package transport/intake does, and returns its name.
+// send uploads a file, like package transport/intake, and returns the file's name.
 func (p uploader) send(s *server) string {
 	lease, err := p.put(s)
 	if err = s.leaves(err); err != nil {
@@ -237,7 +238,7 @@ func (p uploader) send(s *server) string {
 	err = s.leaves(s.files.Add(up))
 	p.note(s.n, "uploads "+up.Name, 0, err)
 	if p.w.uploads.fails(s, "an upload", err) {
-		return "" // it may be recorded: the lease stays as long as the process
+		return "" // it can be recorded: the lease stays as long as the process
 	}
 	lease.Release()
 	p.w.history.count("command", upload)
@@ -256,7 +257,7 @@ func (u *uploads) add(up *pb.Upload) {
 	u.sums[up.Name], _ = files.SumOf(up.Sum)
 }
 
-// submit submits a file, as transport/rest does.
+// submit submits a file, like transport/rest.
 func (p uploader) submit(s *server, ws codelab.Codelab, view *codelab.View) {
 	lease, err := p.put(s)
 	if err = s.leaves(err); err != nil {
@@ -323,7 +324,7 @@ func (p uploader) create(s *server, what string, made []*pb.Upload, names ...str
 	return nil
 }
 
-// deleteLab deletes one of those codelabs.
+// deleteLab deletes one of the separate codelabs.
 func (p uploader) deleteLab(s *server) {
 	u := p.w.uploads
 	u.mu.Lock()
@@ -343,8 +344,8 @@ func (p uploader) deleteLab(s *server) {
 	}
 }
 
-// release removes the uploads that only the removed references used, as transport/rest does after
-// a command.
+// release removes the uploads that only the removed references used, like transport/rest after a
+// command.
 func (u *uploads) release(s *server, body codelab.Body, value any) {
 	if u.w.plan.Uploaders == 0 {
 		return

@@ -11,12 +11,12 @@ import (
 	"atelier/actors/files"
 )
 
-// night is a time without any activity. It is longer than the lifetime of a claim whose process
+// night is a time without any activity. It is longer than the lifetime of a claim after its process
 // has ended.
 const night = 15 * time.Minute
 
-// afterwards ends a run after a long time with all nodes down. One node starts and sweeps. Then
-// only files with references from codelabs remain.
+// afterwards ends a run after a long time with all nodes down. One node starts and sweeps.
+// Afterwards only files that codelabs reference remain.
 func (u *uploads) afterwards() {
 	if u.w.plan.Uploaders == 0 || u.w.model.failed() != "" {
 		return
@@ -28,7 +28,7 @@ func (u *uploads) afterwards() {
 	if s == nil {
 		return
 	}
-	for range 2 { // what the first removes lets the second remove more
+	for range 2 { // the first round lets the second remove more
 		if _, err := s.files.Sweep(context.Background()); err != nil {
 			u.w.model.fail("uploads", "a sweep when all was quiet: %v", err)
 		}
@@ -49,7 +49,7 @@ func (u *uploads) afterwards() {
 	}
 }
 
-// rowSet contains records as their table and the parts of their key, separated by spaces.
+// rowSet contains records. Each is the table and the parts of the key, separated by spaces.
 type rowSet map[string]bool
 
 func (s rowSet) add(r durable.Row) { s[nameOf(r.Table, r.Key)] = true }
@@ -58,7 +58,7 @@ func nameOf(table string, key []byte) string {
 	return table + " " + strings.ReplaceAll(string(key), "\x00", " ")
 }
 
-// addUses adds the records for the references of a codelab.
+// addUses adds the records for the references in a codelab.
 func (s rowSet) addUses(lab string, v *codelab.View) {
 	for name, all := range references(v) {
 		for _, r := range all {

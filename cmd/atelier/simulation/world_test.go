@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// lies replace layers around the server in a test, to verify that an oracle notices. Zero fields
+// lies replaces layers around the server in a test, to verify that an oracle notices. Zero fields
 // replace nothing.
 type lies struct {
 	store  func(n *memory.Node) durable.Shared
@@ -33,25 +33,25 @@ type world struct {
 	tokens  *tokens
 	grants  *grants
 	uploads *uploads
-	hooks   *hooks // nil if nobody listens
+	hooks   *hooks // nil without a receiver
 	store   *memory.Database
 	net     *network
 	nodes   []*node
 	lab     string // id of the codelab in which everything happens
 	tabs    numbers
 	ended   chan struct{}
-	// listening are the listeners, which stay until all activity has ended.
+	// listening counts the listeners, which stay until all activity has ended.
 	listening sync.WaitGroup
 }
 
-// lying reports whether a layer below the nodes of this run is replaced.
+// lying reports whether a layer below this run's nodes is replaced.
 func (w *world) lying() bool { return w.lies.store != nil || w.lies.fate != nil }
 
-// random returns the random source of one kind of decision. A part left out of a plan therefore
+// random returns the random source of one kind of decision. Omitting a part of a plan therefore
 // does not change the other parts.
 func (p Plan) random(of uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, of)) }
 
-// Each part of a run has a separate random source.
+// Each part of a run has its own random source.
 const (
 	ofFaults = 2 + iota
 	ofMessages
@@ -98,7 +98,7 @@ func newWorld(p Plan, l lies) (*world, error) {
 	return w, nil
 }
 
-// pause waits, and returns early when the run has ended.
+// pause waits, and returns early if the run has ended.
 func (w *world) pause(d time.Duration) (goOn bool) {
 	select {
 	case <-w.ended:

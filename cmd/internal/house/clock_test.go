@@ -14,16 +14,16 @@ import (
 	"testing"
 )
 
-// machineTime lists the functions that read the machine's clock or start its timers, by import
-// path.
+// machineTime lists the functions that read the machine's clock or start its timers. The keys are
+// import paths.
 var machineTime = map[string][]string{
 	"time":                  {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
 	"context":               {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
 	"atelier/actors/naming": {"NewID"},
 }
 
-// Each simulated node has its own clock, so actors use the clock that they are given. Packages
-// that end in "test" support tests.
+// Each simulated node has its own clock, so actors use the clock that they are given. Packages with
+// names that end in "test" support tests, and are exempt.
 func TestActorsTakeTheTimeFromTheirClock(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(filepath.Join(root, "actors"), func(file string, d fs.DirEntry, err error) error {
@@ -51,7 +51,7 @@ func TestActorsTakeTheTimeFromTheirClock(t *testing.T) {
 }
 
 // readsMachineTime returns the places where a file uses a function of machineTime, or a method of
-// clock.System, which may only be passed on. src is the text, or nil to read the file.
+// clock.System, which code is only allowed to pass on. src is the text, or nil to read the file.
 func readsMachineTime(file string, src any) (found []string, err error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, src, parser.SkipObjectResolution)

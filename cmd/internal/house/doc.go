@@ -1,8 +1,7 @@
-// Package house holds the conventions of the tree that a compiler does not check, as tests.
-// Imports must point down, and actors must use the clock of their node. Every dependency
-// has a reason, and every package a place in the index. Generated code is limited.
-// Everything that crosses the wire has tests of its own, and a complete description that
-// generators of clients can read.
+// Package house tests the conventions of the tree that a compiler does not check. Imports must
+// point down, and actors must use the clock of their node. Every dependency has a reason, and every
+// package has an entry in the index. The amount of generated code is limited. Everything that
+// crosses the wire has its own tests, and a complete description that client generators can read.
 package house
 
 //go:generate go test . -run TestThePackageIndexIsTrue -update

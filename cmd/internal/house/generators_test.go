@@ -13,7 +13,7 @@ import (
 	"atelier/transport/rest"
 )
 
-// served is a served document, as client generators read it.
+// served is a served API document, as client generators read it.
 type served struct {
 	name string
 	root map[string]any
@@ -32,7 +32,7 @@ func documents(t *testing.T) (list []served) {
 	return list
 }
 
-// components returns the components of a kind by name.
+// components returns the components of one kind, by name.
 func (d served) components(kind string) map[string]any {
 	named, _ := d.root["components"].(map[string]any)[kind].(map[string]any)
 	return named
@@ -41,7 +41,8 @@ func (d served) components(kind string) map[string]any {
 // isOpenAPI distinguishes an OpenAPI document from an AsyncAPI document.
 func (d served) isOpenAPI() bool { return d.root["openapi"] != nil }
 
-// walk visits every node outside of examples. under is the field that contains the node.
+// walk visits every node outside of examples. under is the name of the field that contains the
+// node.
 func walk(node any, at, under string, visit func(at, under string, node any)) {
 	visit(at, under, node)
 	switch n := node.(type) {
@@ -59,15 +60,15 @@ func walk(node any, at, under string, visit func(at, under string, node any)) {
 	}
 }
 
-// Generators write one file or type for each name, in their language's spelling. PIN and Pin
-// become one Python module, and if_match and IfMatch one Go type.
+// Generators create one file or type for each name, spelled according to their language. PIN and
+// Pin become one Python module, and if_match and IfMatch one Go type.
 func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
 	same := func(name string) string {
 		return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 	}
 	checked := 0
 	for _, d := range documents(t) {
-		// A parameter, a response and a schema become types of one package. A message of AsyncAPI
+		// A parameter, a response and a schema become types of one package. An AsyncAPI message
 		// becomes its payload, so it has the payload's name.
 		groups := [][]string{{"schemas", "parameters", "responses"}, {"messages"}, {"headers"}, {"securitySchemes"}}
 		for _, kinds := range groups {
@@ -160,8 +161,8 @@ func TestSchemasHaveOneType(t *testing.T) {
 	}
 }
 
-// Generators create an object from properties, or a choice from alternatives. If both are
-// present, the object is lost, or has an alternative without fields.
+// Generators create an object from properties, or a choice from alternatives. If a schema has both,
+// the object is lost, or has an alternative without fields.
 func TestSchemasAreAnObjectOrAChoice(t *testing.T) {
 	choices := 0
 	for _, d := range documents(t) {
@@ -183,8 +184,8 @@ func TestSchemasAreAnObjectOrAChoice(t *testing.T) {
 	}
 }
 
-// A schema can also be true or false. Generators expect an object there, except in
-// additionalProperties, where they support both.
+// A schema can also be true or false. Generators expect an object, except in additionalProperties,
+// where they support both.
 func TestNoSchemaIsABoolean(t *testing.T) {
 	for _, d := range documents(t) {
 		walk(d.root, "", "", func(at, under string, node any) {
@@ -210,8 +211,8 @@ func TestNoSchemaIsABoolean(t *testing.T) {
 	}
 }
 
-// An object or an enum without its own name is AnonymousSchema_16 in a client, and gets another
-// number when the next message is added.
+// An object or an enum without its own name becomes a type such as AnonymousSchema_16 in a client.
+// Its number changes when the next message is added.
 func TestTypesOfMessagesHaveNames(t *testing.T) {
 	named := 0
 	for _, d := range documents(t) {
@@ -239,13 +240,13 @@ func TestTypesOfMessagesHaveNames(t *testing.T) {
 	}
 }
 
-// isText reports whether a body of the media type is text for its reader.
+// isText reports whether bodies of a media type are text for their readers.
 func isText(media string) bool {
 	return strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
-// A generator treats a file that is not declared binary as text. A client then decodes the bytes
-// of a file, or sends their description, and gets 200.
+// A generator treats a file that is not declared as binary as text. A client then decodes the bytes
+// of a file, or sends a description of the file instead, and gets 200.
 func TestFilesAreBinary(t *testing.T) {
 	binary := func(schema any) bool {
 		s, _ := schema.(map[string]any)
@@ -268,7 +269,7 @@ func TestFilesAreBinary(t *testing.T) {
 			}
 			for media, v := range n {
 				body, _ := v.(map[string]any)
-				if body == nil { // a field of a message is called content
+				if body == nil { // one of the message fields is called content
 					continue
 				}
 				schema, _ := body["schema"].(map[string]any)

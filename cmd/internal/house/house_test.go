@@ -58,8 +58,8 @@ func below(path string, roots ...string) bool {
 	return false
 }
 
-// Imports point down, from cmd to transport to actors. Persistence is on the level of transport
-// and implements interfaces of the actors. The harness is independent of the server.
+// Imports point down, from cmd to transport to actors. Persistence is on the same level as
+// transport, and implements interfaces of the actors. The harness is independent of the server.
 func TestImportsPointDown(t *testing.T) {
 	const (
 		web   = "github.com/valyala/fasthttp"
@@ -90,15 +90,15 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// Every direct dependency has a row of DEPENDENCIES.md with a reason, a licence, a
-// maintainer and a replacement. Indirect ones are listed there, and removed ones are not.
+// Every direct dependency has a row in DEPENDENCIES.md, with a reason, a licence, a maintainer and
+// a replacement. Indirect dependencies are listed there, too, and removed ones are not.
 func TestEveryDependencyHasAReason(t *testing.T) {
 	page := read(t, "DEPENDENCIES.md")
 	out, err := exec.Command("go", "list", "-m", "-f", "{{if not .Main}}{{.Path}}\t{{.Indirect}}{{end}}", "all").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph := map[string]bool{} // true for a module that only another one needs
+	graph := map[string]bool{} // true for a module that only other modules need
 	for line := range strings.Lines(string(out)) {
 		if path, indirect, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
 			graph[path] = indirect == "true"
@@ -166,8 +166,8 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// Generated code should be little. Of 68,000 earlier lines, a quarter marshalled messages that
-// were never stored.
+// The amount of generated code must stay small. Of 68,000 earlier lines, a quarter marshalled
+// messages that were never stored.
 func TestLittleIsGenerated(t *testing.T) {
 	lines := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -193,7 +193,7 @@ func TestLittleIsGenerated(t *testing.T) {
 }
 
 // A package that handles requests of unknown clients has its own tests, which take milliseconds.
-// It is not only tested through the whole server.
+// Tests of the whole server are not enough.
 func TestPackagesOfTransportHaveTests(t *testing.T) {
 	for _, p := range packages(t) {
 		if below(p.ImportPath, "atelier/transport") && len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 && !strings.HasSuffix(p.ImportPath, "test") {
@@ -202,7 +202,7 @@ func TestPackagesOfTransportHaveTests(t *testing.T) {
 	}
 }
 
-// Tools require these properties of a description. Otherwise linters refuse it, and client
+// Tools require these properties of an API description. Otherwise linters reject it, and client
 // generators ignore it.
 func TestDescriptionsAreWhole(t *testing.T) {
 	arrays, operations, components := 0, 0, 0
@@ -237,7 +237,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 				}
 				if ref, ok := n["$ref"]; ok {
 					used[ref] = true
-					// A schema of AsyncAPI is a schema of JSON Schema draft 7.
+					// A schema in an AsyncAPI document is a JSON Schema of draft 7.
 					if doc["asyncapi"] != nil && len(n) > 1 {
 						t.Errorf("%s%s: members next to a reference are ignored", name, at)
 					}
@@ -298,7 +298,7 @@ func isArray(typ any) bool {
 	return typ == "array"
 }
 
-// A reference to a page of rules names an existing section.
+// A reference to a page of rules contains the name of an existing section.
 func TestRulesThatAreNamedExist(t *testing.T) {
 	named := regexp.MustCompile(`((?:\w+/)*)RULES\.md(?:,[ \n/]+"([^"]+)")?`)
 	found := 0

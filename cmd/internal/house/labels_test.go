@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// labelPages are the pages that use bold only for labels of the app.
+// labelPages lists the pages that use bold only for labels of the app.
 var labelPages = []string{"ATTENDING.md", "HELPING.md", "WORKSHOPS.md"}
 
 var bold = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
 
-// Readers look for the words of a page on the screen.
+// Readers look on the screen for the labels that a page mentions.
 func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
 	labels := map[string]bool{}
 	files, err := filepath.Glob(filepath.Join(root, "transport/web/app/src/messages/*/en.json"))
@@ -48,5 +48,5 @@ func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
 	}
 }
 
-// plain returns a label without the dots that mark the opening of a dialog.
+// plain returns a label without the dots that show that the label opens a dialog.
 func plain(label string) string { return strings.TrimRight(label, "….") }

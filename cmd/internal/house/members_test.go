@@ -17,8 +17,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// severalTypes are the schemas whose objects do not come from one struct, with the code that
-// creates or reads them.
+// severalTypes lists the schemas with objects that do not come from a single struct. The values
+// describe the code that creates or reads the objects.
 var severalTypes = map[string]string{
 	// A profile is stored unchanged.
 	"CommerceProfile":    "a document that transport/commerce/profile reads",
@@ -26,7 +26,7 @@ var severalTypes = map[string]string{
 }
 
 // For each object in the REST document, some struct of the code has exactly the same JSON fields.
-// The test finds that struct by itself. The schemas of messages are generated from their types.
+// The test finds this struct itself. Message schemas are generated from their types.
 func TestMembersAreThoseOfAType(t *testing.T) {
 	structs := jsonStructs(t, "transport/rest", "transport/ai", "transport/messages", "transport/webhook", "transport/commerce/negotiate")
 	var doc struct {
@@ -74,7 +74,7 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return slices.Contains(b, name) })
 }
 
-// jsonStructs returns the structs with JSON fields in the folders.
+// jsonStructs returns the structs with JSON fields in the given folders.
 func jsonStructs(t *testing.T, dirs ...string) (all []jsonStruct) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -136,7 +136,7 @@ func jsonMembers(s *ast.StructType, dir string, named map[string]*ast.StructType
 	return names
 }
 
-// embedded returns the name of a type that is embedded in a struct of a folder.
+// embedded returns the name of an embedded type, as "folder.Name".
 func embedded(t ast.Expr, dir string) string {
 	switch e := t.(type) {
 	case *ast.StarExpr:

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The version is the top entry of the changelog, or the next version while that is not released.
+// The version is the changelog's top entry, or the next version while that entry is not released.
 func TestTheVersionIsTheTopOfTheChangelog(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hide disables core dumps and makes the process not dumpable. Then nobody without CAP_SYS_PTRACE,
-// not even its own user, can attach to it or read its memory or environment under /proc. Everybody
-// can still read its size and its times (/proc/PID/stat and status).
+// Hide disables core dumps and makes the process not dumpable. Without CAP_SYS_PTRACE, nobody can
+// then attach to the process or read its memory or environment under /proc, not even its own user.
+// Everybody can still read its size and its times (/proc/PID/stat and status).
 func Hide() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("switch core dumps off: %w", err)

@@ -7,14 +7,14 @@ import (
 )
 
 // version and revision are set by the build (-ldflags "-X atelier/cmd/internal/process.version=…").
-// If the build does not set the revision, it is the one that Go has recorded.
+// If the build does not set the revision, the revision recorded by Go is used.
 var version, revision = "dev", ""
 
-// Version returns the version, "dev" for a binary that was built without one.
+// Version returns the version, or "dev" for a binary that was built without one.
 func Version() string { return version }
 
-// VersionText returns a line about a program: its version, its revision, further texts of the
-// program, and the toolchain and system.
+// VersionText returns a line about a program: its version, its revision, the program's additional
+// text, the toolchain and the system.
 func VersionText(program, more string) string {
 	of := revision
 	if info, ok := debug.ReadBuildInfo(); ok && of == "" {

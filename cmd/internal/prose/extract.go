@@ -21,16 +21,16 @@ type page struct {
 	lines []int
 }
 
-// fragment adds a text of its own whose first line is the given line of the source. Names,
-// headings, short comments and the text before an example have no full stop, so Vale would
-// read on into the next paragraph. They get an exclamation mark: rules for whole sentences
-// look for a full stop. Behind a name with a dot Vale sees no end of a sentence.
+// fragment adds a separate text that begins at the given source line. Names, headings, short
+// comments and the text before an example have no full stop, so Vale would continue into the next
+// paragraph. They get an exclamation mark, because the rules for whole sentences look for a full
+// stop. Vale does not recognize the end of a sentence after a name with a dot.
 func (p *page) fragment(line int, text string) {
 	text = unended.ReplaceAllString(strings.TrimRight(text, " \n"), "$1!$2")
 	p.add(line, dotted.ReplaceAllString(text, "${1}_$2"))
 }
 
-// add adds a paragraph whose first line is the given line of the source.
+// add adds a paragraph that begins at the given source line.
 func (p *page) add(line int, text string) {
 	for l := range strings.SplitSeq(text, "\n") {
 		p.text.WriteString(l + "\n")
@@ -79,9 +79,9 @@ var (
 	head      = regexp.MustCompile(`^(?:[a-z ]+: .*\n)+\n`)  // the settings of a codelab in claat's format
 	described = []string{"description", "summary", "title"}
 	errorMade = []string{"New", "Errorf"}
-	subject   = regexp.MustCompile(`^[a-z_.]+: `) // of an error: a setting or a command
+	subject   = regexp.MustCompile(`^[a-z_.]+: `) // of an error text: a setting or a command
 	unended   = regexp.MustCompile(`([^\s.!?])((?: *\n){2,}|$)`)
-	dotted    = regexp.MustCompile(`([A-Za-z]\w*)\.(\w)`) // a name, as "durable.ErrBusy"
+	dotted    = regexp.MustCompile(`([A-Za-z]\w*)\.(\w)`) // a name such as "durable.ErrBusy"
 	verb      = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
 )
 
@@ -156,7 +156,7 @@ func words(name string) string {
 	return b.String()
 }
 
-// fromComments extracts the lines that match. Consecutive lines are a paragraph.
+// fromComments extracts the matching lines. Consecutive lines form a paragraph.
 func (p *page) fromComments(source []byte, comment *regexp.Regexp) {
 	begin, text := 0, []string{}
 	end := func() {
@@ -181,7 +181,8 @@ func (p *page) fromComments(source []byte, comment *regexp.Regexp) {
 	end()
 }
 
-// fromStrings extracts the strings of a JSON document; with keys, only members of these names.
+// fromStrings extracts the strings of a JSON document. If keys are given, it extracts only the
+// values of these keys.
 func (p *page) fromStrings(source []byte, keys []string) {
 	d := json.NewDecoder(bytes.NewReader(source))
 	var walk func(key string) error
@@ -216,5 +217,5 @@ func (p *page) fromStrings(source []byte, keys []string) {
 		}
 		return nil
 	}
-	_ = walk("") // a document that is not JSON fails elsewhere
+	_ = walk("") // other tests report invalid JSON
 }

@@ -67,15 +67,15 @@ func run(vale string, onlyClean, extend bool, below []string, out io.Writer) (fa
 
 type finding struct {
 	Check, Message, Severity string
-	Line                     int // of the page
+	Line                     int // in the page
 	path                     string
-	line                     int // of the source
+	line                     int // in the source
 }
 
 func (f finding) rule() string { return strings.TrimPrefix(f.Check, rules) }
 
-// promise is a line of .vale/clean: the file, or the files of the folder, have no finding of these
-// rules. The folder "." is the whole tree.
+// promise is a line of .vale/clean. It states that a file, or the files of a folder, have no
+// finding of the given rules. The folder "." is the whole tree.
 type promise struct {
 	path  string
 	rules []string // none: every rule at the level error
@@ -98,8 +98,8 @@ func (p promise) broken(f finding) bool {
 	return f.Severity == "error" && len(p.rules) == 0 || slices.Contains(p.rules, f.rule())
 }
 
-// extended returns the list with every path that has no error: pages by their names, other files by
-// their folder. Comments and lines with rules stay.
+// extended returns the list with every path that has no error: pages by name, and other files by
+// folder. Comments and lines with rules stay.
 func extended(list string, files []string, found []finding) string {
 	unit := func(file string) string {
 		if dir := filepath.Dir(file); dir != "." && filepath.Ext(file) != ".md" {
@@ -114,7 +114,7 @@ func extended(list string, files []string, found []finding) string {
 	for _, f := range found {
 		if f.Severity == "error" {
 			delete(clean, unit(f.path))
-			delete(clean, filepath.Dir(f.path)) // a folder holds for its pages, too
+			delete(clean, filepath.Dir(f.path)) // a folder includes its pages
 		}
 	}
 	var b strings.Builder
@@ -131,7 +131,7 @@ func extended(list string, files []string, found []finding) string {
 	return b.String()
 }
 
-// check extracts the prose of the files into a temporary folder, where Vale reads it.
+// check extracts the prose of the files into a temporary folder, and runs Vale on the folder.
 func check(vale string, files []string) (found []finding, read []string, err error) {
 	vale, err = filepath.Abs(vale)
 	if err != nil {
@@ -199,8 +199,8 @@ func check(vale string, files []string) (found []finding, read []string, err err
 	return found, read, nil
 }
 
-// skipped are excluded: examples and inputs of tests are data, and Vale's rules quote what they
-// forbid. config.toml and asyncapi.json are generated from doc tags.
+// skipped reports whether a file is excluded. Examples and test inputs are data, and Vale's rules
+// quote what they forbid. config.toml and asyncapi.json are generated from doc tags.
 func skipped(file string) bool {
 	return strings.Contains(file, "testdata/") || strings.HasPrefix(file, ".vale/") || strings.HasPrefix(file, "transport/web/e2e/first-service/") ||
 		strings.HasPrefix(file, "transport/sample/") || file == "config.toml" || file == "PACKAGES.md"

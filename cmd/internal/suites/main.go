@@ -79,7 +79,8 @@ func run(groups []string, repeat, spinners int) (bool, error) {
 	return printTable(os.Stdout, table, time.Since(began)), nil
 }
 
-// twoAtATime calls do for each, in order, and returns when all have ended.
+// twoAtATime calls do for each result, in order and two in parallel. It returns when all calls have
+// ended.
 func twoAtATime(results []*result, do func(*result)) {
 	var all sync.WaitGroup
 	next := make(chan *result)
@@ -109,17 +110,17 @@ type result struct {
 	target, name string
 	*seen
 	took   time.Duration
-	failed error // of the target
+	failed error // error of the target
 }
 
-// make runs the target of the Makefile.
+// make runs the suite's target of the Makefile.
 func (r *result) make(scratch string) {
 	began := time.Now()
 	defer func() { r.took = time.Since(began) }()
 	cmd := exec.Command("make", "--no-print-directory", r.target, "REPORT=1")
 	cmd.Env = os.Environ()
 	if scratch != "" {
-		// The compiler's files can be larger than the memory.
+		// The compiler's files can be too large for memory.
 		cmd.Env = append(cmd.Env, "GOTMPDIR="+os.TempDir(), "TMPDIR="+scratch)
 	}
 	pipe, err := cmd.StdoutPipe()
@@ -145,8 +146,8 @@ func (r *result) make(scratch string) {
 	r.end()
 }
 
-// printTable prints the closing table, and reports whether everything passed. Its last line
-// is the sum, alone.
+// printTable prints the final table, and reports whether everything passed. The last line contains
+// only the total.
 func printTable(w io.Writer, table []*result, took time.Duration) bool {
 	ok, sum := true, count{}
 	fmt.Fprintf(w, "\n%-18s %8s %8s %8s %8s\n", "suite", "passed", "failed", "skipped", "seconds")
@@ -173,7 +174,7 @@ func printTable(w io.Writer, table []*result, took time.Duration) bool {
 	return ok
 }
 
-// lines writes whole lines of several suites. Safe for concurrent use.
+// lines writes the output of several suites without mixing their lines. Safe for concurrent use.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer // guarded by mu
@@ -185,11 +186,11 @@ func (l *lines) print(text string) {
 	fmt.Fprintln(l.to, text)
 }
 
-// needed is the memory for the files that tests have open at the same time, in bytes. The stores'
+// needed is the memory, in bytes, for the files that tests have open at the same time. The stores'
 // files are mostly holes.
 const needed = 6 << 30
 
-// inMemory creates a folder in memory; "" if none can be used.
+// inMemory creates a folder in memory. It returns "" if no such folder can be used.
 func inMemory() (dir string, remove func(), err error) {
 	const shm = "/dev/shm"
 	var s syscall.Statfs_t
@@ -200,12 +201,12 @@ func inMemory() (dir string, remove func(), err error) {
 		return "", func() {}, nil
 	}
 	remove = func() { _ = os.RemoveAll(dir) }
-	// Tests that change their user look for sockets in it.
+	// Tests that change their user look for sockets in this folder.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		remove()
 		return "", func() {}, err
 	}
-	// Containers mount it noexec.
+	// Containers mount this file system with noexec.
 	try := filepath.Join(dir, "try")
 	if os.WriteFile(try, []byte("#!/bin/sh\nexit 0\n"), 0o700) != nil || exec.Command(try).Run() != nil {
 		remove()

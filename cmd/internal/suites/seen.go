@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// count has the numbers of tests by result; of Go's, only top-level tests.
+// count contains the number of tests by result. For Go, it counts only top-level tests.
 type count struct{ passed, failed, skipped int }
 
 func (c *count) add(d count) {
 	c.passed, c.failed, c.skipped = c.passed+d.passed, c.failed+d.failed, c.skipped+d.skipped
 }
 
-// seen reads what a suite prints: events of "go test -json", and the closing lines of
-// Node's test runner and of Vitest. It prints a line for each package, the output of failed
-// tests, and every line that it cannot parse.
+// seen reads the output of a suite: events of "go test -json", and the closing lines of Node's test
+// runner and of Vitest. It prints a line for each package, the output of failed tests, and every
+// line that it cannot parse.
 type seen struct {
 	count
-	names []string // of the failed tests
+	names []string // names of the failed tests
 
 	out    *lines
 	prefix string
@@ -117,8 +117,8 @@ func (s *seen) fail(pkg, test string) {
 	s.names = append(s.names, strings.TrimSpace(pkg+" "+test))
 }
 
-// packageEnds prints a package's line. A package that failed outside its tests, or in the middle
-// of one, counts as a failure of its own, and shows what it wrote.
+// packageEnds prints a package's line. A package that failed outside its tests, or during a test,
+// counts as a separate failure, and its output is shown.
 func (s *seen) packageEnds(e event, wrote []string) {
 	if e.Action != "fail" {
 		if e.Action == "pass" {
@@ -158,7 +158,7 @@ func (s *seen) hasFailed(pkg string) bool {
 	return false
 }
 
-// mostShown is the maximum number of printed lines of a failed test: its last ones.
+// mostShown is the maximum number of lines printed for a failed test. The last lines are printed.
 const mostShown = 400
 
 func (s *seen) show(title string, wrote []string) {

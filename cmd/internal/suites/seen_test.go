@@ -53,8 +53,8 @@ func TestOutputOfSuitesIsCounted(t *testing.T) {
 	}
 }
 
-// The table fails if any suite fails, even a suite without tests. Its last line is complete in
-// itself.
+// The table fails if any suite fails, even a suite without tests. Its last line can be understood
+// alone.
 func TestTheTableTellsOfEachFailure(t *testing.T) {
 	fine := &result{name: "fine", seen: &seen{count: count{passed: 2}}}
 	for name, c := range map[string]struct {
@@ -96,7 +96,7 @@ func TestWhereGoroutinesCanMeet(t *testing.T) {
 	}
 }
 
-// Suites of a group start in order, and two run in parallel: a third waits for one of them.
+// Suites of a group start in order, and two run in parallel. A third suite waits for one of them.
 func TestTwoSuitesRunInParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

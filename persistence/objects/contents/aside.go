@@ -11,11 +11,11 @@ import (
 	"atelier/actors/files"
 )
 
-// A collection cannot know why a stored object is unreferenced: it may have been forgotten in a
-// crash, or its record was lost to a damaged disk. So it first quarantines the object for the grace
-// period, and restores it if it is requested.
+// A collection cannot know why a stored object is unreferenced. A crash may have prevented its
+// record, or a damaged disk may have lost the record. The collection therefore quarantines the
+// object for the grace period, and restores the object if it is requested.
 
-// setAside quarantines an object. The caller holds its lock.
+// setAside quarantines an object. The caller holds the object's lock.
 func (s *folder) setAside(sum files.Sum) error {
 	now := s.opts.Now()
 	to := filepath.Join(s.aside(), sum.String())
@@ -25,7 +25,7 @@ func (s *folder) setAside(sum files.Sum) error {
 	return os.Chtimes(to, now, now)
 }
 
-// bringBack restores an object from quarantine, and reports whether it was there.
+// bringBack restores an object from quarantine, and reports whether the object was there.
 func (s *folder) bringBack(sum files.Sum) bool {
 	lock := s.lock(sum)
 	lock.Lock()
@@ -41,8 +41,8 @@ func (s *folder) restore(sum files.Sum) error {
 	return s.syncFolder(filepath.Dir(s.path(sum)))
 }
 
-// clearAside removes objects whose time in quarantine has passed. An object that is referenced
-// again is restored.
+// clearAside removes objects that have been in quarantine for the grace period. An object that is
+// referenced again is restored.
 func (s *folder) clearAside(inUse files.InUse, now time.Time) (removed int, err error) {
 	err = eachIn(s.aside(), func(sum files.Sum) error {
 		path := filepath.Join(s.aside(), sum.String())

@@ -18,16 +18,16 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Section returns the store as a section of a backup. The form is the same for a folder and a store
-// of objects: a backup of one can be restored into the other. Objects put during the backup are
-// possibly in it.
+// Section returns the store as a section of a backup. The format is the same for a folder and an
+// object store, so that a backup of one can be restored into the other. The section can include
+// objects put during the backup.
 func (s *Store) Section(name, folder string) backup.Section {
 	return backup.Section{Name: name, Folder: folder, Hold: s.Hold, Save: s.save, Load: Load}
 }
 
-// save writes the objects as a tar stream for Load. Objects known to be damaged are left out and
-// logged, so that the rest can be saved. If one turns out to be damaged while it is written, the
-// backup fails, because written data cannot be withdrawn.
+// save writes the objects as a tar stream for Load. Objects known to be damaged are omitted and
+// logged, so that the rest can be saved. If damage is detected while an object is being written,
+// the backup fails, because written data cannot be withdrawn.
 func (s *Store) save(w io.Writer) error {
 	tw := tar.NewWriter(w)
 	err := s.each(func(sum files.Sum) error {
@@ -70,7 +70,7 @@ func Load(dir string, r io.Reader) error {
 	return os.MkdirAll(filepath.Join(dir, "objects"), 0o700)
 }
 
-// Place puts the files of such a folder into an empty store of objects.
+// Place puts the files of such a folder into an empty object store.
 func Place(ctx context.Context, to objects.Store, dir string) error {
 	return filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -7,10 +7,12 @@ import (
 	"atelier/actors/files"
 )
 
-// keepFor is the lifetime of a cached copy: erased objects must not stay on the nodes.
+// keepFor is the lifetime of a cached copy. It is limited because erased objects must not stay on
+// the nodes.
 const keepFor = time.Hour
 
-// cache tracks the cached copies. A copy that is removed while it is read can be read to its end.
+// cache tracks the cached copies. A reader of a copy that is removed can still read the copy to its
+// end.
 type cache struct {
 	limit int64
 	drop  func(files.Sum)

@@ -9,15 +9,15 @@ import (
 	"atelier/actors/files"
 )
 
-// newCache returns a cache of limit bytes. dropped receives the first byte of the sum of each
-// dropped copy, in order.
+// newCache returns a cache of limit bytes. For each dropped copy, the first byte of its sum is
+// appended to dropped.
 func newCache(limit int64) (c *cache, dropped *[]byte) {
 	dropped = new([]byte)
 	return &cache{limit: limit, copies: map[files.Sum]copied{}, drop: func(sum files.Sum) { *dropped = append(*dropped, sum[0]) }}, dropped
 }
 
-// A copy is dropped an hour after it was made, however often it was used. A file that was erased in
-// the store must not stay on a node because it is popular.
+// A copy is dropped an hour after it was created, no matter how often it was used. A file that was
+// erased in the store must not stay on a node because it is popular.
 func TestACopyGoesAfterAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dropped := newCache(100)
@@ -50,8 +50,8 @@ func TestACopyGoesAfterAnHour(t *testing.T) {
 	})
 }
 
-// When there is no room, the least recently used copies are dropped. The copy in use stays, however
-// large it is.
+// When the cache is full, the least recently used copies are dropped. The copy in use stays, no
+// matter how large it is.
 func TestTheCopiesUsedLastStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dropped := newCache(30)

@@ -55,8 +55,8 @@ func (s *folder) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, err
 }
 
-// remove removes an object without a lease and without references, if it was last put before
-// before, unless that is zero.
+// remove removes an object that has no lease and no references. Unless the time before is zero, the
+// object must have been put before that time.
 func (s *folder) remove(sum files.Sum, inUse files.InUse, before time.Time) (gone bool, err error) {
 	s.removing.Lock()
 	defer s.removing.Unlock()
@@ -94,7 +94,7 @@ func (s *folder) remove(sum files.Sum, inUse files.InUse, before time.Time) (gon
 	return true, nil
 }
 
-// each calls fn for every object until it fails.
+// each calls fn for every object until fn fails.
 func (s *folder) each(fn func(files.Sum) error) error {
 	shards, err := os.ReadDir(s.objects())
 	if err != nil {

@@ -1,49 +1,50 @@
-// Package contents implements files.Blobs: the store of uploaded files, each under its SHA-256. The
-// objects are in a folder, or, if several nodes share them, in a store of objects, with cached
-// copies in a folder of each node.
+// Package contents implements files.Blobs: the store of uploaded files, each under its SHA-256. A
+// single node stores the objects in a folder. Several nodes share an object store, and each node
+// caches copies in its own folder.
 //
 // # In both
 //
-// Put streams: it needs one buffer for any size. When it returns, the object is on disk. Open
-// verifies an object against its sum before it returns the first byte. A damaged object is not
-// served, and does not replace the same content when it is sent again. The order for a caller that
-// refers to an object is: Put, record the reference, release the lease. An object in quarantine is
-// still found for a grace period. A backup of either kind restores into the other (backup.go).
+// Put streams the data and needs one buffer for any size. When Put returns, the object is on disk.
+// Open verifies an object against its sum before it returns the first byte. A damaged object is not
+// served, and is replaced when the same content is sent again. A caller that refers to an object
+// calls Put, records the reference, and then releases the lease. An object in quarantine can still
+// be read during the grace period. A backup of either kind restores into the other (backup.go).
 //
-// While the disk, or the store of objects, is nearly full, Put and Spool return
-// durable.ErrReadOnly, also in the middle of a stream. If a store of objects cannot be reached,
-// they return durable.ErrUnavailable. There is no queue: each call runs on its caller's goroutine.
+// While the disk or the object store is nearly full, Put and Spool return durable.ErrReadOnly, even
+// in the middle of a stream. If the object store cannot be reached, they return
+// durable.ErrUnavailable. There is no queue: each call runs on its caller's goroutine.
 //
 // # A folder (folder.go, put.go, verify.go, collect.go, aside.go)
 //
-//	objects/ab/abcd…   one file for each content, never changed
-//	tmp/               what is being written; cleared by Open
-//	aside/abcd…        what a collection found unused
+//	objects/ab/abcd…   one file per content, never changed
+//	tmp/               incomplete files; cleared by Open
+//	aside/abcd…        objects that a collection found unused
 //
-// A content is written to tmp, synced, renamed, and its folder is synced. A crash leaves
-// at most files in tmp and contents that nothing refers to.
+// Content is written to a file in tmp. The file is synced and renamed, and then its folder is
+// synced. A crash leaves at most files in tmp and unreferenced objects.
 //
-// A content is removed only if nobody has a lease on it, no record refers to it, and no
-// backup holds the store. These are checked under the lock under which Put gives leases, so
-// a Put of the same content either finds and keeps it, or creates it again. Collect also
-// spares contents younger than the grace period, because a command with an unknown outcome
-// can still be recorded. Putting a content again resets its age.
+// An object is removed only if it has no lease, no record refers to it, and no backup holds the
+// store. These conditions are checked under the lock under which Put gives leases. A Put of the
+// same content therefore either finds and keeps the object, or creates it again. Collect also
+// spares objects younger than the grace period, because a command with an unknown outcome can still
+// be recorded. Putting the same content again resets the object's age.
 //
-// # A store of objects (shared.go, sharedcollect.go, cache.go)
+// # An object store (shared.go, sharedcollect.go, cache.go)
 //
-//	contents/ab/<sum>-<random>   a content; each put makes one of its own
-//	discarded/contents/…         an empty mark: it may go as soon as it is old
-//	                             enough, for nothing refers to it any more
+//	contents/ab/<sum>-<random>   an object; each put creates its own
+//	discarded/contents/…         an empty mark: the object can be removed once
+//	                             old enough, since nothing refers to it any more
 //	aside/contents/…             see objects.Aside
 //
-// Put reads the stream into the node's folder, to compute its sum, and puts it with one request. If
-// several nodes concurrently put the same content, they create several objects, which a sweep
-// merges. So no removal, however late, can affect an object that was put after the decision. Within
-// half an hour a node does not repeat its own put.
+// Put reads the stream into the node's folder to compute its sum, and puts the object with one
+// request. If several nodes concurrently put the same content, they create several objects, and a
+// sweep merges them. A removal, however late, therefore cannot affect an object that was put after
+// the decision. A node does not repeat its own put within half an hour.
 //
-// Fetched objects are cached for an hour, up to a number of bytes, for every range and every other
-// reader. If an object is damaged, another one with the same content is searched.
+// Fetched objects are cached for an hour, up to a number of bytes. The cached copy serves every
+// range and every other reader. If an object is damaged, another object with the same content is
+// used.
 //
 // Discard immediately removes objects that were put more than an hour ago. It only marks younger
-// objects, because another node may be about to refer to them. Collect follows package objects.
+// objects, because another node can be about to refer to them. Collect follows package objects.
 package contents

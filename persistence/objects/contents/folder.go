@@ -12,7 +12,7 @@ import (
 	"atelier/actors/files"
 )
 
-// stripes is the number of locks over the objects.
+// stripes is the number of locks that protect the objects.
 const stripes = 64
 
 // folder stores objects on the node's disk. Only one process may use it at any time.
@@ -21,7 +21,7 @@ type folder struct {
 
 	locks [stripes]sync.Mutex // by the first byte of the sum
 
-	// removing is held while an object is removed, before its lock above.
+	// removing is held while an object is removed. It is acquired before the object's lock.
 	removing sync.Mutex
 	holds    int // guarded by removing; backups in progress
 
@@ -72,7 +72,7 @@ func (s *folder) Open(sum files.Sum) (files.Content, int64, error) {
 	return f, size, nil
 }
 
-// open is Open of a file.
+// open opens the file of an object.
 func (s *folder) open(sum files.Sum) (*os.File, int64, error) {
 	f, err := os.Open(s.path(sum))
 	if errors.Is(err, fs.ErrNotExist) && s.bringBack(sum) {
@@ -103,7 +103,7 @@ func (s *folder) room() error {
 	return nil
 }
 
-// syncFolder makes the names in a folder durable.
+// syncFolder makes the file names in a folder durable.
 func (s *folder) syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

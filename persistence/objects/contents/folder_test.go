@@ -24,7 +24,7 @@ import (
 	"atelier/persistence/backup"
 )
 
-// clock is a time that a test sets.
+// clock is a clock that a test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -81,7 +81,7 @@ func content(s files.Blobs, sum files.Sum) (string, error) {
 	return string(b), err
 }
 
-// left returns all regular files below a folder.
+// left returns all regular files in a folder and its subfolders.
 func left(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -182,8 +182,8 @@ func TestASpooledFileHasNoName(t *testing.T) {
 	}
 }
 
-// A dead process leaves files in tmp, which the next one removes. A file that was renamed but not
-// synced is completed when it is put again.
+// A process that dies leaves files in tmp, which the next process removes. A file that was renamed
+// but not synced is completed when it is put again.
 func TestACrashLeavesNothingThatCounts(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	l := put(t, s, "whole")
@@ -267,8 +267,7 @@ func TestOnlyWhatNobodyNeedsIsRemoved(t *testing.T) {
 	}
 }
 
-// A stored object that was put and recorded can be read, whatever is collected and discarded
-// meanwhile.
+// A stored object that was put and recorded can be read, even while collections and discards run.
 func TestUploadsAndCollectionsNeverMeet(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Nanosecond})
 	var mu sync.Mutex
@@ -391,7 +390,7 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 }
 
 // Nothing is removed before the last of several backups has ended. Releasing one hold twice does
-// not release another.
+// not release another hold.
 func TestSeveralBackupsHoldTogether(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Hour})
 	kept, dropped := put(t, s, "kept"), put(t, s, "dropped")
@@ -432,7 +431,7 @@ func TestSeveralBackupsHoldTogether(t *testing.T) {
 	left("behind both", 0)
 }
 
-// hurting damages a stored object when its first bytes are written.
+// hurting damages a stored object once its first bytes are written.
 type hurting struct {
 	io.Writer
 	path string

@@ -30,7 +30,7 @@ func (s *folder) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	sum := sha256.New()
 	size, err := s.fill(f, sum, r, limit)
 	if err == nil {
-		// Before the rename: a file with this name must always be complete.
+		// This precedes the rename, because a file with this name must always be complete.
 		err = s.sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -101,7 +101,8 @@ func (s *folder) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size
 	}
 }
 
-// keep moves a synced file into place, unless the object already exists, and returns a lease on it.
+// keep moves a synced file into place and returns a lease on the object. If the object already
+// exists, keep removes the file instead.
 func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, error) {
 	lock := s.lock(sum)
 	lock.Lock()
@@ -116,8 +117,8 @@ func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, err
 		err = s.place(temp, path)
 	}
 	if err == nil {
-		// Also if it already existed: the process that created it may have crashed before this
-		// step.
+		// This sync is needed even if the object already existed. The process that created the
+		// object may have crashed before this step.
 		err = s.syncFolder(dir)
 	}
 	if err != nil {

@@ -21,17 +21,17 @@ import (
 const (
 	prefix          = "contents/"
 	discardedPrefix = "discarded/"
-	// settled is the age at which every put object has been recorded.
+	// settled is the age at which a reference to an object must have been recorded.
 	settled = time.Hour
-	// putAgain is how long a node relies on its own earlier put: there must still be time to record
-	// it.
+	// putAgain is how long a node relies on its own earlier put. It is shorter than settled, so
+	// that there is time to record the reference.
 	putAgain = settled / 2
-	// maxKnown bounds the remembered puts of a node.
+	// maxKnown is the maximum number of puts that a node remembers.
 	maxKnown = 4096
 )
 
-// shared stores objects in a store of objects shared by several nodes, with copies of the objects
-// used here in a folder.
+// shared stores objects in an object store shared by several nodes. Copies of the objects used on
+// this node are cached in a folder.
 type shared struct {
 	opts  Options
 	clock *objects.Clock
@@ -39,24 +39,24 @@ type shared struct {
 	cache *cache
 
 	mu sync.Mutex
-	// Guarded by mu: the time of this node's put of each content, and the running downloads.
+	// Guarded by mu: the time of this node's last put of each content, and the running downloads.
 	put      map[files.Sum]time.Time
 	fetching map[files.Sum]*fetch
 }
 
-// fetch is one download, for which all readers of the object wait.
+// fetch is one download. All readers of the object wait for it.
 type fetch struct {
 	done chan struct{} // closed by the downloading reader
 	err  error         // set before
 }
 
-// openShared opens the store o.Objects. It removes earlier content of o.Dir.
+// openShared opens the store o.Objects. It removes all files from o.Dir.
 func openShared(o Options) (*shared, error) {
 	o.Grace = max(o.Grace, settled)
 	if err := os.RemoveAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("clear copies of contents: %w", err)
 	}
-	// A damaged copy does not mean a damaged object: it is fetched again.
+	// A damaged copy does not mean that the object is damaged, so the object is fetched again.
 	local, err := openFolder(Options{Dir: o.Dir, MinFreeBytes: o.MinFreeBytes}.withDefaults())
 	if err != nil {
 		return nil, err
@@ -68,13 +68,13 @@ func openShared(o Options) (*shared, error) {
 
 func nobody(files.Sum) (bool, error) { return false, nil }
 
-// prefixOf returns the prefix of the keys for a content.
+// prefixOf returns the key prefix of all objects with a content.
 func prefixOf(sum files.Sum) string {
 	name := sum.String()
 	return prefix + name[:2] + "/" + name + "-"
 }
 
-// sumOf returns the sum in a key.
+// sumOf returns the sum that a key contains.
 func sumOf(key string) (files.Sum, bool) {
 	name := key[strings.LastIndexByte(key, '/')+1:]
 	name, _, dashed := strings.Cut(name, "-")
@@ -122,8 +122,8 @@ func (s *shared) keep(l *files.Lease) error {
 	return nil
 }
 
-// hasPut reports whether this node put a content a short time ago, by both of its clocks: one can
-// have been set, the other paused.
+// hasPut reports whether this node put a content less than putAgain ago, by both of its clocks. One
+// clock can have been set, and the other paused.
 func (s *shared) hasPut(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *shared) hasPut(sum files.Sum) bool {
 	return known && now.Sub(at) < putAgain && now.Round(0).Sub(at.Round(0)).Abs() < putAgain
 }
 
-// forget makes the next put of a content send a request.
+// forget makes the node forget its last put of a content, so that the next put sends a request.
 func (s *shared) forget(sum files.Sum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +144,8 @@ func (s *shared) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
 	return s.local.Spool(r, limit)
 }
 
-// Open implements files.Blobs. It fetches a copy, which other readers can use, and reads that. If
-// it cannot write a copy, it reads the object itself.
+// Open implements files.Blobs. It fetches a copy that other readers can use, too, and reads the
+// copy. If no copy can be written, Open reads the object itself.
 func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	for range 3 { // a fetched copy can be removed before it is opened
 		s.cache.expire()
@@ -168,7 +168,7 @@ func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	return f, size, nil
 }
 
-// fetchOnce fetches a content, or waits until another reader has.
+// fetchOnce fetches a content, or waits until another reader has fetched it.
 func (s *shared) fetchOnce(sum files.Sum) error {
 	s.mu.Lock()
 	f, under := s.fetching[sum]
@@ -189,7 +189,7 @@ func (s *shared) fetchOnce(sum files.Sum) error {
 	return f.err
 }
 
-// copies returns the objects with a content, youngest first.
+// copies returns the objects with a content, youngest object first.
 func (s *shared) copies(ctx context.Context, sum files.Sum) (list []objects.Info, err error) {
 	err = s.opts.Objects.List(ctx, prefixOf(sum), func(i objects.Info) error {
 		list = append(list, i)
@@ -199,7 +199,7 @@ func (s *shared) copies(ctx context.Context, sum files.Sum) (list []objects.Info
 	return list, err
 }
 
-// fetch caches an undamaged copy of an object.
+// fetch caches a copy of an undamaged object.
 func (s *shared) fetch(sum files.Sum) error {
 	ctx := context.Background()
 	list, err := s.copies(ctx, sum)
@@ -234,7 +234,7 @@ func (s *shared) fetchCopy(ctx context.Context, sum files.Sum, o objects.Info) (
 		switch {
 		case errors.Is(err, files.ErrTooLarge): // longer than announced
 			return s.damaged(sum)
-		case errors.Is(err, errNoCopy) && try > 0: // also without the other copies
+		case errors.Is(err, errNoCopy) && try > 0: // even without the other copies
 			return err
 		case errors.Is(err, errNoCopy):
 			s.cache.clear()
@@ -258,7 +258,7 @@ func (s *shared) download(ctx context.Context, o objects.Info) (*files.Lease, er
 	return l, err
 }
 
-// damaged reports a damaged object. If its content is sent again, it is stored again.
+// damaged reports a damaged object. If its content is sent again, the content is stored again.
 func (s *shared) damaged(sum files.Sum) error {
 	s.forget(sum)
 	s.opts.Damaged()
@@ -266,7 +266,7 @@ func (s *shared) damaged(sum files.Sum) error {
 	return fmt.Errorf("%w: stored file %s does not match its hash", durable.ErrCorrupt, sum)
 }
 
-// sound reports whether an object has the content of its key.
+// sound reports whether an object's content matches the sum in its key.
 func (s *shared) sound(ctx context.Context, sum files.Sum, key string) (bool, error) {
 	var err error
 	for range 3 {

@@ -76,7 +76,7 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 	})
 }
 
-// This holds for damage to any part of an object.
+// Damage is detected in any part of an object.
 func TestDamagedObjectsAreNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
 		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
@@ -98,7 +98,7 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 				if n, err := two.Scrub(func(what string) { found = append(found, what) }); n != 1 || err != nil || !slices.Equal(found, []string{"blob " + sum.String()}) {
 					t.Errorf("scrubbing %d found %q, %v", n, found, err)
 				}
-				// Putting the object again makes it readable. The damaged one is removed later.
+				// Putting the object again makes it readable. The damaged object is removed later.
 				putOne(t, two, whole)
 				if got, err := content(node(t, b, nil), sum); got != whole || err != nil {
 					t.Errorf("sent again: %d bytes, %v", len(got), err)
@@ -108,7 +108,7 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 	}
 }
 
-// This also holds for the node that stored the object a moment ago: once it has detected the
+// The same applies to the node that has just stored the object. Once the node has detected the
 // damage, it stores the object again.
 func TestADamagedContentIsStoredAgain(t *testing.T) {
 	b := objectstest.Folder(t)
@@ -151,7 +151,7 @@ func TestADamagedContentIsStoredAgain(t *testing.T) {
 	again("a scrub")
 }
 
-// The second node relies on an object whose reference is not recorded yet.
+// The second node relies on an object before its reference is recorded.
 func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
@@ -175,7 +175,7 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 			if len(b.Keys(t, "contents/")) == 1 {
 				putOne(t, three, "content")
 			}
-			return false, nil // as it was asked
+			return false, nil // the answer at that time
 		}
 		if err := two.Discard(meanwhile, sum); err != nil {
 			t.Fatal(err)
@@ -265,7 +265,7 @@ func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 	}
 }
 
-// The remaining object is a sound one.
+// The remaining object is undamaged.
 func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
 	b := objectstest.Folder(t)
 	for range 3 {
@@ -298,7 +298,7 @@ func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
 	}
 }
 
-// A recorded object can be read, whichever nodes sweep and discard meanwhile.
+// A recorded object can be read while any of the nodes sweeps and discards.
 func TestNodesThatPutAndCollectNeverMeet(t *testing.T) {
 	b := objectstest.Folder(t)
 	var mu sync.Mutex
@@ -423,7 +423,7 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
 			t.Errorf("another: %v", err)
 		}
-		// Reading a damaged object fails at once.
+		// Reading a damaged object fails immediately.
 		b.Change(t, b.Keys(t, "contents/")[0], func(c []byte) []byte { c[9]++; return c })
 		if _, _, err := two.Open(sum); !errors.Is(err, durable.ErrCorrupt) || damaged != 1 {
 			t.Errorf("damaged: %v, told %d times", err, damaged)

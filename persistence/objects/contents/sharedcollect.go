@@ -23,8 +23,8 @@ func (s *shared) Discard(inUse files.InUse, sums ...files.Sum) error {
 	return errors.Join(errs...)
 }
 
-// discard first lists, then checks whether the content is in use, and then looks for backups. The
-// order matters: see package objects.
+// discard first lists, then checks whether the content is in use, and finally checks for backups.
+// The order matters: see package objects.
 func (s *shared) discard(ctx context.Context, inUse files.InUse, sum files.Sum) error {
 	now, err := s.clock.Now(ctx)
 	if err != nil {
@@ -123,14 +123,14 @@ func (s *shared) collect(ctx context.Context, inUse files.InUse, prefix string, 
 	return aside.Removed, err
 }
 
-// collection is one sweep through a part of the objects.
+// collection is one sweep through a part of the object store.
 type collection struct {
 	*shared
 	aside     *objects.Aside
-	discarded map[string]bool // by key; without those already checked
+	discarded map[string]bool // by key; checked marks are deleted
 }
 
-// inUse keeps the youngest object with a content, if it is undamaged, and removes other objects
+// inUse keeps the youngest object with a content, if it is undamaged, and removes all other objects
 // with this content that are older than the grace period.
 func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.Info) error {
 	newest := copies[0]
@@ -156,7 +156,7 @@ func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.
 		if !checked {
 			sound, err := c.sound(ctx, sum, newest.Key)
 			if err != nil || !sound {
-				return err // the older one may be the only good one
+				return err // the older object can be the only undamaged one
 			}
 			checked = true
 		}

@@ -10,30 +10,29 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Options of a Store. Dir is required.
+// Options configures a Store. Dir is required.
 type Options struct {
-	// Dir has the objects, or with Objects the node's copies of them.
+	// Dir contains the objects. If Objects is set, Dir contains the node's copies of them.
 	Dir string
 	// Objects is the store shared by several nodes. Default: the objects are in Dir.
 	Objects objects.Store
 	// Grace is the minimum age of objects removed by Collect. Default 24 h, and at least an hour
 	// with Objects.
 	Grace time.Duration
-	// MinFreeBytes is the free space of Dir's disk below which nothing is written.
-	// Default 1 GiB.
+	// MinFreeBytes is the free space on Dir's disk below which nothing is written. Default 1 GiB.
 	MinFreeBytes uint64
-	// CacheBytes bounds the copies, in addition to those being read. Default 1 GiB.
+	// CacheBytes bounds the cached copies, not including copies that are being read. Default 1 GiB.
 	CacheBytes int64
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
-	// Now is the clock of a folder. Default time.Now.
+	// Now is the clock for a store in a folder. Default time.Now.
 	Now func() time.Time
-	// Damaged is called for each object that does not match its hash. May be nil.
+	// Damaged is called for each object that does not match its hash. Optional.
 	Damaged func()
 	// Logger receives messages for operators. Default: nothing is logged.
 	Logger *slog.Logger
-	// Synced is called with the path of each file and folder after it was synced, for tests
-	// of the order. Default: nil.
+	// Synced is called with the path of each file and folder after it was synced. Tests use it to
+	// verify the order. Default: nil.
 	Synced func(path string)
 }
 
@@ -63,7 +62,7 @@ type Store struct {
 	log *slog.Logger
 }
 
-// place is where the objects are stored.
+// place is the location of the objects: a folder or an object store.
 type place interface {
 	files.Blobs
 	// Hold prevents all removals until release is called.
@@ -71,7 +70,7 @@ type place interface {
 	// Scrub verifies every object and calls damaged for damaged ones. It returns the number of
 	// verified objects.
 	Scrub(damaged func(what string)) (looked int, err error)
-	// each calls fn once per object, until it fails.
+	// each calls fn once per object, until fn fails.
 	each(fn func(files.Sum) error) error
 }
 

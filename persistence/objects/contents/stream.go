@@ -10,11 +10,11 @@ import (
 	"atelier/persistence/objects"
 )
 
-// errNoCopy means that an object exists, but no copy can be written here.
+// errNoCopy means that an object exists, but no copy can be written on this node.
 var errNoCopy = errors.New("no copy can be written here")
 
-// stream opens an object for which there is no space here. It is read twice, because damage must be
-// detected before the first byte is sent.
+// stream opens an object when this node has no space for a copy. The object is read twice, because
+// damage must be detected before the first byte is sent.
 func (s *shared) stream(sum files.Sum) (files.Content, int64, error) {
 	ctx := context.Background()
 	list, err := s.copies(ctx, sum)

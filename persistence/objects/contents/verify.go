@@ -16,20 +16,20 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// A disk can return other bytes than were written. So an object is verified against its sum when it
-// is opened, which costs 0.6 ms per MiB. A popular file would be read twice for each of ten
-// thousand people. A verified object therefore counts as undamaged for a while, as long as the file
-// system reports no change.
+// A disk can return different bytes than were written. Each object is therefore verified against
+// its sum when it is opened, which costs 0.6 ms per MiB. For ten thousand people a popular file
+// would be read twice each time. A verified object therefore counts as undamaged for a while, as
+// long as the file system reports no change.
 const (
 	soundFor = time.Minute
 	maxSound = 4096
 )
 
-// identity is the metadata of a file; every write changes it.
+// identity is the metadata of a file. Every write changes it.
 type identity struct {
 	inode          uint64
 	size           int64
-	written, moved int64 // times of the last change of content, and of anything
+	written, moved int64 // times of the last change of the content, and of the file or its metadata
 }
 
 func identityOf(info fs.FileInfo) identity {
@@ -40,7 +40,7 @@ func identityOf(info fs.FileInfo) identity {
 	return id
 }
 
-// sound caches which objects were verified.
+// sound caches the results of verification.
 type sound struct {
 	mu sync.Mutex
 	at map[files.Sum]verified // guarded by mu; at most maxSound
@@ -67,7 +67,7 @@ func (s *sound) add(sum files.Sum, id identity, now time.Time) {
 	s.at[sum] = verified{id, now.Add(soundFor)}
 }
 
-// verify compares an open file with its hash, and rewinds it. fresh ignores the cache.
+// verify compares an open file with its hash, and rewinds the file. fresh ignores the cache.
 func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err 
 	pooled := buffers.Get().(*[bufferBytes]byte)
 	defer buffers.Put(pooled)
 	hash := sha256.New()
-	// Without its WriterTo, which would not use the buffer.
+	// Hide WriterTo, which would not use the buffer.
 	if _, err := io.CopyBuffer(hash, struct{ io.Reader }{f}, pooled[:]); err != nil {
 		return 0, err
 	}
@@ -96,7 +96,7 @@ func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err 
 	return id.size, nil
 }
 
-// hasSound reports whether the object with a sum exists and is undamaged.
+// hasSound reports whether the object with this sum exists and is undamaged.
 func (s *folder) hasSound(sum files.Sum) bool {
 	f, err := os.Open(s.path(sum))
 	if err != nil {

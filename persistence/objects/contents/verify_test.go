@@ -14,8 +14,8 @@ import (
 	"atelier/actors/files"
 )
 
-// Earlier, a stored object with a flipped byte, or a truncated one, was served without an error. It
-// also took the place of the same content when that was sent again.
+// Earlier, a stored object with a flipped byte, or a truncated one, was served without an error.
+// The damaged object also prevented a new upload of the same content from being stored.
 func TestADamagedContentIsNotServed(t *testing.T) {
 	for name, hurt := range map[string]func(b []byte) []byte{
 		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
@@ -50,7 +50,7 @@ func TestADamagedContentIsNotServed(t *testing.T) {
 			if got, err := content(s, other.Sum); got != "other" || err != nil {
 				t.Errorf("the other one: %q, %v", got, err)
 			}
-			// Sending it again repairs it.
+			// Sending the content again repairs the object.
 			put(t, s, whole).Release()
 			if got, err := content(s, l.Sum); got != whole || err != nil {
 				t.Errorf("after it was sent again: %d bytes, %v", len(got), err)
@@ -59,8 +59,8 @@ func TestADamagedContentIsNotServed(t *testing.T) {
 	}
 }
 
-// A disk can lose a bit without a change in the file's metadata, so a check is repeated after a
-// while.
+// A disk can lose a bit without a change in the file's metadata. Verification is therefore repeated
+// after a while.
 func TestSoundnessIsNotRememberedForGood(t *testing.T) {
 	s, now := openTest(t, Options{})
 	l := put(t, s, "content")
@@ -80,8 +80,8 @@ func TestSoundnessIsNotRememberedForGood(t *testing.T) {
 	}
 }
 
-// A collection can be wrong about unused objects, so it first quarantines them for the grace
-// period.
+// A collection can wrongly find an object unused. It therefore quarantines such objects for the
+// grace period.
 func TestCollectedContentCanBeRestored(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Hour})
 	asked, again, sent := put(t, s, "asked for"), put(t, s, "referred to again"), put(t, s, "sent again")
@@ -108,8 +108,8 @@ func TestCollectedContentCanBeRestored(t *testing.T) {
 	}
 }
 
-// The contents are synced before the file gets its name, and the name before Put returns. The name
-// of a new folder is synced before both.
+// The content is synced before the file gets its name, and the name is synced before Put returns.
+// The name of a new folder is synced before either.
 func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 	var s *folder
 	var order []string

@@ -1,10 +1,9 @@
-// Package folder stores objects in a folder, which several nodes can have mounted. Each is a file
-// at the path that is its key.
+// Package folder stores objects in a folder, which several nodes can have mounted. Each object is a
+// file, with its key as the path.
 //
-// Before Put returns, a file is written in .tmp, verified against its sum, synced and
-// renamed, and its folder is synced. The next node that opens the folder removes files in
-// .tmp that are a day old by the clock of the file system. Younger ones can belong to a
-// living node.
+// Before Put returns, it writes a file in .tmp, verifies it against its sum, syncs and renames it,
+// and syncs its folder. The next node that opens the folder removes files in .tmp that are a day
+// old by the clock of the file system. Younger files can belong to a running node.
 package folder
 
 import (
@@ -29,13 +28,13 @@ import (
 
 const (
 	tempFolder = ".tmp"
-	// tempFor is the age of a file that no node is writing any more.
+	// tempFor is the age after which no node can still be writing a temporary file.
 	tempFor = 24 * time.Hour
 	// spaceEvery is the number of bytes written between two checks of the free space.
 	spaceEvery = 8 << 20
 )
 
-// Options of a Store. Dir is required.
+// Options configures a Store. Dir is required.
 type Options struct {
 	Dir string
 	// MinFreeBytes is the free space below which nothing is written. Default
@@ -43,8 +42,8 @@ type Options struct {
 	MinFreeBytes uint64
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
-	// Synced is called with the path of each file and folder below Dir after it was synced,
-	// for tests of the order. Default: nil.
+	// Synced is called with the path of each file and folder below Dir after it was synced. Tests
+	// use it to verify the order. Default: nil.
 	Synced func(path string)
 }
 
@@ -56,8 +55,8 @@ type Store struct {
 
 var _ objects.Store = (*Store)(nil)
 
-// Open opens the folder, which must exist: creating it where nothing is mounted would store objects
-// locally that are meant for all nodes.
+// Open opens the folder, which must exist. If Open created the folder where nothing is mounted,
+// objects meant for all nodes would be stored locally.
 func Open(o Options) (*Store, error) {
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 1 << 30
@@ -86,7 +85,7 @@ func (s *Store) clearTemp() error {
 	if err := s.root.Mkdir(tempFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// The clock of the file system can differ from this machine's.
+	// The file system's clock can differ from this machine's clock.
 	f, err := s.temp()
 	if err != nil {
 		return err
@@ -132,7 +131,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	temp := filepath.Join(tempFolder, filepath.Base(f.Name()))
 	err = s.fill(ctx, f, io.NewSectionReader(content, 0, size), size, sum)
 	if err == nil {
-		// Before the rename: a file with this name must always be complete.
+		// This precedes the rename, because a file with this name must always be complete.
 		if err = f.Sync(); err == nil {
 			s.opts.Synced(temp)
 		}
@@ -173,7 +172,7 @@ func (s *Store) fill(ctx context.Context, f *os.File, r io.Reader, size int64, s
 }
 
 // Link gives an object's content a second key without copying it, because objects are never changed
-// in place. Not every file system supports that.
+// in place. Not every file system supports this.
 func (s *Store) Link(from, to string) error {
 	if err := errors.Join(objects.CheckKey(from), objects.CheckKey(to)); err != nil {
 		return err
@@ -185,11 +184,12 @@ func (s *Store) Link(from, to string) error {
 	return nil
 }
 
-// name moves a file into place and makes the names of its folders durable.
+// name moves a file into place and makes the names of its parent folders durable.
 func (s *Store) name(to string, place func(to string) error) error {
 	dir := filepath.Dir(to)
 	var err error
-	// Removing the last file of a folder removes the folder.
+	// Another node that removes the last file of a folder also removes the folder, so this is
+	// retried.
 	for range 100 {
 		if err = s.root.MkdirAll(dir, 0o700); err == nil {
 			err = place(to)
@@ -247,7 +247,7 @@ func (s *Store) Get(_ context.Context, key string, from, n int64) (io.ReadCloser
 	return &part{io.NewSectionReader(f, from, size), f}, size, nil
 }
 
-// part is a part of a file; closing it closes the file.
+// part is a section of a file. Closing it closes the file.
 type part struct {
 	io.Reader
 	io.Closer
@@ -289,8 +289,8 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	return s.list(ctx, strings.TrimSuffix(dir, "/"), prefix, fn)
 }
 
-// list lists a folder and its subfolders. Names are in key order if folders are compared with a
-// trailing slash.
+// list lists a folder and its subfolders. Comparing folder names with a trailing slash gives key
+// order.
 func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.Info) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -316,7 +316,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 	for _, key := range keys {
 		e := byKey[key]
 		if e.IsDir() {
-			// A folder that is a parent of the prefix, or has the prefix
+			// A folder with the prefix is listed recursively.
 			if objects.CheckPrefix(key) == nil && strings.HasPrefix(key, prefix) {
 				if err := s.list(ctx, strings.TrimSuffix(key, "/"), prefix, fn); err != nil {
 					return err
@@ -358,7 +358,7 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// told converts an error of the file system for the caller: a missing mount is a temporary error.
+// told converts a file system error for the caller. A missing mount is a temporary error.
 func told(what, key string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):

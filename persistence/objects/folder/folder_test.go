@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestAFolderIsAStore(t *testing.T) { objectstest.Run(t, objectstest.Folder) }
 
-// Another node can be writing at this moment, so only old files count as left by a dead one.
+// Another node can be writing at this moment, so only old files count as abandoned.
 func TestOnlyOldTemporaryFilesAreCleared(t *testing.T) {
 	b := objectstest.Folder(t)
 	temp := filepath.Join(b.Dir, ".tmp")
@@ -70,18 +70,18 @@ func TestAFullOrMissingFolderTakesNothing(t *testing.T) {
 	}
 }
 
-// zeros reads as zero bytes.
+// zeros is a reader of zero bytes.
 type zeros struct{ io.ReaderAt }
 
 func (zeros) ReadAt(p []byte, _ int64) (int, error) { clear(p); return len(p), nil }
 
-// If a folder becomes full while an object is written, the write stops and leaves no part of the
-// object.
+// If a folder becomes full while an object is being written, the write stops and leaves no part of
+// the object.
 func TestALargeObjectStopsWhereTheFolderIsFull(t *testing.T) {
 	const size = 33 << 20
 	hash := sha256.New()
 	_, _ = io.CopyN(hash, io.NewSectionReader(zeros{}, 0, size), size)
-	for _, looks := range []int{1, 2, 3, 100} { // with room
+	for _, looks := range []int{1, 2, 3, 100} { // number of checks that find free space
 		dir, looked := t.TempDir(), 0
 		s, err := folder.Open(folder.Options{Dir: dir, MinFreeBytes: 100, FreeBytes: func() (uint64, error) {
 			if looked++; looked > looks {
@@ -107,7 +107,7 @@ func TestALargeObjectStopsWhereTheFolderIsFull(t *testing.T) {
 	}
 }
 
-// Links and other files in the folder are not objects.
+// Links and unrelated files in the folder are not objects.
 func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
 	b := objectstest.Folder(t)
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -126,8 +126,8 @@ func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
 	}
 }
 
-// The contents are on disk before the file has its name. Its name and those of its parent folders
-// are on disk before Put returns.
+// The content is on disk before the file gets its name. The names of the file and of its parent
+// folders are on disk before Put returns.
 func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 	dir := t.TempDir()
 	var got []string

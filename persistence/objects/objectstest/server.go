@@ -1,5 +1,5 @@
-// Package objectstest has the conformance suite for objects.Store, and starts stores for tests: a
-// folder, and a bucket of a real S3 server.
+// Package objectstest contains the conformance suite for objects.Store, and starts stores for
+// tests: a folder, and a bucket of a real S3 server.
 package objectstest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"atelier/persistence/objects/s3"
 )
 
-// Credentials of the test server.
+// These are the credentials of the test server.
 const (
 	AccessKey = "test-access-key"
 	SecretKey = "test-secret-of-the-server"
@@ -32,12 +32,12 @@ const (
 type Server struct {
 	// Endpoint is the server's host:port for HTTP.
 	Endpoint string
-	// Dir contains the objects of the bucket, as files.
+	// Dir contains the bucket's objects as files.
 	Dir string
 }
 
-// find returns the path of the server's program: S3TEST, or bin/s3test of this module, built by
-// "make bin/s3test". Tests do not build it, because it depends on 200 modules.
+// find returns the path of the server's program: the value of S3TEST, or bin/s3test of this module,
+// which "make bin/s3test" builds. Tests do not build it, because it depends on 200 modules.
 func find() (string, error) {
 	if path := os.Getenv("S3TEST"); path != "" {
 		return path, nil
@@ -59,8 +59,8 @@ func find() (string, error) {
 	return path, nil
 }
 
-// Serve starts a server until the end of the test. If the program was not built, the test is
-// skipped; with NEED_PROGRAMS=1 it fails.
+// Serve starts a server that runs until the end of the test. If the program was not built, the test
+// is skipped; with NEED_PROGRAMS=1 the test fails.
 func Serve(t testing.TB) *Server {
 	t.Helper()
 	binary, err := find()
@@ -124,13 +124,13 @@ func (s *Server) Options() s3.Options {
 	return s3.Options{Endpoint: s.Endpoint, Insecure: true, Bucket: Bucket, AccessKey: AccessKey, SecretKey: SecretKey}
 }
 
-// Backend is a store and the folder of its objects.
+// Backend is a store together with the folder that contains its objects.
 type Backend struct {
 	objects.Store
 	Dir string
 }
 
-// Age makes the objects whose keys begin with prefix appear older to every node.
+// Age makes the objects under a key prefix appear older to every node.
 func (b *Backend) Age(t testing.TB, prefix string, by time.Duration) {
 	t.Helper()
 	err := b.List(t.Context(), prefix, func(i objects.Info) error {
@@ -142,7 +142,7 @@ func (b *Backend) Age(t testing.TB, prefix string, by time.Duration) {
 	}
 }
 
-// Keys returns the keys that begin with prefix.
+// Keys returns the keys that begin with a prefix.
 func (b *Backend) Keys(t testing.TB, prefix string) (keys []string) {
 	t.Helper()
 	err := b.List(t.Context(), prefix, func(i objects.Info) error {
@@ -155,7 +155,7 @@ func (b *Backend) Keys(t testing.TB, prefix string) (keys []string) {
 	return keys
 }
 
-// Change modifies the contents of an object, like a disk that loses bits.
+// Change modifies the content of an object, like a disk that loses bits.
 func (b *Backend) Change(t testing.TB, key string, change func([]byte) []byte) {
 	t.Helper()
 	path := filepath.Join(b.Dir, filepath.FromSlash(key))

@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Run tests the contract of objects.Store.
+// Run verifies that stores fulfil the contract of objects.Store.
 func Run(t *testing.T, open func(testing.TB) *Backend) {
 	for name, test := range map[string]func(t *testing.T, b *Backend){
 		"an object is what was put":          whole,
@@ -144,7 +144,7 @@ func otherSum(t *testing.T, b *Backend) {
 	}
 }
 
-// breaking returns some bytes, and then fails.
+// breaking is a reader that returns n bytes, and then fails.
 type breaking struct{ n int64 }
 
 func (b breaking) ReadAt(p []byte, at int64) (int, error) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The time limit of a transfer grows with its size, by one second per MiB.
+// The timeout of a transfer grows with its size, by one second per MiB.
 func TestALargeTransferHasMoreTime(t *testing.T) {
 	s := &Store{opts: Options{Timeout: 30 * time.Second}}
 	for size, want := range map[int64]time.Duration{0: 30 * time.Second, 1<<20 - 1: 30 * time.Second, 2 << 20: 32 * time.Second, 5 << 30: 5150 * time.Second} {

@@ -1,10 +1,11 @@
 // Package s3 stores objects in a bucket of an S3-compatible server.
 //
-// Each Put is one request with the SHA-256 of its content, which the server verifies. So an object
-// is stored completely or not at all, and no parts of uploads remain. Requests that a server
-// temporarily refuses (5xx, 429) or does not answer are retried a few times, and each has a time
-// limit. After that a failure returns durable.ErrUnavailable, and a full server
-// durable.ErrReadOnly. Errors contain the code of the server's answer, and no other part of it.
+// Each Put is one request with the SHA-256 of its content, and the server verifies the hash. An
+// object is therefore stored completely or not at all, and no partial uploads remain. Requests that
+// a server temporarily refuses (5xx, 429) or does not answer are retried a few times. Each request
+// has a timeout. If all attempts fail, the error is durable.ErrUnavailable, or durable.ErrReadOnly
+// if the server is full. Errors contain the error code of the server's response, and no other part
+// of it.
 package s3
 
 import (
@@ -27,7 +28,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Options of a Store. Endpoint, Bucket and the keys are required.
+// Options configures a Store. Endpoint, Bucket and the keys are required.
 type Options struct {
 	// Endpoint is host:port, or host.
 	Endpoint string
@@ -35,24 +36,24 @@ type Options struct {
 	Insecure bool
 	Region   string // default us-east-1
 	Bucket   string
-	// Prefix precedes each key; it ends in a slash, or is empty.
+	// Prefix precedes each key. It ends with a slash, or is empty.
 	Prefix string
-	// AccessKey and SecretKey are never shown.
+	// AccessKey and SecretKey are the credentials. They are never printed.
 	AccessKey, SecretKey string
 	// Timeout is the maximum duration of a request, plus the time for its content at 1
 	// MiB/s. Default 30 s.
 	Timeout time.Duration
-	// Transport sends the requests. Default: a private one.
+	// Transport sends the requests. Default: a transport of this store only.
 	Transport http.RoundTripper
 }
 
 const (
 	// attempts is the maximum number of attempts per request.
 	attempts = 4
-	// slowest is the minimum rate of a transfer, bytes per second.
+	// slowest is the minimum rate of a transfer, in bytes per second.
 	slowest = 1 << 20
-	// maxAnswer bounds an answer that is not an object, bytes. A page of a listing, a thousand
-	// objects, takes less than a tenth.
+	// maxAnswer bounds a response that is not an object, in bytes. A page of a listing has a
+	// thousand objects and needs less than a tenth of this.
 	maxAnswer = 16 << 20
 )
 
@@ -101,7 +102,7 @@ func Open(o Options) (*Store, error) {
 // Close closes idle connections.
 func (s *Store) Close() error { s.idle(); return nil }
 
-// bounded truncates answers that are not objects, because listings are read completely.
+// bounded truncates responses that are not objects, because listings are read completely.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -115,7 +116,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// during sets the time limit of a request, for a content of size bytes.
+// during sets the timeout of a request with size bytes of content.
 func (s *Store) during(ctx context.Context, size int64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.limit(size))
 }
@@ -131,7 +132,8 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	}
 	ctx, cancel := s.during(ctx, size)
 	defer cancel()
-	// Signed with the sum: otherwise it would be sent in signed chunks, without the sum.
+	// The request is signed with the sum. Otherwise the client would send signed chunks without the
+	// sum.
 	_, err := s.client.PutObject(ctx, s.opts.Bucket, s.opts.Prefix+key, io.NewSectionReader(content, 0, size), size, "", hex.EncodeToString(sum[:]),
 		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
 	return told("put", key, err)
@@ -156,7 +158,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	// The time limit is extended once the size of the content is known.
+	// The timeout is extended once the size of the content is known.
 	timer := time.AfterFunc(s.opts.Timeout, cancel)
 	r, info, _, err := s.client.GetObject(ctx, s.opts.Bucket, s.opts.Prefix+key, opts)
 	if err != nil {
@@ -166,14 +168,14 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	}
 	size := info.Size
 	if n >= 0 && size > n {
-		size = n // a server without support for ranges returns more; a wrong beginning shows in the sum
+		size = n // a server without range support returns more; wrong bytes do not match the sum
 	}
 	timer.Reset(s.limit(max(size, 0)))
 	return &body{io.LimitReader(r, max(size, 0)), r, func() { timer.Stop(); cancel() }}, size, nil
 }
 
-// body is the received part of an object. If it is cut off, it returns io.ErrUnexpectedEOF, which
-// is worth a retry.
+// body is the received part of an object. If the transfer is cut off, Read returns
+// io.ErrUnexpectedEOF, so that callers retry.
 type body struct {
 	r     io.Reader
 	c     io.Closer
@@ -221,7 +223,7 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 		for _, o := range page {
 			key, ours := strings.CutPrefix(o.Key, s.opts.Prefix)
 			if o.Key <= after {
-				// Otherwise a server that starts over would cause an endless loop.
+				// Otherwise a server that starts the listing over would cause an endless loop.
 				return fmt.Errorf("%w: list %s: the server does not list in order", durable.ErrUnavailable, prefix)
 			}
 			after = o.Key
@@ -238,8 +240,8 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	}
 }
 
-// page lists some objects whose keys follow a key. Each page has its own timeout, because handling
-// the objects can take longer.
+// page lists the next objects whose keys follow after. Each page has its own timeout, because the
+// caller can need longer to handle the objects.
 func (s *Store) page(ctx context.Context, prefix, after string) (page []minio.ObjectInfo, more bool, err error) {
 	ctx, cancel := s.during(ctx, 0)
 	defer cancel()
@@ -293,12 +295,13 @@ func told(what, key string, err error) error {
 	return fmt.Errorf("%w: S3: %s %s: %w", durable.ErrUnavailable, what, key, reduced(err))
 }
 
-// full are the error codes of full servers.
+// full contains the error codes of full servers.
 var full = map[string]bool{"XMinioStorageFull": true, "QuotaExceeded": true, "XMinioAdminBucketQuotaExceeded": true, "InsufficientCapacity": true, "StorageFull": true}
 
 var codeForm = regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`)
 
-// reduced removes the rest of the server's answer from an error, because it can repeat the request.
+// reduced removes the rest of the server's response from an error, because the response can repeat
+// the request.
 func reduced(err error) error {
 	var answer minio.ErrorResponse
 	if !errors.As(err, &answer) {

@@ -56,7 +56,7 @@ func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 	}
 }
 
-// The error names the cause, without secrets.
+// The error describes the cause, without secrets.
 func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 	server := objectstest.Serve(t)
 	for want, change := range map[string]func(*s3.Options){
@@ -73,7 +73,8 @@ func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 	}
 }
 
-// Requests are repeated a few times. Errors are distinguished, and contain no text from the server.
+// Failed requests are repeated a few times. Errors are distinguished, and contain no text from the
+// server.
 func TestAServerThatFails(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -143,7 +144,7 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { close(stop) }) // before the server waits for them
+	t.Cleanup(func() { close(stop) }) // before the server waits for its handlers
 	_, stat := s.Stat(t.Context(), "key")
 	_, _, get := s.Get(t.Context(), "key", 0, -1)
 	_, half := objects.GetBytes(t.Context(), s, "half", 0, -1, 100)
@@ -196,7 +197,7 @@ func TestAServerThatListsNonsense(t *testing.T) {
 	}
 }
 
-// The process dies in the middle of a put.
+// The process dies during a put.
 func TestAPutThatIsCutOff(t *testing.T) {
 	b := objectstest.S3(t)
 	ctx, die := context.WithCancel(t.Context())
@@ -209,7 +210,7 @@ func TestAPutThatIsCutOff(t *testing.T) {
 	}
 }
 
-// dying returns zeros, and calls die in the middle.
+// dying is a reader that returns zeros, and calls die halfway through.
 type dying struct{ die func() }
 
 func (d dying) ReadAt(p []byte, at int64) (int, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Hold prevents every node from removing objects until release is called. If no other process uses
-// the objects it writes nothing, so that a disk that accepts no writes can be backed up.
+// the objects, Hold writes nothing, so that a read-only disk can be backed up.
 func (s *Store) Hold() (release func(), err error) {
 	if !s.opts.Alone {
 		return objects.Hold(s.opts.Objects)
@@ -42,8 +42,8 @@ func (s *Store) postponed(id string) bool {
 	return s.holds > 0
 }
 
-// held reports whether a backup is in progress anywhere. One that begins later reads the records
-// later, and needs nothing that was unreferenced by then.
+// held reports whether any node has a backup in progress. A later backup reads the records later,
+// and needs no object that is unreferenced by then.
 func (s *Store) held(ctx context.Context) (bool, error) {
 	if s.opts.Alone {
 		s.mu.Lock()

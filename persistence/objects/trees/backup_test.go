@@ -19,8 +19,8 @@ import (
 	"atelier/persistence/objects/trees"
 )
 
-// A backup of either kind of store can be restored into a folder and into any kind of store, with
-// the same trees.
+// A backup of either kind of store can be restored into a folder and into any kind of store. The
+// result has the same trees.
 func TestABackupRestoresAnywhere(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		s := node(t, b)
@@ -98,8 +98,8 @@ func TestATransferThatBreaksOffIsGoneOnWith(t *testing.T) {
 	}
 }
 
-// Workspaces that are removed during backups are deleted when the last backup has ended, and
-// nothing else is. Releasing one hold twice does not release another.
+// Workspaces that are removed during backups are deleted when the last backup has ended. Nothing
+// else is deleted. Releasing one hold twice does not release another.
 func TestWorkspacesRemovedDuringBackupsGoAfterThem(t *testing.T) {
 	b := objectstest.Folder(t)
 	s, err := trees.Open(trees.Options{Objects: b, Dir: t.TempDir(), Alone: true})
@@ -153,8 +153,8 @@ func TestWorkspacesRemovedDuringBackupsGoAfterThem(t *testing.T) {
 	left("without any")
 }
 
-// If several nodes share the objects, workspaces removed during a backup of another node are left
-// to the next sweep.
+// If several nodes share the objects, workspaces removed during a backup of another node are
+// removed by the next sweep.
 func TestWhatIsRemovedDuringABackupElsewhereIsSwept(t *testing.T) {
 	b := objectstest.Folder(t)
 	one, two := node(t, b), node(t, b)

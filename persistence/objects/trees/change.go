@@ -8,7 +8,7 @@ import (
 	"atelier/actors/code"
 )
 
-// Bounds, bytes: of a file, a tree, and a workspace including its history.
+// These are the maximum sizes of a file, a tree, and a workspace with its history, in bytes.
 const (
 	maxFile      = code.MaxFile
 	maxTree      = code.MaxTree
@@ -24,7 +24,7 @@ type entry struct {
 	Sum     string    // hash of a stored content; "" if unknown
 }
 
-// apply returns the files of a tree after a change, or a *Problem.
+// apply returns the files of a tree after a change. The error can be a *Problem.
 func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
 	after := maps.Clone(before)
 	if after == nil {
@@ -64,8 +64,8 @@ func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
 	return after, check(after)
 }
 
-// checkWritten checks the path of a written file. An existing file may keep an otherwise invalid
-// path.
+// checkWritten checks the path of a written file. An existing file keeps its path even if the path
+// would be invalid for a new file.
 func checkWritten(path string, before map[string]entry) error {
 	if _, there := before[path]; there {
 		return code.CheckPath(path)
@@ -104,20 +104,20 @@ func check(files map[string]entry) error {
 	return nil
 }
 
-// place is a folded name in a numbered folder.
+// place identifies a name in a numbered folder. The name is case-folded.
 type place struct {
 	folder int
 	folded string
 }
 
-// name is a file or a folder of a tree.
+// name is the name of a file or folder in a tree.
 type name struct {
 	spelled string
 	number  int
 	file    bool
 }
 
-// Info describes the file of an entry; binary is left to the caller.
+// Info describes an entry's file. The caller sets Binary.
 func (e entry) Info(path string) code.Info {
 	return code.Info{Path: path, Mode: max(e.Mode, code.Regular), Size: e.Size}
 }

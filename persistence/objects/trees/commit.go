@@ -13,14 +13,15 @@ import (
 	"atelier/actors/code"
 )
 
-// authorMail is the author's address in commits, because people have none here.
+// authorMail is the author's e-mail address in every commit, because people have no addresses here.
 const authorMail = "facilitator@atelier.invalid"
 
-// put stores a Git object, unless it is there.
+// put stores a Git object, unless it already exists.
 type put func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error)
 
-// writeCommit stores the new files of a commit, its trees and the commit itself. Ref of other files
-// is their hash. If nothing changes, it returns the parent, which may be nil.
+// writeCommit stores the new files of a commit, its trees and the commit itself. For all other
+// files, Ref is the hash of the blob. If nothing changes, writeCommit returns the parent, which can
+// be nil.
 func writeCommit(put put, parent *object.Commit, files map[string]entry, c code.Change) (plumbing.Hash, error) {
 	top := &folder{}
 	for path, e := range files {
@@ -60,13 +61,13 @@ func writeCommit(put put, parent *object.Commit, files map[string]entry, c code.
 	return h, nil
 }
 
-// writeTrees stores the trees of files, whose Ref is the hash, and returns the hash of the top
-// tree.
+// writeTrees stores the Git trees of files, and returns the hash of the top tree. The Ref of each
+// file is its hash.
 func writeTrees(put put, files map[string]entry) (plumbing.Hash, error) {
 	return folderOf(files).write(put)
 }
 
-// folderOf returns the top folder of files.
+// folderOf returns the top-level folder of files.
 func folderOf(files map[string]entry) *folder {
 	top := &folder{}
 	for path, e := range files {
@@ -116,7 +117,7 @@ func (f *folder) add(path []string, b blob) {
 
 func (f *folder) write(put put) (plumbing.Hash, error) { return f.writeAt("", put, nil) }
 
-// writeAt is write for the folder at a path, empty or with a trailing slash. If told is not nil, it
+// writeAt writes the folder at a path, which is empty or ends with a slash. If told is not nil, it
 // is called with the hash of each written folder.
 func (f *folder) writeAt(at string, put put, told func(at string, h plumbing.Hash)) (plumbing.Hash, error) {
 	t := &object.Tree{}

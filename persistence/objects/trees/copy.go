@@ -40,8 +40,8 @@ func (s *Store) Copy(from, to string, kind code.Kind, heads []code.Head) error {
 	return nil
 }
 
-// copyCommits copies the objects of the heads' history unchanged: a commit is kept as long as its
-// workspace, so everything it refers to exists.
+// copyCommits copies the objects of the heads' history unchanged. A commit exists as long as its
+// workspace, so everything that the commit refers to exists.
 func (s *Store) copyCommits(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	seen := map[string]bool{}
 	var todo []string
@@ -76,12 +76,12 @@ func (s *Store) copyCommits(ctx context.Context, sp *spool, to string, heads []c
 	return nil
 }
 
-// linker is a store that can give an object a second key.
+// linker is a store that can add a second key for an existing object.
 type linker interface {
 	Link(from, to string) error
 }
 
-// copyObject copies the object of a tree.
+// copyObject copies the object of one tree.
 func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) error {
 	if linker, ok := s.opts.Objects.(linker); ok && linker.Link(treeKey(sp.id, name), treeKey(to, name)) == nil {
 		return nil
@@ -98,8 +98,8 @@ func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) erro
 	return s.opts.Objects.Put(ctx, treeKey(to, name), content, at.size, [sha256.Size]byte(sum.Sum(nil)))
 }
 
-// copyTrees rewrites the heads' trees under their names. They refer only to each other, because a
-// sweep may have removed indirectly referenced trees.
+// copyTrees rewrites the heads' trees under their names. The new trees refer only to each other,
+// because a sweep may have removed indirectly referenced trees.
 func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	done := map[string]bool{}
 	lies := map[string]located{} // locations of contents in the copy, by sum

@@ -19,7 +19,7 @@ import (
 
 const copyID = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2cff"
 
-// contentOf returns the contents of a tree in another workspace.
+// contentOf returns the contents of the files of a tree in another workspace.
 func contentOf(t testing.TB, s code.Store, of string, kind code.Kind, tree string) string {
 	t.Helper()
 	infos, err := s.Describe(of, kind, tree)
@@ -35,8 +35,8 @@ func contentOf(t testing.TB, s code.Store, of string, kind code.Kind, tree strin
 	return b.String()
 }
 
-// copied makes a workspace with a history and a copy of it, and returns the contents of the heads
-// of both.
+// copied creates a workspace with a history, and a copy of the workspace. It returns the heads of
+// both and their contents.
 func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want map[string]string) {
 	t.Helper()
 	zero := write(t, s, kind, "", "z", "of which nothing stays but its commit")
@@ -59,7 +59,8 @@ func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want
 	return heads, want
 }
 
-// whole verifies the heads of a workspace, and that it can be written, downloaded and scrubbed.
+// whole verifies the heads of a workspace, and that the workspace can be written, downloaded and
+// scrubbed.
 func whole(t *testing.T, s interface {
 	code.Store
 	Scrub(map[string]code.Recorded, func(string)) (int, error)
@@ -92,7 +93,7 @@ func TestRemovingAWorkspaceLeavesItsCopyWhole(t *testing.T) {
 			}
 			heads, want := copied(t, s, kind)
 			s.Remove(gone)
-			// A later sweep gets only the other workspace.
+			// A later sweep receives the heads of the other workspace only.
 			b.Age(t, "workspaces/", 25*time.Hour)
 			recorded := func() (map[string][]code.Head, error) { return map[string][]code.Head{stays: heads}, nil }
 			sweep(t, s, recorded)
@@ -128,7 +129,7 @@ func TestACopyHasWhatIsPublishedAlone(t *testing.T) {
 
 const unknownWorkspace = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c00"
 
-// cameOver contains the objects of a push.
+// cameOver contains the Git objects of a push.
 type cameOver struct{ *memory.Storage }
 
 func (c cameOver) Stat(name string) (code.ObjectKind, int64, bool) {
@@ -151,8 +152,8 @@ func (c cameOver) Content(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// Contents of a pushed commit can be in the object of a commit that is not its ancestor. A copy
-// must include them.
+// The content of a pushed commit can be in the object of a commit that is not its ancestor. A copy
+// must include this object.
 func TestACopyHasContentsOfOtherBranches(t *testing.T) {
 	st := memory.NewStorage()
 	put := func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) plumbing.Hash {

@@ -9,7 +9,8 @@ import (
 	"atelier/actors/code"
 )
 
-// finder searches objects in the history of commits, reading no more of it than necessary.
+// finder searches for objects in the history of commits. It reads no more of the history than
+// necessary.
 type finder struct {
 	h     *history
 	todo  []string // commits not read yet
@@ -23,7 +24,7 @@ type subtree struct {
 	at string
 }
 
-// from adds commits whose history is searched.
+// from adds commits to the search. Their history is searched, too.
 func (f *finder) from(commits []string) {
 	for _, c := range commits {
 		if !f.seen[c] {
@@ -33,7 +34,7 @@ func (f *finder) from(commits []string) {
 	}
 }
 
-// further reads one more commit; false if there is none.
+// further reads one more commit. It returns false if there is none.
 func (f *finder) further() (bool, error) {
 	if len(f.todo) == 0 {
 		return false, nil
@@ -59,7 +60,7 @@ func (f *finder) further() (bool, error) {
 	return true, err
 }
 
-// tree returns the folder with a hash.
+// tree returns the folder with a given hash.
 func (f *finder) tree(name string) (t subtree, ok bool, err error) {
 	for {
 		if t, ok = f.trees[name]; ok {
@@ -83,7 +84,7 @@ func (f *finder) blob(name string) (b located, ok bool, err error) {
 	}
 }
 
-// below returns the files of a folder, by their paths in it.
+// below returns the files of a folder by path. The paths are relative to the folder.
 func (t subtree) below() map[string]entry {
 	out := map[string]entry{}
 	for path, e := range t.m.entries() {
@@ -94,7 +95,7 @@ func (t subtree) below() map[string]entry {
 	return out
 }
 
-// content returns the folder in Git's format.
+// content returns the folder as a Git tree object.
 func (t subtree) content() (content []byte, err error) {
 	_, err = writeTrees(func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (h plumbing.Hash, err error) {
 		h, content, err = encoded(kind, encode) // the top one is last

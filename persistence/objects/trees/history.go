@@ -12,7 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// history is a repository for packing.
+// history reads a repository in order to pack it.
 type history struct {
 	ctx   context.Context
 	sp    *spool
@@ -63,8 +63,7 @@ func (h *history) blob(hash plumbing.Hash) ([]byte, error) {
 	return h.sp.read(h.ctx, b.m, b.f)
 }
 
-// objects calls fn with the objects needed by commits, sorted by name, in the format of a
-// repository.
+// objects calls fn with the objects needed by commits, sorted by name, in Git's storage format.
 func (h *history) objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error {
 	type gitObject struct {
 		kind    plumbing.ObjectType
@@ -123,7 +122,7 @@ func (h *history) objects(tips []plumbing.Hash, fn func(name string, content []b
 	return nil
 }
 
-// loose returns a Git object in the format of a repository.
+// loose returns a Git object in Git's storage format.
 func loose(kind plumbing.ObjectType, content []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := objfile.NewWriter(&b)

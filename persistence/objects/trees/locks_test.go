@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// inOrder returns two keys of different locks, in the order of the locks.
+// inOrder returns two keys that have different locks, in lock order.
 func inOrder(s *Store) (first, second string) {
 	for i := 0; ; i++ {
 		first, second = fmt.Sprint("first", i), fmt.Sprint("second", i)
@@ -17,8 +17,8 @@ func inOrder(s *Store) (first, second string) {
 	}
 }
 
-// Keys share locks. Earlier, a caller with two keys of one lock waited for itself, and two callers
-// with two locks in opposite order waited for each other. This test then never ended.
+// Several keys share a lock. Earlier, a caller with two keys of one lock waited for itself. Two
+// callers that took two locks in opposite order waited for each other. This test then never ended.
 func TestLocksDoNotDeadlock(t *testing.T) {
 	s := &Store{seed: maphash.MakeSeed()}
 	for i := range 10 * lockShards {
@@ -36,7 +36,7 @@ func TestLocksDoNotDeadlock(t *testing.T) {
 	both.Wait()
 }
 
-// The first key is locked exclusively, and the second is shared with other readers.
+// LockReading locks the first key exclusively, and shares the second with other readers.
 func TestLockReadingTakesBoth(t *testing.T) {
 	s := &Store{seed: maphash.MakeSeed()}
 	first, second := inOrder(s)

@@ -19,9 +19,9 @@ const (
 	firstLine = "atelier-tree 1 %08d %x\n"
 	lineBytes = int64(len("atelier-tree 1 00000000 \n") + 2*sha256.Size)
 	// maxManifest bounds a manifest, in bytes. The maximum number of files with the longest paths
-	// takes half of it.
+	// needs half of it.
 	maxManifest = 16 << 20
-	// maxBundles bounds the trees to which a commit may refer.
+	// maxBundles is the maximum number of trees to which a commit can refer.
 	maxBundles = 1 << 16
 )
 
@@ -30,13 +30,13 @@ var (
 	treeForm = map[code.Kind]*regexp.Regexp{code.Git: regexp.MustCompile(`^[0-9a-f]{40}$`), code.Plain: regexp.MustCompile(`^[0-9a-f]{32}$`)}
 )
 
-// manifest lists the content of a tree. Immutable after it was read or written.
+// manifest lists the contents of a tree. It is immutable once it has been read or written.
 type manifest struct {
 	Kind code.Kind `json:"kind"`
 	Tree string    `json:"tree"`
-	// Commit is the Git object of the commit. Only repositories have it.
+	// Commit is the commit's Git object. Only repositories have it.
 	Commit []byte `json:"commit,omitempty"`
-	// Bundles are the other trees whose objects contain files of this tree.
+	// Bundles lists the other trees whose objects contain files of this tree.
 	Bundles []bundle `json:"bundles,omitempty"`
 	Files   []file   `json:"files"` // sorted by path
 
@@ -57,7 +57,7 @@ type file struct {
 	Size int64  `json:"size"`
 	In   int    `json:"in,omitempty"` // 0: this tree's object; else Bundles[In-1]
 	At   int64  `json:"at"`           // from the beginning of its contents
-	// Executable is the file mode.
+	// Executable is the executable bit of the file mode.
 	Executable bool `json:"executable,omitempty"`
 	// Form is textForm or binaryForm.
 	Form string `json:"form"`
@@ -79,7 +79,7 @@ func damaged(what string, args ...any) error {
 	return fmt.Errorf("%w: tree: %s", durable.ErrCorrupt, fmt.Sprintf(what, args...))
 }
 
-// encode returns the manifest as at the beginning of the tree's object.
+// encode returns the manifest as it appears at the beginning of the tree's object.
 func (m *manifest) encode() ([]byte, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -113,7 +113,8 @@ func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
 	return n, [sha256.Size]byte(text), nil
 }
 
-// decode decodes the manifest of a tree, and returns an error if it belongs to another tree.
+// decode decodes the manifest of a tree. It returns an error if the manifest belongs to another
+// tree.
 func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*manifest, error) {
 	if sha256.Sum256(b) != sum {
 		return nil, damaged("the manifest of %s does not match its hash", name)
@@ -143,7 +144,7 @@ func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*mani
 	return m, nil
 }
 
-// checkCommit verifies the manifest of a commit with the commit's hash.
+// checkCommit verifies a commit's manifest against the commit's hash.
 func (m *manifest) checkCommit() error {
 	c, err := m.commit()
 	if err != nil {
@@ -167,13 +168,13 @@ func (m *manifest) commit() (*object.Commit, error) {
 	return c, nil
 }
 
-// hashOnly returns the hash of a Git object without storing the object.
+// hashOnly computes the hash of a Git object without storing the object.
 func hashOnly(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
 	h, _, err := encoded(kind, encode)
 	return h, err
 }
 
-// encoded returns a Git object as bytes.
+// encoded returns a Git object as bytes, with its hash.
 func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, []byte, error) {
 	o := &plumbing.MemoryObject{}
 	o.SetType(kind)
@@ -188,7 +189,8 @@ func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error
 	return o.Hash(), content, err
 }
 
-// entries returns the files in the form for apply, with this package's reference to each content.
+// entries returns the files as input for apply. Each Ref is this package's reference to the
+// content.
 func (m *manifest) entries() map[string]entry {
 	out := make(map[string]entry, len(m.Files))
 	for _, f := range m.Files {
@@ -208,7 +210,7 @@ func (m *manifest) lies(f *file) bundle {
 	return m.Bundles[f.In-1]
 }
 
-// check compares a content with its size and hash in the manifest.
+// check compares content with the size and hash in the manifest.
 func (m *manifest) check(f *file, content []byte) error {
 	if int64(len(content)) != f.Size || sumOf(content) != f.Sum || m.Kind == code.Git && plumbing.ComputeHash(plumbing.BlobObject, content).String() != f.Git {
 		return damaged("%s of %s is not what was written", f.Path, m.Tree)
@@ -216,7 +218,7 @@ func (m *manifest) check(f *file, content []byte) error {
 	return nil
 }
 
-// sumOf returns the SHA-256 of a content in hexadecimal digits.
+// sumOf returns the SHA-256 of content in hexadecimal.
 func sumOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])

@@ -80,7 +80,7 @@ func TestTheOrdinaryClientClonesTheDownload(t *testing.T) {
 	if err := s.Publish(id, code.Git, heads); err != nil {
 		t.Fatal(err)
 	}
-	write(t, s, code.Git, end, "unpublished", "secret") // in the repository, in no branch
+	write(t, s, code.Git, end, "unpublished", "secret") // in the repository, but in no branch
 	dir := unpack(t, s, code.Git, heads)
 	if got := git(t, dir, "status", "--porcelain"); got != "" {
 		t.Errorf("the download is not clean:\n%s", got)

@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Limits of one push: its commits, the files of all of them, the folders of one, and the bytes of a
-// commit.
+// These are the limits of one push: the number of commits, of files in all of them, of folders in
+// one commit, and the bytes of a commit.
 const (
 	maxCommits       = 2_000
 	maxPushedEntries = 1_000_000
@@ -22,12 +22,12 @@ const (
 	maxCommit        = 256 << 10
 )
 
-// latest is the latest permitted date of a commit: formats derived from it must be able to
-// represent the date.
+// latest is the latest permitted commit date. Other formats that are derived from a commit must be
+// able to represent its date.
 var latest = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Receive implements code.Store. Everything is checked before the first commit is put, so that a
-// refused push leaves nothing.
+// refused push stores nothing.
 func (s *Store) Receive(id string, heads, tips []string, from code.Objects) (commits int, err error) {
 	if err := s.opts.Gate(); err != nil {
 		return 0, err
@@ -78,17 +78,18 @@ type receiver struct {
 	h    *history
 	find *finder
 	came code.Objects
-	// parents are stored commits with received children.
+	// parents contains stored commits that have received children.
 	parents []string
-	// checked are paths that are valid for new files, and sound are the verified trees.
+	// checked contains the paths that are valid for new files, and sound contains the verified
+	// trees.
 	checked, sound map[string]bool
 	entries        int
-	// counted are the blobs already included in added.
+	// counted contains the blobs already included in added.
 	counted map[string]bool
 	added   int64
 }
 
-// order returns the commits to store, each after its parents.
+// order returns the names of the commits to store, parents first.
 func (r *receiver) order(tips []string) (order []string, err error) {
 	const begun, done = 1, 2
 	state := map[string]int{}
@@ -151,7 +152,7 @@ var (
 	personLine = regexp.MustCompile(`^(author|committer) [^<>\x00]*<[^<>\x00]*> [0-9]{1,11} [+-][0-9]{4}$`)
 )
 
-// commit parses a received commit, in the only form that all readers interpret alike.
+// commit parses a received commit. It accepts only the one form that all readers interpret alike.
 func (r *receiver) commit(name string) (*pushedCommit, error) {
 	kind, size, ok := r.came.Stat(name)
 	if !ok || kind != code.CommitObject {
@@ -209,7 +210,8 @@ func (r *receiver) commit(name string) (*pushedCommit, error) {
 	return c, nil
 }
 
-// look returns an error if a commit is invalid, and counts the bytes needed to store it.
+// look returns an error if a commit is invalid, and counts the bytes that it would need in the
+// store.
 func (r *receiver) look(name string) error {
 	c, err := r.commit(name)
 	if err != nil {
@@ -258,8 +260,8 @@ func (r *receiver) look(name string) error {
 	return nil
 }
 
-// path returns an error if the path of a file is invalid. Files stored before names of new ones
-// were checked for Windows may stay.
+// path returns an error if a file's path is invalid. Files stored before file names were checked
+// for Windows are exempt.
 func (r *receiver) path(path string) error {
 	if err := code.CheckPath(path); err != nil {
 		return err
@@ -334,7 +336,8 @@ func (w *walk) folder(at, name string) error {
 			return code.Fault("the tree %.12s is malformed", name)
 		}
 		if mode == "40000" {
-			// An invalid path would otherwise be noticed only at its end, which might not come.
+			// Otherwise an invalid path would be noticed only at its end, which might never be
+			// reached.
 			if err := code.CheckPath(path); err != nil {
 				return err
 			}
@@ -402,7 +405,7 @@ func (w *walk) blob(path, mode, id string) (e entry, err error) {
 	return e, nil
 }
 
-// store puts a checked commit.
+// store puts a commit that has been checked.
 func (r *receiver) store(name string) error {
 	c, err := r.commit(name)
 	if err != nil {

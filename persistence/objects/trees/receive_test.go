@@ -53,7 +53,7 @@ func (p push) commit(tree string, parents ...string) string {
 	return p.add(code.CommitObject, text+"author"+person+"committer"+person+"\nchange\n")
 }
 
-// A pushed commit is stored once, with its files, modes and folders, including those of earlier
+// A pushed commit is stored once, with its files, modes and folders, including files of earlier
 // commits.
 func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
 	s := alone(t, code.Git)
@@ -78,7 +78,7 @@ func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
 		t.Errorf("again, it stores %d: %v", n, err)
 	}
 	next := push{}
-	last := next.commit(next.folder("100644 a "+a, "40000 dir "+folder, "40000 twice "+folder), merged) // the blobs and the folder are there
+	last := next.commit(next.folder("100644 a "+a, "40000 dir "+folder, "40000 twice "+folder), merged) // both already exist
 	if n, err := s.Receive(id, []string{merged}, []string{last}, next); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -174,7 +174,7 @@ func TestAPushThatCannotBeKeptIsRefused(t *testing.T) {
 	}
 }
 
-// Workspaces of another kind and missing ones refuse a push.
+// Missing workspaces and workspaces of another kind refuse a push.
 func TestAPushNeedsItsWorkspace(t *testing.T) {
 	p := push{}
 	tip := p.commit(p.folder("100644 a " + p.blob("a")))
@@ -187,7 +187,7 @@ func TestAPushNeedsItsWorkspace(t *testing.T) {
 	}
 }
 
-// heavy is a push whose files all report the maximum size.
+// heavy is a push in which every file reports the maximum size.
 type heavy struct{ push }
 
 func (p heavy) Stat(name string) (code.ObjectKind, int64, bool) {
@@ -198,7 +198,7 @@ func (p heavy) Stat(name string) (code.ObjectKind, int64, bool) {
 	return kind, size, ok
 }
 
-// A workspace can have 512 MiB including its history. A file in several commits counts once.
+// A workspace can have up to 512 MiB, including its history. A file in several commits counts once.
 func TestAPushOfMoreThanAWorkspaceHoldsIsRefused(t *testing.T) {
 	const inTree = code.MaxTree / code.MaxFile
 	for files, taken := range map[int]bool{512<<20/code.MaxFile - 1: true, 512 << 20 / code.MaxFile: false} {
@@ -220,8 +220,8 @@ func TestAPushOfMoreThanAWorkspaceHoldsIsRefused(t *testing.T) {
 	}
 }
 
-// A push can have at most 2,000 commits. The last allowed commit is still checked: here one of its
-// files is missing.
+// A push can have at most 2,000 commits. The last allowed commit is still checked. In this test one
+// of its files is missing.
 func TestAPushOfTooManyCommitsIsRefused(t *testing.T) {
 	p := push{}
 	tree := p.folder("100644 a " + push{}.blob("a"))

@@ -9,10 +9,10 @@ import (
 	"atelier/persistence/objects"
 )
 
-// repair replaces damaged contents of a tree that were sent again. A change without new content
-// puts no object, so it would succeed while the content stays unreadable. Only the bytes of the
-// content are replaced, so the object is then the same as before the damage. A shorter object is
-// left unchanged.
+// repair replaces damaged contents of a tree when the same contents are sent again. A change
+// without new content puts no object, so it would succeed while the content stays unreadable. Only
+// the bytes of the content are replaced, so that the object is the same as before the damage. An
+// object that is too short is left unchanged.
 func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.File) error {
 	for _, f := range sent {
 		known := m.byPath[f.Path]

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// spool has the objects of a workspace's trees on the node's disk, each fetched with one request,
-// for a reader of all of them. Not safe for concurrent use.
+// spool has the objects of a workspace's trees on the node's disk, for a reader that needs all of
+// them. Each object is fetched with one request. Not safe for concurrent use.
 type spool struct {
 	s         *Store
 	id        string
@@ -40,7 +40,7 @@ func (p *spool) fetch(ctx context.Context, name string) (at span, err error) {
 	if at, there := p.at[name]; there {
 		return at, nil
 	}
-	for range 3 { // a transfer may break off
+	for range 3 { // a transfer can break off
 		if at, err = p.fetchOnce(ctx, name); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
 			break
 		}
@@ -61,7 +61,7 @@ func (p *spool) fetchOnce(ctx context.Context, name string) (span, error) {
 		return span{}, err
 	}
 	defer r.Close()
-	// Twice the limit of a workspace, because two nodes can write concurrently.
+	// The limit is twice that of a workspace, because two nodes can write concurrently.
 	if size < 0 || p.end+size > 2*maxWorkspace {
 		return span{}, damaged("the workspace is too large")
 	}

@@ -21,38 +21,40 @@ import (
 
 const (
 	prefix = "workspaces/"
-	// beginning is the number of bytes read for an object's manifest; most manifests are shorter.
+	// beginning is the number of bytes first read for an object's manifest. Most manifests are
+	// shorter.
 	beginning = 64 << 10
-	// maxRemembered bounds the cached workspaces, and maxFiles the files of all cached manifests.
+	// maxRemembered bounds the number of cached workspaces, and maxFiles the number of files in all
+	// cached manifests.
 	maxRemembered = 4096
 	maxFiles      = 100_000
-	// maxCommitBytes bounds the cached commits.
+	// maxCommitBytes bounds the size of the cached commits.
 	maxCommitBytes = 8 << 20
-	// maxPacking bounds the workspaces that are packed concurrently.
+	// maxPacking is the maximum number of workspaces packed concurrently.
 	maxPacking = 4
 	lockShards = 256
-	// leastGrace is the age at which every tree has been recorded by its writer.
+	// leastGrace is the age by which every tree's writer has recorded it.
 	leastGrace = time.Hour
 )
 
-// Options of a Store. Objects and Dir are required.
+// Options configures a Store. Objects and Dir are required.
 type Options struct {
 	Objects objects.Store
 	// Dir is the node's own folder for unnamed files, created if missing.
 	Dir string
 	// Gate returns the reason why nothing can be written now, or nil.
 	Gate func() error
-	// Damaged is called for each damaged file.
+	// Damaged is called once per damaged file.
 	Damaged func()
 	// Grace is the grace period of unreferenced objects. Default 24 h, at least 1 h.
 	Grace time.Duration
-	// Alone means that no other process uses the objects: then Publish removes the trees that no
-	// head needs at once.
+	// Alone means that no other process uses the objects. Publish then immediately removes the
+	// trees that no head needs.
 	Alone  bool
 	Logger *slog.Logger
 }
 
-// Store is a code.Store in a store of objects. Safe for concurrent use.
+// Store is a code.Store in an object store. Safe for concurrent use.
 type Store struct {
 	opts  Options
 	clock *objects.Clock
@@ -62,8 +64,8 @@ type Store struct {
 	locks [lockShards]sync.RWMutex
 
 	mu sync.Mutex
-	// Guarded by mu. For an unshared store: the backups in progress, and the workspaces to remove
-	// after them.
+	// Guarded by mu. If the store is not shared: the backups in progress, and the workspaces to
+	// remove after them.
 	holds   int
 	removed []string
 	// Guarded by mu.
@@ -71,7 +73,8 @@ type Store struct {
 	made      map[string]code.Kind
 	manifests map[string]*manifest // by key of the tree
 	files     int                  // in all of them
-	// commits are small and requested repeatedly; by key of the tree.
+	// commits caches commits, which are small and requested repeatedly. Its keys are those of the
+	// trees.
 	commits     map[string][]byte
 	commitBytes int
 }
@@ -101,10 +104,10 @@ func Open(o Options) (*Store, error) {
 	}, nil
 }
 
-// Close does nothing: the store of objects belongs to the caller.
+// Close does nothing, because the object store belongs to the caller.
 func (s *Store) Close() error { return nil }
 
-// Lock excludes all others on this node from the workspace with this key.
+// Lock excludes all other callers on this node from the workspace with this key.
 func (s *Store) Lock(key string) (unlock func()) {
 	l := &s.locks[s.shard(key)]
 	l.Lock()
@@ -118,8 +121,8 @@ func (s *Store) RLock(key string) (unlock func()) {
 	return l.RUnlock
 }
 
-// LockReading implements code.Store. Keys share locks: two keys can have the same one. All callers
-// take the locks in one order.
+// LockReading implements code.Store. Two keys can share one lock. All callers take the locks in one
+// order.
 func (s *Store) LockReading(key, read string) (unlock func()) {
 	mine, other := s.shard(key), s.shard(read)
 	if mine == other {
@@ -185,7 +188,7 @@ func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	return err
 }
 
-// Remove implements code.Store. During a backup, or after a failure, it is postponed.
+// Remove implements code.Store. The removal is postponed during a backup, or after a failure.
 func (s *Store) Remove(id string) {
 	if !idForm.MatchString(id) {
 		return
@@ -438,7 +441,8 @@ func (s *Store) PackTree(id string, kind code.Kind, tree string, how code.Archiv
 	})
 }
 
-// packed returns an archive written by write, at its beginning, and its size.
+// packed returns an archive written by write, as a reader positioned at its beginning, and its
+// size.
 func (s *Store) packed(write func(f *os.File) error) (_ io.ReadCloser, size int64, err error) {
 	f, err := s.nameless()
 	if err != nil {

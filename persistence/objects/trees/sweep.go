@@ -12,10 +12,10 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Heads returns the workspaces of codelabs by id, and the heads of each, as currently recorded.
+// Heads returns the heads of each workspace, as currently recorded. The map is by workspace id.
 type Heads func() (map[string][]code.Head, error)
 
-// partsOf returns the workspace of a key, and its tree, if any.
+// partsOf returns the workspace in a key, and the tree, if any.
 func partsOf(key string) (id, name string, ours bool) {
 	id, rest, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
 	name, isTree := strings.CutPrefix(rest, "trees/")
@@ -25,9 +25,8 @@ func partsOf(key string) (id, name string, ours bool) {
 	return id, name, idForm.MatchString(id)
 }
 
-// Sweep moves unreferenced trees to quarantine, and removes those that have been there
-// longer than the grace period. It returns the number of removed trees. Several nodes can
-// run it concurrently.
+// Sweep moves unreferenced trees to quarantine, and removes trees that have been there longer than
+// the grace period. It returns the number of removed trees. Several nodes can run it concurrently.
 func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error) {
 	if held, err := s.held(ctx); err != nil || held {
 		return 0, err
@@ -36,8 +35,8 @@ func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error)
 	if err != nil {
 		return 0, err
 	}
-	// Most workspaces have no old objects except the ones in use: a commit of a repository,
-	// or the heads.
+	// Most workspaces have no old objects except the ones in use: commits of a repository, or
+	// heads.
 	var listed []objects.Info
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {
 		if _, _, ours := partsOf(i.Key); ours && aside.Old(i) {
@@ -74,7 +73,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	if known {
 		var err error
 		if needed, err = s.needed(ctx, id, heads); errors.Is(err, durable.ErrCorrupt) || errors.Is(err, code.ErrNotFound) {
-			// Their references are unknown, so nothing is removed.
+			// The references are unknown, so nothing is removed.
 			s.opts.Logger.Error("the code of a workspace is damaged; the sweep removed nothing from it", "workspace", id, "error", err)
 			return nil
 		} else if err != nil {
@@ -84,7 +83,8 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	for _, i := range of {
 		_, name, _ := partsOf(i.Key)
 		var err error
-		// A commit is history; an object that is no tree shows that the workspace exists.
+		// A commit is part of the history. An object that is not a tree shows that the workspace
+		// exists.
 		if known && (!treeForm[code.Plain].MatchString(name) || needed[name]) {
 			err = aside.Needed(ctx, i)
 		} else {
@@ -100,7 +100,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	return nil
 }
 
-// needed returns the plain trees of the heads, and those that have their contents.
+// needed returns the heads' plain trees, and the trees that have the heads' contents.
 func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[string]bool, error) {
 	needed := map[string]bool{}
 	for _, h := range heads {
@@ -119,9 +119,9 @@ func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[s
 	return needed, nil
 }
 
-// Publish implements code.Store. Reads use the record, and a download creates its own branches. So
-// Publish only removes the plain trees that no head needs. If other nodes write, too, a sweep does
-// that.
+// Publish implements code.Store. Reads use the record, and a download creates its own branches.
+// Publish therefore only removes the plain trees that no head needs. If other nodes write, too, a
+// sweep removes these trees.
 func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
 	if !s.opts.Alone || kind != code.Plain {
 		return nil
@@ -137,7 +137,7 @@ func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return needed[name] })
 	if held, err := s.held(ctx); err != nil || held {
-		return err // the next one removes them
+		return err // the next Publish removes them
 	}
 	for _, name := range names {
 		if err := s.opts.Objects.Delete(ctx, treeKey(id, name)); err != nil {
@@ -162,7 +162,7 @@ func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []s
 }
 
 // Scrub reads every workspace. It calls bad for each damaged object, and for each missing object
-// that its heads need. It returns the number of read files.
+// that a workspace's heads need. It returns the number of files read.
 func (s *Store) Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error) {
 	for id, r := range recorded {
 		told := func(what string) {
@@ -226,8 +226,8 @@ func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(
 	return looked, nil
 }
 
-// walk finds everything that a head needs: the trees whose objects have files of it and, in a
-// repository, the earlier commits with theirs. seen are the trees already visited.
+// walk finds everything that a head needs: the trees whose objects contain the head's files and, in
+// a repository, the earlier commits with their trees. seen contains the trees already visited.
 func (p *spool) walk(ctx context.Context, h code.Head, seen map[string]bool, bad func(what string)) error {
 	for todo := []string{h.Tree}; len(todo) > 0; {
 		name := todo[len(todo)-1]

@@ -87,7 +87,7 @@ func content(t testing.TB, s code.Store, kind code.Kind, tree string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// each runs a test for each kind of store with a new workspace of each kind.
+// each runs a test with each kind of store and a new workspace of each kind.
 func each(t *testing.T, test func(t *testing.T, b *objectstest.Backend, kind code.Kind)) {
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestATreeNeverChanges(t *testing.T) {
 	})
 }
 
-// This holds for damage to any part of an object.
+// Damage is detected in any part of an object.
 func TestDamagedCodeIsNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
 		"contents": func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
@@ -186,8 +186,8 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	}
 }
 
-// Content that is sent again repairs damaged content, even if the change contains nothing new.
-// Earlier the write succeeded, but the content stayed unreadable.
+// Sending content again repairs damaged content, even if the change contains nothing new. Earlier
+// the write succeeded, but the content stayed unreadable.
 func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		text := strings.Repeat("text ", 100)
@@ -306,8 +306,8 @@ func sweep(t testing.TB, s *trees.Store, h trees.Heads) int {
 	return n
 }
 
-// A workspace with an unreadable head is not swept, because it is unknown which trees the head
-// needs.
+// A workspace with an unreadable head is not swept, because the trees that the head needs are
+// unknown.
 func TestADamagedWorkspaceIsNotSwept(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)
@@ -329,7 +329,7 @@ func TestADamagedWorkspaceIsNotSwept(t *testing.T) {
 	}
 }
 
-// A node that was paused for hours names heads that another node has replaced since.
+// A node that was paused for hours passes heads that another node has replaced since.
 func TestALatePublishRemovesNothing(t *testing.T) {
 	b := objectstest.Folder(t)
 	late, owner := node(t, b), node(t, b)
@@ -387,7 +387,8 @@ func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
 		if got := content(t, node(t, b), code.Plain, head); got != "a=1 b=2" {
 			t.Errorf("the head is %q", got)
 		}
-		// An unlisted workspace stays for the same time, and is restored if it is listed again.
+		// An unlisted workspace stays in quarantine for the same time, and is restored if it is
+		// listed again.
 		none := func() (map[string][]code.Head, error) { return nil, nil }
 		sweep(t, s, none)
 		if got := b.Keys(t, "aside/"); len(got) != 3 {
@@ -404,7 +405,7 @@ func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
 	})
 }
 
-// A head that is recorded after the listing needs a tree that is not in the listing.
+// A head that is recorded after the listing needs a tree that the listing does not contain.
 func TestASweepAsksAfterItHasListed(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)
@@ -430,13 +431,13 @@ type before struct {
 }
 
 func (b *before) List(ctx context.Context, prefix string, fn func(objects.Info) error) error {
-	if b.list != nil && strings.HasPrefix(prefix, "workspaces/") { // and not that of backups in progress
+	if b.list != nil && strings.HasPrefix(prefix, "workspaces/") { // but not the list of backups in progress
 		b.list()
 	}
 	return b.Store.List(ctx, prefix, fn)
 }
 
-// A tree that refers to an old one is recorded just before the listing, so the old one stays.
+// A tree that refers to an old tree is recorded just before the listing, so the old tree stays.
 func TestASweepSeesWhatWasRecordedWhileItListed(t *testing.T) {
 	b := objectstest.Folder(t)
 	slow := &before{Store: b}
@@ -459,7 +460,7 @@ func TestASweepSeesWhatWasRecordedWhileItListed(t *testing.T) {
 	}
 }
 
-// The bound limits how many old trees must be kept for a few files.
+// The limit bounds the number of old trees that must be kept for a few files.
 func TestAPlainTreeRefersToFewOthers(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)

@@ -14,8 +14,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// maxPlainBundles bounds the trees to which a plain one refers, and so the objects that are kept
-// for a few files.
+// maxPlainBundles is the maximum number of trees to which a plain tree can refer. It bounds the
+// number of objects that are kept for a few files.
 const maxPlainBundles = 16
 
 // builder builds the object of a tree.
@@ -30,7 +30,7 @@ func newBuilder(kind code.Kind) *builder {
 	return &builder{manifest: manifest{Kind: kind, Files: []file{}}, at: map[string]int64{}, bundles: map[bundle]int{}}
 }
 
-// bring adds a file with its content.
+// bring adds a file with its content to the object.
 func (b *builder) bring(path string, content []byte, mode code.Mode) {
 	f := file{Path: path, Sum: sumOf(content), Size: int64(len(content)), Executable: mode == code.Executable, Form: textForm}
 	if code.Binary(content) {
@@ -129,7 +129,7 @@ func randomTree() string {
 	return hex.EncodeToString(b[:])
 }
 
-// nameCommit creates the commit. If it changes nothing, it returns its parent.
+// nameCommit creates the commit. If the change has no effect, nameCommit returns the parent.
 func (b *builder) nameCommit(before *manifest, base string, c code.Change) error {
 	var parent *object.Commit
 	if base != "" {
@@ -150,7 +150,7 @@ func (b *builder) nameCommit(before *manifest, base string, c code.Change) error
 	return err
 }
 
-// bringAll creates a tree without references to others.
+// bringAll creates a tree that contains all of its contents, without references to other trees.
 func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after map[string]entry) (*builder, error) {
 	sp, err := s.spool(id, before.Kind)
 	if err != nil {
@@ -170,8 +170,9 @@ func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after
 	return b, nil
 }
 
-// grow adds the size of a change to that of the workspace, with its history, and refuses it above
-// the limit. Concurrent writes of other nodes are included in the next count.
+// grow adds the size of a change to the recorded size of the workspace and its history. It refuses
+// the change if the sum is above the limit. Concurrent writes of other nodes are included in the
+// next count.
 func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	added := int64(4096)
 	for _, f := range c.Write {
@@ -180,7 +181,7 @@ func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	return s.growBy(ctx, id, added)
 }
 
-// growBy is grow for the given number of bytes.
+// growBy is like grow, for a given number of bytes.
 func (s *Store) growBy(ctx context.Context, id string, added int64) error {
 	s.mu.Lock()
 	size, known := s.sizes[id]

@@ -14,7 +14,7 @@ import (
 	"atelier/persistence/objects/trees"
 )
 
-// alone returns a store that no other process uses, with a workspace.
+// alone returns a store that no other process uses. The store has one workspace.
 func alone(t testing.TB, kind code.Kind) *trees.Store {
 	t.Helper()
 	s, err := trees.Open(trees.Options{Objects: objectstest.Folder(t).Store, Dir: t.TempDir(), Alone: true})
@@ -128,7 +128,7 @@ func TestWritersOfDifferentBranchesDoNotMix(t *testing.T) {
 }
 
 func FuzzWrite(f *testing.F) {
-	// The path rules are tested in package code; these are a few of each kind.
+	// Package code tests the path rules. These are a few examples of each kind.
 	for _, p := range []string{
 		"a", "", "/etc/passwd", "../evil", "a/../b", "dir", "dir/b", "DIR/B", "a/x", "a\\b", "a\x00b", ".git/config", ".GIT", "git~1/x", ".g\u200cit/x",
 		".gitignore", "a b/ä/한글.txt", "...", "-x", "con", strings.Repeat("x", 256), strings.Repeat("a/", 512) + "a",
@@ -190,7 +190,7 @@ func TestNothingIsWrittenWhileTheGateIsShut(t *testing.T) {
 }
 
 // If no other process can have recorded a tree, Publish removes the trees that no head needs.
-// Otherwise old trees of folders would fill the disk. During a backup they stay.
+// Otherwise old plain trees would fill the disk. During a backup these trees stay.
 func TestPublishRemovesWhatNoHeadNeeds(t *testing.T) {
 	s := alone(t, code.Plain)
 	one := write(t, s, code.Plain, "", "a", "1")

@@ -1,5 +1,5 @@
-// Package postgrestest runs a PostgreSQL for tests: one server per test process, in a temporary
-// folder, with a new database per test. It always ends with the process.
+// Package postgrestest runs a PostgreSQL for tests. Each test process has one server, in a
+// temporary folder, and each test has a new database. The server always ends with the process.
 package postgrestest
 
 import (
@@ -23,9 +23,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Server is a PostgreSQL of this process.
+// Server is the PostgreSQL server of this process.
 type Server struct {
-	dir  string // holds data, socket and log
+	dir  string // contains data, socket and log
 	bin  string
 	cred *syscall.Credential // nil: the user that runs the tests
 
@@ -58,7 +58,7 @@ func Stop() {
 }
 
 // Get returns the server of this process, and starts it if necessary. Without PostgreSQL the test
-// is skipped; with NEED_PROGRAMS=1 it fails.
+// is skipped; with NEED_PROGRAMS=1 the test fails.
 func Get(t testing.TB) *Server {
 	t.Helper()
 	bin := find()
@@ -75,7 +75,7 @@ func Get(t testing.TB) *Server {
 	return shared.server
 }
 
-// Folder returns the folder of this process's server, or "" if none runs.
+// Folder returns the folder of this process's server, or "" if no server runs.
 func Folder() string {
 	if shared.server == nil {
 		return ""
@@ -101,7 +101,7 @@ func find() string {
 }
 
 func start(bin string) (*Server, error) {
-	// The path of a socket is limited to 107 bytes, so the folder is not below t.TempDir.
+	// A socket path is limited to 107 bytes, so the folder is not in t.TempDir.
 	dir, err := os.MkdirTemp("", "pg-")
 	if err != nil {
 		return nil, err
@@ -159,8 +159,8 @@ func (s *Server) Start() error {
 		return err
 	}
 	defer log.Close()
-	// Only syncing is disabled, because commits need not survive a crash of the machine. All else
-	// is as in production.
+	// Only syncing is disabled, because commits need not survive a crash of the machine. All other
+	// settings are as in production.
 	cmd := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "synchronous_commit=on", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "autovacuum_naptime=5s")
 	cmd.Stdout, cmd.Stderr = log, log
@@ -259,8 +259,8 @@ func Exec(t testing.TB, dsn, sql string, args ...any) {
 	}
 }
 
-// In returns the address of the database for a folder of the test. The first call creates it, so a
-// test that reopens the folder finds its data.
+// In returns the address of the database for one of the test's folders. The first call creates the
+// database, so a test that reopens the folder finds its data.
 func In(t testing.TB, dir string) string {
 	t.Helper()
 	note := filepath.Join(dir, "postgres")

@@ -12,14 +12,14 @@ import (
 	"sync"
 )
 
-// simulation is the package whose test is the simulator.
+// simulation is the package whose test binary is the simulator.
 const simulation = "./cmd/atelier/simulation"
 
-// tree is the unmodified module, and a folder for its builds.
+// tree is the unmodified module, with a folder for its builds.
 type tree struct {
 	root string
 	dir  string          // temporary
-	deps map[string]bool // folders of the packages in the simulator, from the root
+	deps map[string]bool // folders of the simulator's packages, from the root
 }
 
 // newTree finds the module that contains the working directory. close removes the builds.
@@ -52,31 +52,31 @@ func (t *tree) simulates(m *mutant) bool {
 	return slices.ContainsFunc(m.places, func(p place) bool { return t.deps[filepath.ToSlash(filepath.Dir(p.file))] })
 }
 
-// mutated is a mutant of the tree.
+// mutated is the tree with one mutant.
 type mutated struct {
 	*tree
 	*mutant
 	overlay string // file for -overlay; "" for the unmodified tree
-	binary  string // the simulator, once it is built
-	// shared is the build that the mutant shares with others, where its number switches it on. It
-	// is nil for a mutant with its own build.
+	binary  string // the simulator, once built
+	// shared is the build that the mutant shares with others. The mutant's number activates it
+	// there. It is nil for a mutant with its own build.
 	shared *sharedBuild
 }
 
-// sharedBuild is one build of many mutants: of the simulator, and of the tests of each requested
-// package.
+// sharedBuild is one build of many mutants. It contains the simulator, and the tests of each
+// requested package.
 type sharedBuild struct {
 	*tree
 	has    map[*mutant]bool
 	broken map[string]error // mutants that do not compile, by name
-	// original is the build while no mutant is on.
+	// original is the build while no mutant is active.
 	original *mutated
 
 	mu    sync.Mutex
 	tests map[string]func() (string, error) // binaries by package. Guarded by mu.
 }
 
-// share builds the simulator with as many of these mutants as can share a build.
+// share builds the simulator with all of these mutants that can share a build.
 func (t *tree) share(all []*mutant) (*sharedBuild, error) {
 	b := &sharedBuild{tree: t, broken: map[string]error{}, tests: map[string]func() (string, error){}}
 	dir := filepath.Join(t.dir, "shared")
@@ -114,7 +114,7 @@ func (t *tree) share(all []*mutant) (*sharedBuild, error) {
 	}
 }
 
-// others are the packages that the mutants change and that are not in the simulator.
+// others returns the packages that the mutants change and that are not in the simulator.
 func (b *sharedBuild) others() (all []string) {
 	for m := range b.has {
 		for _, p := range m.places {
@@ -127,7 +127,7 @@ func (b *sharedBuild) others() (all []string) {
 	return slices.Compact(all)
 }
 
-// compile builds the tests of a package into a file; with "" it only compiles packages.
+// compile builds the tests of a package into a file. If to is "", it only compiles packages.
 func (b *sharedBuild) compile(to string, packages ...string) error {
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", to}
 	if to == "" {
@@ -141,7 +141,7 @@ func (b *sharedBuild) compile(to string, packages ...string) error {
 	return nil
 }
 
-// testOf returns the built test of a package.
+// testOf returns the test binary of a package.
 func (b *sharedBuild) testOf(pkg string) (string, error) {
 	b.mu.Lock()
 	build := b.tests[pkg]
@@ -154,7 +154,7 @@ func (b *sharedBuild) testOf(pkg string) (string, error) {
 	return build()
 }
 
-// mutate writes the overlay of a mutant, unless it shares a build.
+// mutate writes a mutant's overlay, unless the mutant shares a build.
 func (b *sharedBuild) mutate(m *mutant) (*mutated, error) {
 	if err := b.broken[m.name]; err != nil {
 		return nil, err
@@ -193,14 +193,14 @@ func (x *mutated) build(flags ...string) error {
 	return nil
 }
 
-// clean removes the builds of this mutant.
+// clean removes this mutant's builds.
 func (x *mutated) clean() {
 	if x.shared == nil {
 		_ = os.RemoveAll(filepath.Join(x.dir, x.name))
 	}
 }
 
-// environment returns the environment of a program built with the mutant.
+// environment returns the environment for a program that was built with the mutant.
 func (x *mutated) environment(more ...string) []string {
 	return append(append(os.Environ(), fmt.Sprint(switchedOn, "=", x.number)), more...)
 }

@@ -16,24 +16,24 @@ import (
 	"strings"
 )
 
-// switchedOn is the environment variable that switches one mutant on, by its number. Without it a
-// combined build behaves like the unmodified tree.
+// switchedOn is the environment variable that contains the number of the active mutant. Without it
+// a combined build behaves like the unmodified tree.
 const switchedOn = "MUTANT_ON"
 
-// combined is the tree with many mutants in one build, each behind a switch. For each
-// mutant, the changed function gets a copy with the change, and calls the copy while the
+// combined is the tree with many mutants in one build, each controlled by a switch. For each
+// mutant, the changed function gets a copy with the change. The function calls the copy while the
 // switch is on:
 //
 //	func released(h *pb.HelpRequest) { if mutantOn == 17 { released_17(h); return }; …
 //
-// A change outside functions, such as of a constant, cannot be switched. Such a mutant is
-// built alone.
+// A change outside functions, for instance of a constant, cannot be switched. Such a mutant has its
+// own build.
 type combined struct {
 	overlay string
 	has     map[*mutant]bool
 }
 
-// combine writes the overlay of all mutants that can be switched, below dir.
+// combine writes the overlay of all mutants that can be switched into dir.
 func combine(all []*mutant, read func(string) ([]byte, error), root, dir string) (*combined, error) {
 	c := &combined{overlay: filepath.Join(dir, "overlay.json"), has: map[*mutant]bool{}}
 	copies := map[string][]*copied{} // by file
@@ -61,7 +61,7 @@ func combine(all []*mutant, read func(string) ([]byte, error), root, dir string)
 	return c, overlay(files, root, dir, c.overlay)
 }
 
-// overlay writes replacements of files for -overlay of the go command.
+// overlay writes replacement files for the go command's -overlay flag.
 func overlay(files map[string][]byte, root, dir, to string) error {
 	var list struct{ Replace map[string]string }
 	list.Replace = map[string]string{}
@@ -79,15 +79,16 @@ func overlay(files map[string][]byte, root, dir, to string) error {
 	return os.WriteFile(to, b, 0o600)
 }
 
-// copied is a function as one mutant changes it.
+// copied is a function as changed by one mutant.
 type copied struct {
 	*mutant
 	file, pkg string
-	key       string // its receiver's type and its name
-	text      []byte // of the whole function, as changed
+	key       string // the receiver's type and the function's name
+	text      []byte // the text of the whole changed function
 }
 
-// copiesOf returns the functions that a mutant changes; none if it also changes something else.
+// copiesOf returns the functions that a mutant changes. It returns none if the mutant also changes
+// something else.
 func copiesOf(m *mutant, read func(string) ([]byte, error)) (out []*copied, err error) {
 	changed, _, err := m.apply(read)
 	if err != nil {
@@ -131,9 +132,9 @@ func copiesOf(m *mutant, read func(string) ([]byte, error)) (out []*copied, err 
 // goFile is a parsed file.
 type goFile struct {
 	text  []byte
-	name  string // of the package
+	name  string // name of the package
 	funcs map[string]*ast.FuncDecl
-	keys  []string // of funcs, in their order
+	keys  []string // keys of funcs, in the same order
 	rest  string   // everything except functions and their comments
 }
 
@@ -157,12 +158,12 @@ func parsed(text []byte) (*goFile, error) {
 	return s, nil
 }
 
-// at returns an index into the text: positions in a file set with one file begin at 1.
+// at returns an index into the text. Positions in a file set with one file begin at 1.
 func at(p token.Pos) int { return int(p) - 1 }
 
 func (s *goFile) of(n ast.Node) []byte { return s.text[at(n.Pos()):at(n.End())] }
 
-// head is a function up to its body.
+// head returns a function's text up to its body.
 func (s *goFile) head(fn *ast.FuncDecl) []byte {
 	if fn.Body == nil {
 		return s.of(fn)
@@ -170,12 +171,12 @@ func (s *goFile) head(fn *ast.FuncDecl) []byte {
 	return s.text[at(fn.Pos()):at(fn.Body.Lbrace)]
 }
 
-// switched returns a file with the copies of its functions, each called while its mutant is on.
-// Compiler errors name the mutant of a copy instead of the file.
+// switched returns a file in which its functions have copies, each called while its mutant is on.
+// In compiler errors, the mutant's name replaces the file name.
 func switched(text []byte, copies []*copied) []byte {
 	s, err := parsed(text)
 	if err != nil {
-		panic(err) // it was parsed before
+		panic(err) // the file was parsed before
 	}
 	var out, behind bytes.Buffer
 	done := 0
@@ -204,8 +205,8 @@ func switched(text []byte, copies []*copied) []byte {
 	return out.Bytes()
 }
 
-// parameters are the receiver and the parameters of a function, with the names that it needs to
-// pass them on.
+// parameters returns a function's receiver and parameters, with the names that are needed to pass
+// them on.
 func parameters(fn *ast.FuncDecl) (all []*ast.Field, names [][]string) {
 	if fn.Recv != nil {
 		all = append(all, fn.Recv.List...)
@@ -230,7 +231,7 @@ func parameters(fn *ast.FuncDecl) (all []*ast.Field, names [][]string) {
 	return all, names
 }
 
-// named is the head of a function whose parameters all have names.
+// named returns the head of a function, with names for all parameters.
 func named(s *goFile, fn *ast.FuncDecl) []byte {
 	var out bytes.Buffer
 	done := at(fn.Pos())
@@ -244,7 +245,7 @@ func named(s *goFile, fn *ast.FuncDecl) []byte {
 	return out.Bytes()
 }
 
-// call returns a statement that calls a function's copy under another name.
+// call returns a statement that calls the copy of a function by the copy's name.
 func call(s *goFile, fn *ast.FuncDecl, name string) string {
 	all, names := parameters(fn)
 	var args []string
@@ -274,10 +275,10 @@ func call(s *goFile, fn *ast.FuncDecl, name string) string {
 	return does + "; return"
 }
 
-// notCompiled finds the mutants that compiler errors name.
+// notCompiled finds mutant names in compiler errors.
 var notCompiled = regexp.MustCompile(`([\w-]+)\.mutant:\d+`)
 
-// namedBy returns the mutants that the compiler's output names, with the output.
+// namedBy returns the mutants mentioned in the compiler's output, each with its errors.
 func namedBy(text string) map[string]string {
 	out := map[string]string{}
 	for _, line := range strings.Split(text, "\n") {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// coverSeeds is the number of seeds that run to determine which lines are executed.
+// coverSeeds is the number of seeds that are run to determine which lines are executed.
 const coverSeeds = 200
 
-// unexecuted returns the mutants whose changed lines nothing ran: neither seeds of the simulation
-// nor the tests they name. Mutants that were found are excluded, because their lines are known to
-// matter.
+// unexecuted returns the mutants whose changed lines were never run, neither by seeds of the
+// simulation nor by the tests in their entries. Mutants that were found are excluded, because their
+// lines are known to matter.
 func (t *tree) unexecuted(all []*mutant) (map[*mutant]bool, error) {
 	out := map[*mutant]bool{}
 	if len(all) == 0 {
@@ -69,7 +69,7 @@ func executed(blocks []block, file string, at span) bool {
 	return !statements
 }
 
-// block is a part of a file that a cover profile counts.
+// block is a part of a file, as counted in a cover profile.
 type block struct {
 	file        string
 	first, last int
@@ -85,7 +85,7 @@ func (t *tree) coverSeeds(cover string) (all []block, err error) {
 	if err := x.build("-cover", "-covermode=atomic", cover); err != nil {
 		return nil, err
 	}
-	// In parts, because a part that fails can be without a profile.
+	// The parts are run separately, because a part that fails can be without a profile.
 	profile := filepath.Join(t.dir, x.name, "profile")
 	const part = 20
 	for first := 1; first < coverSeeds; first += part {
@@ -123,7 +123,7 @@ func readProfile(path string) (all []block, err error) {
 		return nil, err
 	}
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		if i == 0 { // the mode
+		if i == 0 { // the line with the mode
 			continue
 		}
 		var b block

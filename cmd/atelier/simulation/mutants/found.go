@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// finding is what found a mutant: a seed, or a package test.
+// finding is the seed or package test that found a mutant.
 type finding struct {
 	seed    uint64 // 0 for a test
 	oracle  string // the oracle that found it
 	test    packageTest
-	seconds float64 // of the run that found it, without the build
+	seconds float64 // duration of the run that found it, without the build
 }
 
 func (f finding) String() string {
@@ -22,8 +22,8 @@ func (f finding) String() string {
 	return fmt.Sprintf("test in %.1f s (%s)", f.seconds, f.test)
 }
 
-// The file of findings has a line for each mutant, separated by tabs: name, "seed" or
-// "test", the seed or package, seconds, and the oracle or regexp.
+// found.txt has a line for each mutant, separated by tabs: name, "seed" or "test", the seed or
+// package, seconds, and the oracle or regexp.
 
 func readFound(path string) (map[string]finding, error) {
 	text, err := os.ReadFile(path)

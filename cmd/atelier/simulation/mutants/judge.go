@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// judge determines for each mutant what finds it.
+// judge determines which seed or test finds each mutant.
 type judge struct {
 	tree   *tree
 	shared *sharedBuild
-	limit  uint64 // of seeds for each mutant; 0 runs only tests
+	limit  uint64 // maximum number of seeds per mutant; 0 runs only tests
 
 	mu sync.Mutex
-	// passes are the tests that passed without a mutant. Guarded by mu.
+	// passes contains the results of tests without a mutant. Guarded by mu.
 	passes map[packageTest]error
-	// unclean are the seeds that fail without a mutant, and their failures. Guarded by mu.
+	// unclean contains the seeds that fail without a mutant, and their failures. Guarded by mu.
 	unclean map[uint64]string
 }
 
@@ -27,8 +27,8 @@ type verdict struct {
 	err   error
 }
 
-// equivalentSeeds is the number of seeds that try a mutant that is declared equivalent, because
-// none should find it.
+// equivalentSeeds is the number of seeds that try a mutant that is declared equivalent. It is
+// small, because no seed should find such a mutant.
 const equivalentSeeds = 100
 
 // judge tries the previous finding first, then seeds, then the mutant's tests.
@@ -65,8 +65,9 @@ func (j *judge) judge(m *mutant, before finding) (v verdict) {
 	return v
 }
 
-// seeds looks for a seed that finds a mutant, beginning with the previous one. It takes the first
-// seed that fails repeatedly. A seed that also fails without a mutant proves nothing.
+// seeds looks for a seed that finds a mutant, beginning with the seed that found it last time. It
+// returns the first seed that fails repeatedly. A seed that also fails without a mutant proves
+// nothing.
 func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
 	if kept > 0 {
 		f, err := x.fails(kept, tries)
@@ -120,7 +121,7 @@ func (j *judge) clean(seed uint64) (bool, error) {
 	return f.seed == 0, err
 }
 
-// test reports whether a test finds a mutant. The test must pass without one.
+// test reports whether a test finds a mutant. The test must pass without the mutant.
 func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 	f, failed, err := x.test(t)
 	if err != nil || !failed {
@@ -143,8 +144,7 @@ func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 
 var errLives = errors.New("nothing finds it")
 
-// conclude returns an error for a bad verdict, and nil for all others.
-// unexecuted means that the lines of a mutant never ran.
+// conclude returns an error for a bad verdict, and nil for any other.
 func (v verdict) conclude(unexecuted bool) error {
 	switch {
 	case v.err != nil:

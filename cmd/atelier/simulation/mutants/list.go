@@ -16,7 +16,7 @@ type mutant struct {
 	promise    string
 	places     []place
 	tests      []packageTest
-	equivalent string // why nothing can find it; "" for a mutant that must be found
+	equivalent string // the reason why it cannot be found; "" if it must be found
 }
 
 // place is a piece of a file and its replacement.
@@ -104,7 +104,7 @@ func parse(list []byte) (all []*mutant, err error) {
 	return all, lines.Err()
 }
 
-// pick returns the mutants with these numbers or names.
+// pick returns the mutants with the given numbers or names.
 func pick(all []*mutant, which string) (chosen []*mutant, err error) {
 	for _, one := range strings.Split(which, ",") {
 		i := slices.IndexFunc(all, func(m *mutant) bool { return m.name == one || strconv.Itoa(m.number) == one })
@@ -116,11 +116,11 @@ func pick(all []*mutant, which string) (chosen []*mutant, err error) {
 	return chosen, nil
 }
 
-// span is a range of lines of a file, from 1, both ends included.
+// span is an inclusive range of lines of a file, counted from 1.
 type span struct{ first, last int }
 
-// apply returns the files that a mutant changes, with the change, and the places of the changes.
-// read returns the text of a file.
+// apply returns the files that a mutant changes, in their changed form, and the places of the
+// changes. read returns the text of a file.
 func (m *mutant) apply(read func(file string) ([]byte, error)) (changed map[string][]byte, spans map[string][]span, err error) {
 	changed, spans = map[string][]byte{}, map[string][]span{}
 	for _, p := range m.places {
@@ -153,7 +153,7 @@ func (m *mutant) apply(read func(file string) ([]byte, error)) (changed map[stri
 	return changed, spans, nil
 }
 
-// changed returns the differing lines of a place, which begins at a line.
+// changed returns the differing lines of a place that begins at the given line.
 func (p place) changed(at int) span {
 	same := 0
 	for same < min(len(p.old), len(p.new)) && p.old[same] == p.new[same] {
@@ -163,6 +163,6 @@ func (p place) changed(at int) span {
 	for end < min(len(p.old), len(p.new))-same && p.old[len(p.old)-1-end] == p.new[len(p.new)-1-end] {
 		end++
 	}
-	// An added line is next to a line of the source.
+	// An added line is assigned to an adjacent source line.
 	return span{at + min(same, len(p.old)-1), at + max(len(p.old)-1-end, min(same, len(p.old)-1))}
 }

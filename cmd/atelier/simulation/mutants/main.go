@@ -74,7 +74,7 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 		if v.found == nil || v.err != nil || limit == 0 {
 			return nil
 		}
-		now, err := readFound(path) // other processes may run mutants, too
+		now, err := readFound(path) // other processes can run mutants, too
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 	return err
 }
 
-// all judges mutants, a few concurrently, and reports each verdict at once.
+// all judges mutants, a few concurrently, and reports each verdict immediately.
 func (j *judge) all(chosen []*mutant, found map[string]finding, atOnce int, judged func(verdict) error) ([]verdict, error) {
 	type job struct {
 		i      int

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// real reads the real list, with the root of the module as its base.
+// real reads the real list, relative to the root of the module.
 func real(t *testing.T) (all []*mutant, read func(string) ([]byte, error)) {
 	t.Helper()
 	root := filepath.Join("..", "..", "..", "..")
@@ -26,8 +26,8 @@ func real(t *testing.T) (all []*mutant, read func(string) ([]byte, error)) {
 	return all, read
 }
 
-// A change of a mutated line must also update mutants.txt. Otherwise that guarantee is no longer
-// tested.
+// If a mutated line changes, mutants.txt must be updated. Otherwise the line's guarantee is no
+// longer tested.
 func TestEachMutantMatches(t *testing.T) {
 	all, read := real(t)
 	for _, m := range all {
@@ -77,7 +77,7 @@ func TestTheTestsOfMutantsExist(t *testing.T) {
 	}
 }
 
-// found.txt refers only to existing mutants, and to tests that their entries name.
+// found.txt refers only to existing mutants, and to tests in their entries.
 func TestFoundNamesExistingMutantsAndTests(t *testing.T) {
 	all, _ := real(t)
 	found, err := readFound("found.txt")
@@ -194,7 +194,7 @@ func TestALineThatNothingRanIsNoticed(t *testing.T) {
 const program = "package p\n\ntype t[K any] struct{}\n\nfunc (t[K]) one(a, _ int, more ...string) (n int, err error) {\n\treturn a, nil\n}\n\nfunc two[A, B any](x A, y B) {\n\tprintln(x, y)\n}\n\nconst three = 3\n"
 
 // All mutants of functions share a build, in which each is active only on request. A mutant of a
-// constant does not share it.
+// constant has its own build.
 func TestFunctionsAreSwitched(t *testing.T) {
 	all, err := parse([]byte("== a\npromise: it\nfile: p/p.go\n-\treturn a, nil\n+\treturn 0, nil\n" +
 		"== b\npromise: it\nfile: p/p.go\n-\tprintln(x, y)\n+\tprintln(y, x)\n\n-\treturn a, nil\n+\treturn 1, nil\n" +

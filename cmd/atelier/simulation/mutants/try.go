@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// hang is the timeout of a seed. A seed takes a tenth of a second on an idle machine.
+// hang is the timeout of a seed. On an idle machine a seed takes a tenth of a second.
 const hang = 10 * time.Second
 
-// A test that hangs with a mutant has found it, so its timeout is short. Without a mutant a test
-// can be slow on a busy machine.
+// A test that hangs with a mutant has found the mutant, so its timeout is short. Without a mutant a
+// test can be slow on a busy machine.
 const (
 	mutatedTimeout  = "-test.timeout=25s"
 	originalTimeout = "-test.timeout=2m"
@@ -26,7 +26,7 @@ const (
 // crashed is the oracle of a process that crashed or hung.
 const crashed = "crash"
 
-// seeds runs a range of seeds until one fails, and returns that, or 0.
+// seeds runs a range of seeds until one fails. It returns this seed, or 0 if all pass.
 func (x *mutated) seeds(first, last uint64) (finding, error) {
 	began := time.Now()
 	cmd := exec.Command(x.binary, "-test.run=^TestSimulation$", "-test.timeout=0", "-worker", //nolint:gosec // built here
@@ -74,7 +74,7 @@ func (x *mutated) seeds(first, last uint64) (finding, error) {
 	return f, nil
 }
 
-// tries is how often a seed runs to determine whether it finds a mutant.
+// tries is the number of times that a seed runs to determine whether it finds a mutant.
 const tries = 5
 
 // fails runs a seed several times and returns its failure, if any.
