@@ -18,7 +18,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// tokens contains the payments of a run: the issued tokens and what happened to them.
+// tokens contains the payments of a run: the issued tokens and their history.
 type tokens struct {
 	w      *world
 	shares *shares
