@@ -87,7 +87,7 @@ APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/
 	CHANGELOG.md bench/README.md cmd/atelier/deploy/*.md transport/handler/*.md transport/commerce/*.md \
 	transport/web/pictures/*.png transport/rest/RULES.md transport/rest/clients/README.md transport/rest/clients/webhooks/README.md)
 
-.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories firefox-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-tests clean
+.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories firefox-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-check release-tests clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -263,19 +263,24 @@ regress: need-go
 		--new "$$dir/new-atelier" --new-name "$$(git log -1 --format='%h %s')$$(git diff --quiet HEAD || echo ', with changes')" \
 		$(if $(SHORT),--short) $(REGRESS_FLAGS)
 
-check: go-check app-check
+check: go-check app-check release-check
 
 go-check: need-go fmt fresh prose-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+
+# The modules that make releases, and the workflows of the forge. CI leaves them to make long
+# PART=release, which runs them: compiling what only they need takes a minute on a fresh machine.
+release-check: need-go
 	cd .release && $(GO) vet ./...
 	cd .ci/tools && GOFLAGS= $(GO) tool actionlint -shellcheck= -pyflakes= ../../.github/workflows/*.yml
 
 # Vale with the rules of .vale. A module of its own: its dependencies are no part of Atelier.
-# It needs a C compiler, as the race detector does.
+# It needs a C compiler, as the race detector does. Its parsers of programming languages are not
+# used here, so compiling them without optimization costs nothing later.
 .PHONY: prose prose-check prose-extend
 bin/vale: .vale/go.mod .vale/go.sum
-	cd .vale && GOFLAGS= $(GO) build -o $(CURDIR)/$@ github.com/vale-cli/vale/v3/cmd/vale
+	cd .vale && CGO_CFLAGS=-O0 GOFLAGS= $(GO) build -o $(CURDIR)/$@ github.com/vale-cli/vale/v3/cmd/vale
 
 prose: need-go bin/vale
 	@$(GO) run ./cmd/internal/prose
@@ -432,7 +437,7 @@ release: need-go app
 
 # Builds the release twice, installs it and queries the running server. This needs root,
 # debootstrap with a mirror of Debian, and skopeo.
-release-tests: release
+release-tests: release release-check
 	cd .release && LONG_TESTS=1 $(GOTEST) -count 1 ./...
 
 clean:
