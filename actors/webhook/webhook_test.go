@@ -22,7 +22,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-func TestCommandsAndRepliesTravel(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }
+func TestCommandsAndRepliesCanBeEncoded(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }
 
 // world is a store with webhooks and a receiver, in its own bubble.
 type world struct {
