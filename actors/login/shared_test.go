@@ -335,7 +335,7 @@ type silent struct{ durable.Feed }
 func (silent) Age() time.Duration             { return time.Hour }
 func (silent) Sync(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 
-func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
+func TestAnUnansweredSyncEndsByTheNodesClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clocktest.New()
 		s := empty(nil, nil, c.Now)
