@@ -36,7 +36,7 @@ func TestSnapshotsAreComplete(t *testing.T) {
 			out = e
 		}
 		if record, err = kind.AppendEvent(nil, out); err != nil || bytes.Contains(record, []byte("first key")) {
-			t.Errorf("record %d holds the key that was replaced; %v", i+1, err)
+			t.Errorf("record %d still contains the replaced key; %v", i+1, err)
 		}
 	}
 }

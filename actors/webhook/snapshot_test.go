@@ -40,7 +40,7 @@ func TestSnapshotsAreComplete(t *testing.T) {
 			e = out
 		}
 		if record, err = kind.AppendEvent(nil, e); err != nil || bytes.Contains(record, []byte("the secret")) {
-			t.Errorf("record %d holds the secret of a webhook that is gone; %v", i+1, err)
+			t.Errorf("record %d still contains the secret of a deleted webhook; %v", i+1, err)
 		}
 	}
 }
