@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "write asyncapi.json anew")
 
 // The app's types are generated from the file.
-func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
+func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	const file = "asyncapi.json"
 	var want bytes.Buffer
 	if err := json.Indent(&want, AsyncAPI(), "", "  "); err != nil {

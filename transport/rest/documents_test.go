@@ -86,7 +86,7 @@ func twice(d *json.Decoder, at string) (names []string) {
 }
 
 // The app's types are generated from the file.
-func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
+func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	const file = "openapi.json"
 	var want bytes.Buffer
 	if err := json.Indent(&want, OpenAPI(), "", "  "); err != nil {
