@@ -10,7 +10,7 @@ import (
 )
 
 // The document is generated from the types of Data.
-func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
+func TestADeliveryHasTheDescribedData(t *testing.T) {
 	all := &hooks.Data{
 		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build", Ok: true,
 		Environment: "production", ParticipantId: "p1", By: "p2", CheckoutId: "c1", Policy: "single_use",
@@ -33,7 +33,7 @@ func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if (sent.CodelabID != nil) != ofCodelab {
-			t.Errorf("%s: codelab_id is there: %t", event, sent.CodelabID != nil)
+			t.Errorf("%s: the body has a codelab_id: %t", event, sent.CodelabID != nil)
 		}
 		back := reflect.New(described)
 		dec := json.NewDecoder(bytes.NewReader(sent.Data))
@@ -48,7 +48,7 @@ func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
 	}
 }
 
-func TestBodiesAsReceiversGetThem(t *testing.T) {
+func TestTheBodyOfEachEvent(t *testing.T) {
 	x := &hooks.Data{
 		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build",
 		Environment: "production", ParticipantId: "p1", By: "p2", CheckoutId: "c1", Policy: "single_use",
