@@ -30,7 +30,7 @@ func TestUnsafePathsAreRefused(t *testing.T) {
 	}
 	for _, p := range goodPaths {
 		if err := CheckPath(p); err != nil {
-			t.Errorf("CheckPath(%.60q) = %v", p, err)
+			t.Errorf("CheckPath(%.60q) = %v, want no error", p, err)
 		}
 	}
 }
@@ -45,14 +45,14 @@ func TestNewPathsMustBeValidOnWindows(t *testing.T) {
 			t.Errorf("CheckNewPath(%q) = %v, want a Problem with Windows", p, err)
 		}
 		if err := CheckPath(p); err != nil {
-			t.Errorf("CheckPath(%q) = %v", p, err)
+			t.Errorf("CheckPath(%q) = %v, want no error", p, err)
 		}
 	}
 	for _, p := range []string{
 		"console", "a/con-fig", "aux_.c", "auxiliary.c", "com", "com0", "com10", "com1x", "lpt", "nully.txt", ".con", "a.con", ".gitignore", "..a", "a b/c.d", " a", "ä/한글.txt", "conin", "a;b", "a'b", "$x", "~a", "%PATH%",
 	} {
 		if err := CheckNewPath(p); err != nil {
-			t.Errorf("CheckNewPath(%q) = %v", p, err)
+			t.Errorf("CheckNewPath(%q) = %v, want no error", p, err)
 		}
 	}
 	for _, p := range badPaths {
@@ -70,7 +70,7 @@ func TestCheckName(t *testing.T) {
 	}
 	for _, n := range []string{"main", "step-1-start", "step-200-end", "0", "a_b.c-d"} {
 		if err := CheckName(n); err != nil {
-			t.Errorf("CheckName(%q) = %v", n, err)
+			t.Errorf("CheckName(%q) = %v, want no error", n, err)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestSettingsAreBounded(t *testing.T) {
 	} {
 		_, err := l.do(Command{Caller: admin, Body: tc.body})
 		if got := reason(err); (err == nil) != tc.ok || err != nil && got != durable.Invalid {
-			t.Errorf("%+v: %v", tc.body, err)
+			t.Errorf("the command %+v returned %v", tc.body, err)
 		}
 	}
 }

@@ -66,12 +66,12 @@ func TestInvalidDirectsAreRejectedAsAWhole(t *testing.T) {
 		body PostDirects
 		want durable.Reason
 	}{
-		"an attendee":              {attendeeCaller(ann), PostDirects{Message: "m", To: ToStep, StepNumber: 1}, durable.Forbidden},
-		"no text":                  {admin, PostDirects{Message: " ", To: ToStep, StepNumber: 1}, durable.Invalid},
-		"no audience":              {admin, PostDirects{Message: "m"}, durable.Invalid},
-		"an unknown audience":      {admin, PostDirects{Message: "m", To: "all"}, durable.Invalid},
-		"no step":                  {admin, PostDirects{Message: "m", To: ToStep}, durable.Invalid},
-		"a step that is not there": {admin, PostDirects{Message: "m", To: ToStuck, StepNumber: 3}, durable.Invalid},
+		"an attendee":         {attendeeCaller(ann), PostDirects{Message: "m", To: ToStep, StepNumber: 1}, durable.Forbidden},
+		"no text":             {admin, PostDirects{Message: " ", To: ToStep, StepNumber: 1}, durable.Invalid},
+		"no audience":         {admin, PostDirects{Message: "m"}, durable.Invalid},
+		"an unknown audience": {admin, PostDirects{Message: "m", To: "all"}, durable.Invalid},
+		"no step":             {admin, PostDirects{Message: "m", To: ToStep}, durable.Invalid},
+		"a missing step":      {admin, PostDirects{Message: "m", To: ToStuck, StepNumber: 3}, durable.Invalid},
 	} {
 		var r *durable.Rejection
 		if _, err := l.do(Command{Caller: tc.by, Body: tc.body}); !errors.As(err, &r) || r.Reason != tc.want {
@@ -118,7 +118,7 @@ func TestDirectsKeepTheFilesThatTheyMention(t *testing.T) {
 	}
 	l.says(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStep, StepNumber: 1}})
 	if !l.uses[key] {
-		t.Errorf("references: %v", l.uses)
+		t.Errorf("the direct message's image has no reference: %v", l.uses)
 	}
 	for _, m := range list(l.chat.Capture()) {
 		l.says(t, Command{Caller: admin, Body: DeleteChat{MessageID: m.Id}})

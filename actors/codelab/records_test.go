@@ -65,7 +65,7 @@ func TestRecordsAreStoredAsSent(t *testing.T) {
 	} {
 		reply, err := l.do(Command{Caller: tc.who, Body: tc.body})
 		if err != nil {
-			t.Errorf("%+v: %v", tc.body, err)
+			t.Errorf("the command %+v returned %v", tc.body, err)
 			continue
 		}
 		got := reply.(proto.Message).ProtoReflect()

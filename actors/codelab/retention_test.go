@@ -91,7 +91,7 @@ func (r *retained) in() time.Duration {
 func (r *retained) is(what string, want time.Duration) {
 	r.t.Helper()
 	if got := r.in(); got != want {
-		r.t.Errorf("%s: it is deleted in %s, want %s", what, got, want)
+		r.t.Errorf("%s: the codelab is deleted in %s, want %s", what, got, want)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestOnlyOneOfTwoEditsOfARevisionSucceeds(t *testing.T) {
 		second.IfMatch = []uint64{l.revision(what)}
 		made, err := l.do(first)
 		if err != nil {
-			t.Fatalf("%s: %v", what, err)
+			t.Fatalf("%s: the first command returned %v", what, err)
 		}
 		if e := made.(Edited); e.Revision != l.revision(what) || e.Seq != l.seq {
 			t.Errorf("%s: returned %+v, but the revision is %d at seq %d", what, e, l.revision(what), l.seq)

@@ -92,7 +92,7 @@ func TestPermissionsOfCommands(t *testing.T) {
 			caller := map[int]*Caller{leads: admin, own: s.ann, other: attendeeCaller(s.l.attendees.At(1))}[bit]
 			_, err := s.l.do(Command{Caller: caller, Body: tc.body(s)})
 			if (err == nil) != (tc.may&bit != 0) {
-				t.Errorf("%s: %s gets %v", name, who, err)
+				t.Errorf("the command %s by %s returned %v", name, who, err)
 			}
 		}
 	}

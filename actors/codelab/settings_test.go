@@ -198,7 +198,7 @@ func TestACodelabCanBeCreatedWithCode(t *testing.T) {
 		}
 		later.create(t, "one")
 		if _, err = later.do(Command{Caller: admin, Body: *made}); (err == nil) != ok {
-			t.Errorf("kind %q: %v", kind, err)
+			t.Errorf("creating a codelab with code of kind %q returned %v", kind, err)
 		}
 		if !ok {
 			continue

@@ -199,22 +199,22 @@ func TestPermissionsOfLiveTeaching(t *testing.T) {
 		cmd  Command
 		want durable.Reason
 	}{
-		"a facilitator's pulse":    {Command{Caller: admin, Body: SetPulse{State: 1}}, durable.Forbidden},
-		"an unknown state":         {pulse(ann, 4), durable.Invalid},
-		"an attendee's broadcast":  {Command{Body: PostChat{Message: "m", Broadcast: true}}, durable.Forbidden},
-		"an attendee's pin":        {Command{Body: SetPin{Message: proto.String("m")}}, durable.Forbidden},
-		"an empty pin":             {Command{Caller: admin, Body: SetPin{Message: proto.String(" ")}}, durable.Invalid},
-		"an attendee's pointer":    {Command{Body: Point{StepNumber: proto.Int32(1)}}, durable.Forbidden},
-		"a step that is not there": {Command{Caller: admin, Body: Point{StepNumber: proto.Int32(3)}}, durable.Invalid},
-		"an attendee's offer":      {Command{Body: OfferHelp{AttendeeID: bob.Id}}, durable.Forbidden},
-		"an offer to nobody":       {Command{Caller: admin, Body: OfferHelp{AttendeeID: "x"}}, durable.Missing},
+		"a facilitator's pulse":   {Command{Caller: admin, Body: SetPulse{State: 1}}, durable.Forbidden},
+		"an unknown state":        {pulse(ann, 4), durable.Invalid},
+		"an attendee's broadcast": {Command{Body: PostChat{Message: "m", Broadcast: true}}, durable.Forbidden},
+		"an attendee's pin":       {Command{Body: SetPin{Message: proto.String("m")}}, durable.Forbidden},
+		"an empty pin":            {Command{Caller: admin, Body: SetPin{Message: proto.String(" ")}}, durable.Invalid},
+		"an attendee's pointer":   {Command{Body: Point{StepNumber: proto.Int32(1)}}, durable.Forbidden},
+		"a missing step":          {Command{Caller: admin, Body: Point{StepNumber: proto.Int32(3)}}, durable.Invalid},
+		"an attendee's offer":     {Command{Body: OfferHelp{AttendeeID: bob.Id}}, durable.Forbidden},
+		"an unknown attendee":     {Command{Caller: admin, Body: OfferHelp{AttendeeID: "x"}}, durable.Missing},
 	} {
 		if tc.cmd.Caller == nil {
 			tc.cmd.Caller = attendeeCaller(ann)
 		}
 		var r *durable.Rejection
 		if _, err := l.do(tc.cmd); !errors.As(err, &r) || r.Reason != tc.want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the command returned %v", name, err)
 		}
 	}
 }

@@ -228,7 +228,7 @@ func TestMovingAnActorLosesNoCommand(t *testing.T) {
 		wg.Go(func() {
 			for range each {
 				if _, _, err := hd.Ask("1"); err != nil {
-					t.Errorf("node %d: %v", i, err)
+					t.Errorf("on node %d Ask returned %v", i, err)
 				}
 			}
 		})

@@ -98,7 +98,7 @@ func ask(t *testing.T, hd *handle, cmd string) any {
 	t.Helper()
 	v, _, err := hd.Ask(cmd)
 	if err != nil {
-		t.Fatalf("%s: %v", cmd, err)
+		t.Fatalf("the command %s returned %v", cmd, err)
 	}
 	return v
 }
@@ -309,7 +309,7 @@ func TestAFullQueueReturnsErrBusy(t *testing.T) {
 		for range 3 {
 			if err := hd.Submit("1", got); err != nil {
 				release()
-				t.Fatalf("round %d: %v", round, err)
+				t.Fatalf("in round %d Submit returned %v", round, err)
 			}
 		}
 		err := hd.Submit("1", got)

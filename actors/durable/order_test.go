@@ -84,7 +84,7 @@ func acked(t *testing.T, all ...answers) {
 	t.Helper()
 	for i, got := range all {
 		if r := <-got; r.Err != nil {
-			t.Errorf("command %d: %v", i, r.Err)
+			t.Errorf("command %d returned %v", i, r.Err)
 		}
 	}
 }

@@ -157,7 +157,7 @@ func TestAnUnreadableReplyIsAnError(t *testing.T) {
 		alter.Store(&change)
 		v, _, err := get(t, c.hosts[1], "a").Ask("1")
 		if !errors.Is(err, durable.ErrUnavailable) || v != nil {
-			t.Errorf("a reply %s: %v, %v", name, v, err)
+			t.Errorf("a reply %s returned %v, %v, want ErrUnavailable", name, v, err)
 		}
 		alter.Store(nil)
 		if sum++; c.sum(1) != sum || c.sum(0) != sum {

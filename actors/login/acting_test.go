@@ -65,7 +65,7 @@ func TestEachPersonActsByTheirOwnSession(t *testing.T) {
 		got, ok, err := d.Acting(tc.browser, tc.lab, tc.leading, tc.of)
 		switch {
 		case err != nil || ok != (tc.want != ""):
-			t.Errorf("%+v: found %v, %v", tc, ok, err)
+			t.Errorf("with %+v Acting returned found %v, %v", tc, ok, err)
 		case ok && tc.leading && got.Admin(d.ms()).GetLogin() != tc.want:
 			t.Errorf("%+v: the session found has the login %v", tc, got.Admin(d.ms()))
 		case ok && !tc.leading && got.id != KeyOf(tc.want):

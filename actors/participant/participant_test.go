@@ -203,7 +203,7 @@ func TestInvalidCommandsAreRefused(t *testing.T) {
 		_, err := d.ask(c.cmd)
 		var r *durable.Rejection
 		if !errors.As(err, &r) || r.Reason != c.reason {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the command returned %v", name, err)
 		}
 	}
 }
@@ -317,7 +317,7 @@ func TestParticipantSettingsAreStoredAndAudited(t *testing.T) {
 		{Disable{ID: shop.Id}, func(p *Participant) bool { return p.Disabled }, ""},
 	} {
 		if _, err := d.ask(Command{Body: tc.body}); err != nil {
-			t.Fatalf("%+v: %v", tc.body, err)
+			t.Fatalf("the command %+v returned %v", tc.body, err)
 		}
 		for range 2 { // now, and after a restart
 			if p := d.view().Get(shop.Id); !tc.want(p) {
@@ -423,7 +423,7 @@ func TestBoundsOfParticipants(t *testing.T) {
 		_, err := tc.Decide(Command{Body: tc.body}, durable.Env{Now: time.Now()})
 		var r *durable.Rejection
 		if errors.As(err, &r); err != nil && r == nil || r != nil && r.Reason != tc.reason || r == nil && tc.reason != 0 {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the command returned %v", name, err)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestAPITokensAreBounded(t *testing.T) {
 		}
 		d, err := s.Decide(Command{Body: tc.CreateToken}, durable.Env{Now: now})
 		if (err == nil) != tc.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: CreateToken returned %v", name, err)
 		}
 		if made, _ := d.Reply.(*ApiToken); tc.ok {
 			if want := now.Add(time.Duration(tc.Days) * 24 * time.Hour).UnixMilli(); made.ExpiresAt != want && (tc.Days != 0 || made.ExpiresAt != 0) {

@@ -91,7 +91,7 @@ func TestASwappedRecordIsDetected(t *testing.T) {
 		t.Fatalf("a token with the record of another: %v, want ErrDamaged", err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{other, "business", "c"}); err != nil {
-		t.Errorf("the other token: %v", err)
+		t.Errorf("the undamaged token returned %v", err)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestRepeatedPanicsQuarantineAToken(t *testing.T) {
 			want = ErrDamaged
 		}
 		if _, err := w.vault.Detokenize(business, u); !errors.Is(err, want) {
-			t.Fatalf("failure %d: %v", i+1, err)
+			t.Fatalf("use %d of a damaged token returned %v", i+1, err)
 		}
 		clock.jump(-time.Minute)
 		clock.wait(time.Second)

@@ -44,7 +44,7 @@ func TestMustVerifyTheBindingBeforeReturningACredential(t *testing.T) {
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	for _, u := range []Use{{tok, "business", "d"}, {tok, "platform", "c"}, {tok, "", "c"}, {tok, "business", ""}, {tok, "business", "C"}, {tok, "business", "c "}} {
 		if got, err := w.vault.Detokenize(business, u); err == nil || got != nil {
-			t.Errorf("checkout %+v: %v", u.Checkout, err)
+			t.Errorf("Detokenize with checkout %+v returned %v", u.Checkout, err)
 		}
 	}
 }

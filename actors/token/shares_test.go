@@ -213,13 +213,13 @@ func TestATokenWithALostShareHasExpired(t *testing.T) {
 		t.Errorf("detokenize: %v, want IsExpired", err)
 	}
 	if s, err := w.vault.Introspect(business, u); err != nil || s.State != Expired || s.Display.LastFour != "4242" {
-		t.Errorf("introspect: %+v, %v", s, err)
+		t.Errorf("Introspect returned %+v, %v, want an expired token", s, err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "d"}); err != BindingMismatch {
 		t.Errorf("with another checkout: %v, want BindingMismatch", err)
 	}
 	if err := w.vault.Revoke(business, u); err != nil {
-		t.Errorf("revoke: %v", err)
+		t.Errorf("Revoke returned %v", err)
 	}
 	if n := w.vault.Stats().Quarantined + int64(j.count("token_mismatch")); n != 0 {
 		t.Errorf("there are %d quarantines and mismatches, want 0", n)

@@ -475,7 +475,7 @@ func TestInvalidWebhooksAreRefused(t *testing.T) {
 		hook   *Hook
 	}{
 		"":                                 {create: func(b *Create) { b.Codelabs = labs }},
-		"there is such a webhook already":  {create: func(*Create) {}, hook: &Hook{Id: "h"}},
+		"the webhook already exists":       {create: func(*Create) {}, hook: &Hook{Id: "h"}},
 		"must begin with https":            {create: func(b *Create) { b.URL = "http://example.org" }},
 		"at least one event":               {create: func(b *Create) { b.Events = nil }},
 		"events[1] must be":                {create: func(b *Create) { b.Events = []string{TokenUsed, Test} }},
@@ -488,7 +488,7 @@ func TestInvalidWebhooksAreRefused(t *testing.T) {
 		c.create(&b)
 		d, err := core.Decide(Command{Body: b}, durable.Env{Now: time.Unix(1, 0)})
 		if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why) || len(d.Events)+len(d.Rows) != 0) {
-			t.Errorf("%q: %v, %v", why, err, d)
+			t.Errorf("want the error %q: Decide returned %v, %v", why, err, d)
 		}
 	}
 }
@@ -690,7 +690,7 @@ func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
 func TestInvalidAddressesAreRefused(t *testing.T) {
 	for _, good := range []string{"https://example.org", "HTTPS://example.org:8443/in?a=1", "https://[2606:4700::1111]:1/", "https://bücher.example:65535", "https://example.org/" + strings.Repeat("x", maxURL-20)} {
 		if err := checkURL(good); err != nil {
-			t.Errorf("checkURL(%.60s) = %v", good, err)
+			t.Errorf("checkURL(%.60s) = %v, want no error", good, err)
 		}
 	}
 	for bad, why := range map[string]string{

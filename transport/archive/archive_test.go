@@ -118,7 +118,7 @@ func TestRoundTrip(t *testing.T) {
 		want := &codelab.Create{Origin: codelab.OriginImport, Codelab: v.Meta.Clone(), Steps: v.Steps, Quizzes: v.Quizzes, Polls: polls, Materials: []*pb.Material{}}
 		want.Codelab.Id, want.Codelab.CreatedAt = "", 0
 		if got, want := asJSON(t, got), asJSON(t, want); got != want {
-			t.Fatalf("got\n%s\nwant\n%s", got, want)
+			t.Fatalf("the imported codelab is\n%s\nwant\n%s", got, want)
 		}
 	})
 }
@@ -139,7 +139,7 @@ func TestOmittedSettingsHaveTheDefaults(t *testing.T) {
 		`{"title":"t","is_public":1,"ai_enabled":true,"questions_anonymous":true}`:       {Title: "t", IsPublic: true},
 	} {
 		if c, err := read(pack(t, map[string]string{"codelab.json": text, "steps/01.md": "---\ntitle: a\n---\nx"})); err != nil || !proto.Equal(c.Codelab, want) {
-			t.Errorf("%s: %v, %v", text, c, err)
+			t.Errorf("the settings %s are read as %v, %v", text, c, err)
 		}
 	}
 }
@@ -180,11 +180,11 @@ func TestTutorialsCanBeFilesOrArchives(t *testing.T) {
 	} {
 		c, err := read(b)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: reading returned %v", name, err)
 			continue
 		}
 		if c.Codelab.Title != "T" || len(c.Steps) != 1 || c.Steps[0].DurationMinutes != 3 || c.Codelab.Description != "s" {
-			t.Errorf("%s: got %v", name, c)
+			t.Errorf("%s is read as %v", name, c)
 		}
 	}
 }

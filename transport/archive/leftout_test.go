@@ -78,7 +78,7 @@ func TestLeftOutPartsAreReported(t *testing.T) {
 	} {
 		_, left, err := readAll(tc.file)
 		if err != nil || left == nil {
-			t.Errorf("%s: %v, %v", name, left, err)
+			t.Errorf("%s: left out are %v, %v", name, left, err)
 			continue
 		}
 		ok := len(left) >= len(tc.want)

@@ -160,7 +160,7 @@ func TestLinksToExistingCodelabsAreRewritten(t *testing.T) {
 	} {
 		c, got, err := brought(t, text, beside)
 		if err != nil || got != want {
-			t.Errorf("%q became %q, %v", text, got, err)
+			t.Errorf("the text %q became %q, %v", text, got, err)
 			continue
 		}
 		var dead []string
@@ -207,7 +207,7 @@ func TestTutorialsOfAnyEncodingAndNameAreRead(t *testing.T) {
 		c, err := Read(bytes.NewReader(file), int64(len(file)), Surroundings{Keep: keepByName, Still: always, Name: name})
 		want := map[string]string{"sent.md": "sent", "sent": "My lab"}[name]
 		if err != nil || c.Codelab.Title != want || c.TitleFrom != "name" {
-			t.Errorf("%s: %v, %v", name, c, err)
+			t.Errorf("%s is read as %v, %v", name, c, err)
 		}
 	}
 	for _, file := range []string{"\x89PNG\r\n\x1a\n", "a\x00b"} {

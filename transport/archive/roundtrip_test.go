@@ -40,13 +40,13 @@ func TestAnExportOfAnImportIsTheSame(t *testing.T) {
 	for name, source := range sources {
 		first, err := read(source)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: reading returned %v", name, err)
 		}
 		before := first
 		for range 2 {
 			var b bytes.Buffer
 			if err := Write(&b, view(before), nil); err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: writing returned %v", name, err)
 			}
 			c, left, err := readAll(b.Bytes())
 			if err != nil || len(left) > 0 || len(c.Steps) != len(first.Steps) || c.Codelab.Title != first.Codelab.Title {

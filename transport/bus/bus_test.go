@@ -267,7 +267,7 @@ func TestOnlyPeersAreConnected(t *testing.T) {
 			got := make(chan error, 2)
 			buses[pair[0]].Request(names[pair[1]], "x", nil, time.Minute, func(_ []byte, err error) { got <- err })
 			if err := <-got; !errors.Is(err, durable.ErrNobody) {
-				t.Fatalf("%s reaches %s: %v", names[pair[0]], names[pair[1]], err)
+				t.Fatalf("%s reached %s: the request returned %v, want ErrNobody", names[pair[0]], names[pair[1]], err)
 			}
 			if err := buses[pair[0]].Publish("news", []byte("x")); err != nil {
 				t.Fatal(err)

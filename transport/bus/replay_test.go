@@ -291,7 +291,7 @@ func TestDelayedMessagesAreRejected(t *testing.T) {
 	say(part{first: 0, number: 1, count: 2, data: []byte(" and its end")})
 	ask(t, a, "b", "y", "")
 	if len(ears.heard) != 1 || ears.heard[0] != "asked x a part 0 and its end" {
-		t.Fatalf("received %q", ears.heard)
+		t.Fatalf("the receiver got %q, want one request", ears.heard)
 	}
 	a.Close()
 	a = open(t, Options{Node: "a", Secret: "the secret", URL: url})
@@ -299,7 +299,7 @@ func TestDelayedMessagesAreRejected(t *testing.T) {
 	attacker.says([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: kept}}, as)
 	ask(t, a, "b", "y", "")
 	if ears.count() != 1 {
-		t.Errorf("received %q", ears.heard)
+		t.Errorf("after the sender's restart a delayed part was delivered: %q", ears.heard)
 	}
 }
 
@@ -322,7 +322,7 @@ func TestARestartedReceiverRefusesEarlierRequests(t *testing.T) {
 		t.Errorf("the late request returned %v, want ErrNobody", err)
 	}
 	if ask(t, a, "b", "x", "second"); ears.count() != 2 {
-		t.Errorf("received %q", ears.heard)
+		t.Errorf("the receiver got %q, want the first and the second request", ears.heard)
 	}
 	// This also holds now that the two sessions know each other.
 	a.ask("b", "x", earlier, []byte("later"), 20*time.Second, func(_ opened, err error) { got <- err })

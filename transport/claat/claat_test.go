@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("got\n%+v\nwant\n%+v", got, want)
+		t.Fatalf("Parse returned\n%+v\nwant\n%+v", got, want)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestTheIDOfAHeadingIsAnAnchorOfItsStep(t *testing.T) {
 		{"{#no-text}", 0, ""}, {"In {#the middle} of", 0, ""},
 	}
 	if !reflect.DeepEqual(got.Steps, want) {
-		t.Errorf("got\n%q\nwant\n%q", got.Steps, want)
+		t.Errorf("the steps are\n%q\nwant\n%q", got.Steps, want)
 	}
 }
 
@@ -95,13 +95,13 @@ func TestIncludes(t *testing.T) {
 	head := "id: x\n# T\n## S\n"
 	got, err := Parse([]byte(head+"<<a.md>>\nend"), Options{Include: include, Still: always})
 	if err != nil || got.Steps[0].Markdown != "from a\nfrom b\n\nend\n" {
-		t.Fatalf("got %+v, %v", got, err)
+		t.Fatalf("with nested includes Parse returned %+v, %v", got, err)
 	}
 	for line, want := range map[string]string{
 		"<<loop.md>>": "includes itself", "<<none.md>>": "not in the archive",
 	} {
 		if _, err := Parse([]byte(head+line), Options{Include: include, Still: always}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
+			t.Errorf("Parse with %s returned %v, want %q", line, err, want)
 		}
 	}
 	if _, err := Parse([]byte(head+"<<a.md>>"), Options{Still: always}); err == nil {
@@ -120,7 +120,7 @@ func TestInvalidFilesAreRefused(t *testing.T) {
 		"empty step":  {"id: x\n# T\n##\ntext\n", "step 1"},
 	} {
 		if _, err := Parse([]byte(tc[0]), Options{Still: always}); err == nil || !strings.Contains(err.Error(), tc[1]) {
-			t.Errorf("%s: %v, want %q", name, err, tc[1])
+			t.Errorf("%s: Parse returned %v, want %q", name, err, tc[1])
 		}
 	}
 }

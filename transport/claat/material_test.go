@@ -139,7 +139,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	} {
 		include := func(name string) ([]byte, error) { return nil, nil }
 		if _, err := Parse([]byte("id: x\n# T\n"+tc[0]), Options{Include: include, Still: always}); err == nil || !strings.Contains(err.Error(), tc[1]) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Parse returned %v", name, err)
 		}
 	}
 	if _, err := Parse([]byte("id: x\n# T\n## S\n<<f>>\n"), Options{Include: endless, Still: always}); err == nil {

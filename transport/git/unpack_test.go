@@ -174,7 +174,7 @@ func TestHostilePacksAreRefused(t *testing.T) {
 		p, err := unpackTest(t, c.pack)
 		var told *code.Problem
 		if p != nil || !errors.As(err, &told) || !strings.Contains(told.Text, c.text) {
-			t.Errorf("%s: %v, want %q", what, err, c.text)
+			t.Errorf("%s: Unpack returned %v, want %q", what, err, c.text)
 		}
 	}
 }

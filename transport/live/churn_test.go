@@ -93,14 +93,14 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 				url := fmt.Sprintf("%s://%s/ws?room=a&person=p%d&since=%d", scheme, h.addr, person, seen)
 				conn, _, err := dialer.Dial(url, nil)
 				if err != nil {
-					t.Errorf("dial: %v", err)
+					t.Errorf("a client could not connect: %v", err)
 					return
 				}
 				reconnects.Add(1)
 				seen, err = follow(conn, pulse, person, seen, last, rng.IntN(400), forPerson)
 				conn.Close()
 				if err != nil {
-					t.Errorf("person %d: %v", person, err)
+					t.Errorf("person %d failed: %v", person, err)
 					return
 				}
 			}

@@ -104,7 +104,7 @@ func TestMessageBeforeAnAbruptEndOfTLSIsReceived(t *testing.T) {
 		c.send("last words")
 		c.conn.NetConn().(*tls.Conn).NetConn().Close()
 		if got := wait(t, h.owner.messages, "message"); got != "last words" {
-			t.Fatalf("received %q", got)
+			t.Fatalf("the handler received %q, want the last words", got)
 		}
 		h.expectClosed(ReasonGone)
 	}

@@ -28,7 +28,7 @@ func TestMessagesReachTheHandlerAndAreAnswered(t *testing.T) {
 	c.next()
 	c.send("hello")
 	if m := wait(t, h.owner.messages, "message"); m != "hello" {
-		t.Errorf("got %q", m)
+		t.Errorf("the handler received %q, want hello", m)
 	}
 	big := strings.Repeat("b", 100_000)
 	c.send("echo " + big)

@@ -42,7 +42,7 @@ func (c *client) note() note {
 	var n note
 	m := c.next()
 	if err := json.Unmarshal([]byte(m), &n); err != nil {
-		c.t.Fatalf("%.100s: %v", m, err)
+		c.t.Fatalf("the message %.100s is not a note: %v", m, err)
 	}
 	return n
 }
@@ -77,7 +77,7 @@ func TestASlowReaderEventuallyGetsEverything(t *testing.T) {
 		case "transient":
 			transients++
 		default:
-			t.Fatalf("got %+v", n)
+			t.Fatalf("the slow client received %+v", n)
 		}
 	}
 	eventually(t, "the session has caught up", func() bool { return h.hub.Stats().Slow == 0 })

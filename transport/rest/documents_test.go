@@ -127,7 +127,7 @@ func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 		}
 		var p description
 		if err := p.read(b); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("reading %s: %v", file, err)
 		}
 		piece := path.Base(file)
 		for _, name := range twice(json.NewDecoder(bytes.NewReader(b)), "") {
@@ -143,7 +143,7 @@ func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 			standsIn[what] = piece
 		}
 		if err := p.complete(operations, &all); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("completing %s: %v", file, err)
 		}
 		if b, err = encoded(p); err != nil {
 			t.Fatal(err)
@@ -362,7 +362,7 @@ func TestOperationsAreDescribedFromTheTable(t *testing.T) {
 	} {
 		d, err := c.op.describe(&c.o)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("describing %s returned %v", name, err)
 			continue
 		}
 		if got := summed(t, d); got != c.want {

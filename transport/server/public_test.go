@@ -45,7 +45,7 @@ func stop(t *testing.T, p *Public) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	if err := p.Shutdown(ctx); err != nil {
-		t.Fatalf("shutdown: %v", err)
+		t.Fatalf("Shutdown returned %v", err)
 	}
 	if err := <-p.Failed(); err != nil {
 		t.Fatalf("serving ended with %v", err)
@@ -398,7 +398,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 		}
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: reading the response returned %v", name, err)
 			continue
 		}
 		if res.StatusCode != 400 || !res.Close {

@@ -23,7 +23,7 @@ func TestADeliveryHasTheDescribedData(t *testing.T) {
 		}
 		text, err := encode(d, func(_, _ string) string { return "Lin" })
 		if err != nil {
-			t.Fatalf("%s: %v", event, err)
+			t.Fatalf("encoding %s returned %v", event, err)
 		}
 		var sent struct {
 			CodelabID *string         `json:"codelab_id"`
@@ -39,7 +39,7 @@ func TestADeliveryHasTheDescribedData(t *testing.T) {
 		dec := json.NewDecoder(bytes.NewReader(sent.Data))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(back.Interface()); err != nil {
-			t.Fatalf("%s: %v", event, err)
+			t.Fatalf("the data of %s does not match its description: %v", event, err)
 		}
 		again, err := json.Marshal(back.Interface())
 		if err != nil || !bytes.Equal(again, sent.Data) {

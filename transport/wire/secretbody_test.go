@@ -146,7 +146,7 @@ func TestOutgrownBuffersAreWiped(t *testing.T) {
 		seen := &buffers{Reader: tt.r}
 		b, err := readAll(seen, tt.limit, tt.limit+1, &BodyShare{})
 		if !errors.Is(err, tt.err) || err == nil && string(b) != long {
-			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+			t.Errorf("%s: readAll returned %d bytes, %v", name, len(b), err)
 		}
 		if len(seen.all) < 2 {
 			t.Fatalf("%s: the body was read into %d buffers, want at least 2", name, len(seen.all))

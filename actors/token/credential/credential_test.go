@@ -54,10 +54,10 @@ func TestParse(t *testing.T) {
 		switch {
 		case c.want == "ok":
 			if err != nil || string(got.Bytes()) != c.text {
-				t.Errorf("%.60s: %v", c.text, err)
+				t.Errorf("a valid credential is refused or changed: %.60s: %v", c.text, err)
 			}
 		case err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &shape) != c.shape:
-			t.Errorf("%.60s: %v", c.text, err)
+			t.Errorf("an invalid credential %.60s returned %v", c.text, err)
 		}
 		if err != nil && strings.ContainsAny(err.Error(), "456") && strings.Contains(err.Error(), "424") {
 			t.Errorf("%.60s: the error repeats the content: %v", c.text, err)

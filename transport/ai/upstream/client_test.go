@@ -97,7 +97,7 @@ func TestRequestsUseBothProtocols(t *testing.T) {
 	for _, p := range providers {
 		text, usage, err := ask(t, client(t, p, up.URL+"/v1/", nil))
 		if err != nil || text != "Hello world" || usage != (upstream.Usage{Prompt: 7, Output: 3, Total: 10}) {
-			t.Errorf("%s: %q %v %v", p, text, usage, err)
+			t.Errorf("protocol %s: the response is %q, %v, %v", p, text, usage, err)
 		}
 	}
 	asked := up.Asked()
@@ -180,7 +180,7 @@ func TestFailuresOfUpstreams(t *testing.T) {
 				_, _, err := ask(t, client(t, p, up.URL, nil))
 				var f *upstream.Failure
 				if !errors.As(err, &f) || f.Status != c.status || f.Cause != c.cause || f.Retry != c.retry {
-					t.Errorf("%s: %+v", p, err)
+					t.Errorf("protocol %s: the failure is %+v", p, err)
 				} else if strings.Contains(fmt.Sprintf("%+v", f), secret) {
 					t.Errorf("%s: the failure contains the key", p)
 				}
@@ -345,7 +345,7 @@ func TestToolsAreSentOnlyToGemini(t *testing.T) {
 		return nil
 	})
 	if err != nil || fmt.Sprint(call) != "map[name:f]" || fmt.Sprint(up.Last().Body["tools"]) != "[map[google_search:map[]]]" {
-		t.Errorf("%v %v %v", call, up.Last().Body["tools"], err)
+		t.Errorf("the call is %v, the sent tools are %v, %v", call, up.Last().Body["tools"], err)
 	}
 	q.Contents[0].Parts = []map[string]any{{"inlineData": map[string]any{"data": base64.StdEncoding.EncodeToString([]byte("x"))}}}
 	q.Tools = nil

@@ -84,16 +84,16 @@ func TestAgainstTheDefaultProfile(t *testing.T) {
 	}
 	one := []negotiate.Chosen{{Version: day}}
 	if want := map[string][]negotiate.Chosen{"dev.commerce.shopping.checkout": one, "dev.commerce.shopping.discount": one}; !reflect.DeepEqual(r.Capabilities, want) {
-		t.Errorf("capabilities %v", r.Capabilities)
+		t.Errorf("the agreed capabilities are %v", r.Capabilities)
 	}
 	if s := r.Services["dev.commerce.shopping"]; len(s) != 1 || s[0].Transport != "rest" || s[0].Endpoint != "https://shop.example/api/commerce" {
-		t.Errorf("services %v", r.Services)
+		t.Errorf("the services are %v", r.Services)
 	}
 	if h := r.PaymentHandlers["com.atelier.tokenization"]; len(h) != 2 || h[0].ID != "tokenization" {
-		t.Errorf("handlers %v", r.PaymentHandlers)
+		t.Errorf("the payment handlers are %v", r.PaymentHandlers)
 	}
 	if len(r.Dropped) != 1 || r.Dropped[0].Name != "com.vendor.points" {
-		t.Errorf("dropped %v", r.Dropped)
+		t.Errorf("the dropped capabilities are %v, want com.vendor.points", r.Dropped)
 	}
 }
 
@@ -147,13 +147,13 @@ func TestErrorsRepeatOnlyABoundedPartOfTheInput(t *testing.T) {
 		_, err := negotiate.Agree(t.Context(), tree(t, text), business, nil, negotiate.Options{})
 		var refused *negotiate.Error
 		if !errors.As(err, &refused) || len(refused.Content) > 1100 {
-			t.Errorf("%s: %.200v", name, err)
+			t.Errorf("%s: the error is not bounded: %.200v", name, err)
 		}
 	}
 	for _, text := range []string{`{"` + long + `": 1, "` + long + `": 2}`, `{"want": {"` + long + `": "x"}, "profile": {}}`, `{"want": {"com.a.x": "` + long + `"}}`} {
 		_, err := negotiate.ReadRequest([]byte(text), "")
 		if err == nil || len(err.Error()) > 1200 {
-			t.Errorf("%.30s: %.200v", text, err)
+			t.Errorf("the error for %.30s is not bounded: %.200v", text, err)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestRequirementsOfSchemasAreChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		if reason == "" != (len(r.Dropped) == 0) || len(r.Dropped) > 0 && !strings.Contains(r.Dropped[0].Reason, reason) {
-			t.Errorf("%s: %v", address, r.Dropped)
+			t.Errorf("%s: the dropped capabilities are %v", address, r.Dropped)
 		}
 	}
 }

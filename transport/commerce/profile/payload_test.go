@@ -69,7 +69,7 @@ func TestAPayloadIsCheckedAgainstItsSchemas(t *testing.T) {
 			}
 			problems, err := described.Check(lib, v, schema.View{Direction: schema.Response})
 			if err != nil || len(problems) != tc.problems {
-				t.Errorf("problems %v, %v", problems, err)
+				t.Errorf("Check returned the problems %v, %v", problems, err)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestPayloadsWithoutUsableSchemasAreRefused(t *testing.T) {
 		_, err := profile.Follow(lib, value(t, text))
 		if want == "" {
 			if err != nil {
-				t.Errorf("Follow(%s) = %v", text, err)
+				t.Errorf("Follow(%s) = %v, want no error", text, err)
 			}
 			continue
 		}

@@ -153,7 +153,7 @@ func TestNamesAreCheckedWhenDialled(t *testing.T) {
 func TestOnlyHTTPSWithoutCredentialsIsFetched(t *testing.T) {
 	for _, address := range []string{"http://example.com/x", "file:///etc/passwd", "https://user:pw@example.com/", "x", "", "https://", "ftp://example.com"} {
 		if _, err := New().Fetch(t.Context(), address); err == nil || strings.Contains(err.Error(), "pw") {
-			t.Errorf("fetching %q: %v", address, err)
+			t.Errorf("Fetch(%q) returned %v, want an error without the password", address, err)
 		}
 	}
 }

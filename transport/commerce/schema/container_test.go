@@ -47,7 +47,7 @@ func TestContainersHaveAShapeForEachOperation(t *testing.T) {
 			t.Fatal(err)
 		}
 		if problems := validator.Check(value(t, tc.payload)); tc.fits != (len(problems) == 0) {
-			t.Errorf("%s of %s: %v", tc.direction, tc.payload, problems)
+			t.Errorf("%s of %s has the problems %v", tc.direction, tc.payload, problems)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func TestReferencesAreResolved(t *testing.T) {
 		_, err := lib.Resolve(from, ref)
 		var failed *schema.RefError
 		if !errors.As(err, &failed) || failed.Kind != kind {
-			t.Errorf("%s: %v", ref, err)
+			t.Errorf("the reference %s returned %v", ref, err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestPatternsMatchAsInECMA262(t *testing.T) {
 	} {
 		p, err := compilePattern(tc.pattern)
 		if err != nil {
-			t.Errorf("%s: %v", tc.pattern, err)
+			t.Errorf("the pattern %s does not compile: %v", tc.pattern, err)
 			continue
 		}
 		if (p.linear != nil) != tc.linear {
@@ -47,7 +47,7 @@ func TestPatternsMatchAsInECMA262(t *testing.T) {
 		}
 		for _, s := range tc.differ {
 			if p.MatchString(s) {
-				t.Errorf("%s matches %q", tc.pattern, s)
+				t.Errorf("the pattern %s matches %q, want no match", tc.pattern, s)
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func TestPatternsMatchAsInECMA262(t *testing.T) {
 func TestPatternsOfOtherDialectsAreRefused(t *testing.T) {
 	for _, pattern := range []string{`^[a-z`, `(`, `a**`, `(?P<n>a)`, `(?i)a`, `(?#c)`, `(?>a)`, `(?'n'a)`, `\Aa\z`, `\Qa\E`, `a\`, `a++`, `[b-a]`, `\ä`, strings.Repeat("a", maxPattern+1)} {
 		if _, err := compilePattern(pattern); err == nil {
-			t.Errorf("%.80s compiles", pattern)
+			t.Errorf("the invalid pattern %.80s compiles", pattern)
 		} else if len(err.Error()) > 300 {
 			t.Errorf("the error has %d bytes", len(err.Error()))
 		}

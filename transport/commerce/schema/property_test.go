@@ -23,7 +23,7 @@ func TestPropertyEscapesHaveTheirLongNames(t *testing.T) {
 		} {
 			p, err := compilePattern(pattern)
 			if err != nil {
-				t.Errorf("%s: %v", pattern, err)
+				t.Errorf("the pattern %s does not compile: %v", pattern, err)
 				continue
 			}
 			if (p.linear != nil) == strings.Contains(pattern, "(?") {

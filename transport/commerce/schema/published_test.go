@@ -42,7 +42,7 @@ func TestEveryVersionStaysResolvable(t *testing.T) {
 			}
 			var doc map[string]any
 			if err := json.Unmarshal(f.Data, &doc); err != nil {
-				t.Errorf("%s: %v", f.Path, err)
+				t.Errorf("%s is not valid JSON: %v", f.Path, err)
 			}
 			if id, ok := doc["$id"]; ok && id != f.ID {
 				t.Errorf("%s has $id %v, want %s", f.Path, id, f.ID)

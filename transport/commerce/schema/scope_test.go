@@ -53,7 +53,7 @@ func TestDynamicReferencesLeadToTheOutermostAnchor(t *testing.T) {
 	} {
 		for name, validator := range map[string]*schema.Validator{"bundle": whole, "compiler": linked, "again": again} {
 			if problems := validator.Check(value(t, payload)); fits != (len(problems) == 0) {
-				t.Errorf("%s: %s: %v", name, payload, problems)
+				t.Errorf("with the %s the payload %s has the problems %v", name, payload, problems)
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func TestDynamicReferencesNextToOthers(t *testing.T) {
 	}
 	for payload, fits := range map[string]bool{`["abc"]`: true, `["abcd"]`: false, `[1]`: false} {
 		if problems := validator.Check(value(t, payload)); fits != (len(problems) == 0) {
-			t.Errorf("%s: %v", payload, problems)
+			t.Errorf("the payload %s has the problems %v", payload, problems)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestProblemsHaveTheirPointerAndMessage(t *testing.T) {
 		text := strings.Replace(checkout, tc.old, tc.new, 1)
 		problems := s.Check(value(t, text))
 		if len(problems) != 1 || problems[0] != (schema.Problem{Pointer: tc.pointer, Message: tc.message}) {
-			t.Errorf("%s: problems %+v", tc.new, problems)
+			t.Errorf("%s has the problems %+v", tc.new, problems)
 		}
 	}
 }
